@@ -1,0 +1,1 @@
+"""Speed and memory of dubio against its peers, each case in a fresh process; only ratios mean anything."""

@@ -1,0 +1,1 @@
+"""Numba kernels: pure functions on validated arrays. No classes, no checks, no messages."""

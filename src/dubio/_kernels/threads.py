@@ -1,0 +1,45 @@
+"""Run a serial, GIL-free kernel over chunks of work on a few threads.
+
+Kernels are compiled once, with ``nogil=True``, and given a range; they are never ``parallel=True``. So one
+compiled version serves one thread and many, nothing breaks under ``fork`` or when the caller is itself a
+thread, and results do not depend on the number of threads: the chunks are the same, and their partial
+results come back in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+import joblib
+import numba
+
+T = TypeVar("T")
+
+
+def default_threads() -> int:
+    """Threads a memory-bound kernel may use: numba's own limit, which joblib lowers inside its workers."""
+    return int(numba.config.NUMBA_NUM_THREADS)
+
+
+def resolve_threads(n_jobs: int | None) -> int:
+    """Turn scikit-learn's ``n_jobs`` into a number of threads (``None`` is 1 unless joblib says otherwise)."""
+    return int(joblib.effective_n_jobs(n_jobs))
+
+
+def chunks(n: int, size: int) -> list[tuple[int, int]]:
+    """Consecutive ``(start, stop)`` ranges of at most ``size`` that cover ``range(n)``."""
+    return [(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def run_chunks(
+    work: Callable[[int, int], T], ranges: Iterable[tuple[int, int]], n_threads: int
+) -> list[T]:
+    """Call ``work(start, stop)`` for every range, on up to ``n_threads`` threads; results in range order."""
+    ranges = list(ranges)
+    n_threads = min(n_threads, len(ranges))
+    if n_threads <= 1:
+        return [work(start, stop) for start, stop in ranges]
+    with ThreadPoolExecutor(n_threads) as pool:
+        return list(pool.map(lambda r: work(*r), ranges))
