@@ -6,6 +6,7 @@ This is the one place that decides what -1, NaN, None and pd.NA mean.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
+from dubio.supervision.pairs import read_pairs
 from dubio.supervision.record import SoftLabels, Supervision
 
 Target = Literal["classes", "numbers", "auto"]
@@ -62,10 +64,6 @@ def read_supervision(
     supervision = _read_target(y, n_rows, target, missing_label)
     if must_link is None and cannot_link is None:
         return supervision
-    from dataclasses import replace
-
-    from dubio.supervision.pairs import read_pairs
-
     pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
     return replace(
         supervision,
