@@ -21,6 +21,10 @@ ESTIMATORS = [
     dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
     dubio.WeightedLaplacianScore(),
     dubio.FisherScore(),
+    dubio.SmoothR2Score(),
+    dubio.LinearR2Score(),
+    dubio.SoftReliefScore(),
+    dubio.ReliefFScore(),
 ]
 
 

@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -7,11 +8,16 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 
 __all__ = [
     "FisherScore",
     "LaplacianScore",
+    "LinearR2Score",
+    "ReliefFScore",
     "SemiSupervisedLaplacianScore",
+    "SmoothR2Score",
+    "SoftReliefScore",
     "SupervisedLaplacianScore",
     "WeightedLaplacianScore",
 ]
