@@ -208,7 +208,7 @@ class ScoreSelector(BaseSelector):
     def _pvalues(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        """How often chance scores as well, for every feature: by shuffling the labels unless a subclass knows better."""
+        """How often chance scores as well: by shuffling the labels unless a subclass knows better."""
         null = RelabelNull(
             self._score,
             X,

@@ -20,8 +20,8 @@ def keep_significant(
     kept = int(support.sum())
     if kept:
         return support, (
-            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most {alpha:g}, "
-            f"so that about {100 * alpha:g} % of those kept are expected to be there by chance"
+            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most "
+            f"{alpha:g}, so that about {100 * alpha:g} % of those kept are expected to be there by chance"
         )
     warnings.warn(
         f"no feature stands out: the smallest q-value is {qvalues.min():.3g}, above alpha={alpha:g}. The best-ranked "
@@ -32,6 +32,6 @@ def keep_significant(
     support = np.zeros(len(qvalues), dtype=bool)
     support[np.argmin(ranking)] = True
     return support, (
-        f"no feature stands out: the smallest q-value (Benjamini-Hochberg) is {qvalues.min():.3g}, above {alpha:g}; the "
-        "best-ranked feature is kept all the same, because a selection must not be empty"
+        f"no feature stands out: the smallest q-value (Benjamini-Hochberg) is {qvalues.min():.3g}, above {alpha:g}; "
+        "the best-ranked feature is kept all the same, because a selection must not be empty"
     )

@@ -68,7 +68,7 @@ def leave_one_out_pvalues(
     if d < 2 or n < 4:
         return np.ones(d)
     threads = resolve_threads(n_jobs)
-    pvalues: list[NDArray[np.float64]] = []
+    pvalues: list[list[float]] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a kernel that is too narrow was reported by the score itself
         for first, last in chunks(d, max(1, _BLOCK // (n * k))):
@@ -108,7 +108,7 @@ def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetr
 
 
 def _pvalue(graph: sparse.csr_array, f: NDArray[np.float64], n_permutations: int, rng: np.random.Generator) -> float:
-    """Share of permutations of ``f`` that are as smooth on the graph; by the closed-form moments if plainly ordinary."""
+    """Share of permutations of ``f`` that are as smooth on the graph; from closed-form moments if surely ordinary."""
     if graph.nnz == 0 or (f == f[0]).all():
         return 1.0
     column = f[:, None]
