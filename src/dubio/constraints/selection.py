@@ -37,7 +37,7 @@ def select_pairs(
     how : {"hard", "soft"}
         ``"hard"`` keeps the pairs of coherence 1 among all pairs given, as the paper does; with many pairs
         that is few or none. ``"soft"`` takes the pairs one by one and rejects one that overlaps with a pair
-        of the other kind already taken, either projected on the other: what is kept has coherence 1 in itself.
+        of the other kind already taken, either projected on the other; what is kept is coherent in itself.
     order : {"shortest", "random", "weight"}
         For ``how="soft"``, which pairs come first: the shortest, any (seeded by ``random_state``), or those
         with the largest weight (ties by length).

@@ -20,8 +20,8 @@ def cluster_graph_blocks(
 ) -> Iterator[tuple[NDArray[np.int64], sparse.csr_array]]:
     """The graph of weights exp(-d^2 / width) between all rows of a cluster, in symmetric pieces.
 
-    Yields ``(rows, piece)``: ``piece`` joins some of ``rows``, each edge of the graph is in exactly one piece,
-    and no piece holds many more than twice ``block_entries`` entries. Weights that underflow are left out.
+    Yields ``(rows, piece)``: ``piece`` joins some of ``rows``, each edge of the graph is in exactly one
+    piece, and a piece holds at most about twice ``block_entries`` entries. Weights that underflow are left out.
     """
     order = np.argsort(cluster, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1):

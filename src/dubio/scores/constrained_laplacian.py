@@ -54,8 +54,8 @@ def constrained_laplacian_score(
     lam : float
         :math:`\lambda`, in units of ``scale``.
     scale : {"mean", "none"}
-        ``"mean"`` divides squared distances by their mean over all pairs of rows. ``"none"`` is as printed; on
-        wide or unscaled tables all weights then underflow, which is warned of.
+        ``"mean"`` divides squared distances by their mean over all pairs of rows. ``"none"`` is as printed;
+        on wide or unscaled tables all weights then underflow, which is warned of.
     must_link_weights, cannot_link_weights : array-like, optional
         How sure each pair is: it multiplies the pair's :math:`N_{ij}`, or its term of the denominator.
 
@@ -99,7 +99,7 @@ def check_kernel(lam: float, scale: str) -> None:
     """Raise if the kernel has no width."""
     if not (np.isfinite(lam) and lam > 0):
         raise ValueError(
-            f"lam must be a positive number, the width of the kernel exp(-d^2 / lam); found {lam!r}"
+            f"lam must be positive, the width of the kernel exp(-d^2 / lam); found {lam!r}"
         )
     if scale not in ("mean", "none"):
         raise ValueError(f'scale must be "mean" or "none"; found {scale!r}')
@@ -179,8 +179,7 @@ def _score(
         # sum_i D_i sum_j C_ij (f_i - f_j)^2 is the quadratic form of the graph DC + CD.
         both = degree[pairs.cannot_link].sum(axis=1)
         below = below + quadratic_form(_weighted(pairs.cannot_link, pairs.cannot_link_weights, both, n), X)
-    constant = (X == X[:1]).all(axis=0)
-    below[constant] = 0.0  # rounding of the mean is no spread
+    below[(X == X[0]).all(axis=0)] = 0.0  # rounding of the mean is no spread
     return ratio(2 * above, below)
 
 
@@ -199,8 +198,8 @@ def _warn_of_underflow(
         return
     advice = 'pass scale="mean", or a larger lam' if scale == "none" else "pass a larger lam"
     warnings.warn(
-        f"the kernel exp(-d^2 / lam) underflows: with lam={lam:g}, {lost} of {total} rows with neighbours have no "
-        f"weight to any of them, and do not count; {advice}",
+        f"the kernel exp(-d^2 / lam) underflows: with lam={lam:g}, {lost} of {total} rows with neighbours "
+        f"have no weight to any of them, and do not count; {advice}",
         UserWarning,
         stacklevel=3,
     )

@@ -29,8 +29,8 @@ def spec_score(
     r"""One of SPEC's three ranking functions on a given graph.
 
     With :math:`\mathcal L = D^{-1/2} (D - S) D^{-1/2}`, eigenvalues :math:`\lambda_j` (ascending) and
-    eigenvectors :math:`\xi_j`, :math:`\hat f = D^{1/2} f / \|D^{1/2} f\|`, :math:`\alpha_j = \hat f' \xi_j` and
-    :math:`\gamma(\lambda) = \lambda^{power}`:
+    eigenvectors :math:`\xi_j`, :math:`\hat f = D^{1/2} f / \|D^{1/2} f\|`, :math:`\alpha_j = \hat f' \xi_j`
+    and :math:`\gamma(\lambda) = \lambda^{power}`:
 
     .. math::
         \varphi_1 = \hat f' \gamma(\mathcal L) \hat f, \qquad
@@ -78,7 +78,7 @@ def spec_score(
         raise ValueError("graph has no edge: there is nothing for a feature to follow")
     # Differences to the weighted mean are all that functions 2 and 3 see; exact zeros where constant.
     mean = degree @ (table - table[0]) / degree.sum()
-    centred = np.where((table == table[:1]).all(axis=0), 0.0, table - table[0] - mean)
+    centred = np.where((table == table[0]).all(axis=0), 0.0, table - table[0] - mean)
     spread = degree @ centred**2
     if function == 3:
         if n_eigenvectors is None:
