@@ -105,7 +105,7 @@ class TestContradictions:
         extra = (random.randrange(n), random.randrange(n))
         if extra[0] != extra[1]:
             cannot_link = [*cannot_link, extra]
-        together, apart = naive.close_pairs(must_link, cannot_link)
+        together, apart = naive.pair_closure(must_link, cannot_link)
         contradictory = bool(set(together) & set(apart)) or any(i == j for i, j in apart)
         if contradictory:
             with pytest.raises(ValueError, match="contradict"):
@@ -120,7 +120,7 @@ class TestClosure:
     def test_equals_the_rules_applied_until_nothing_is_new(self, drawn):
         n, must_link, cannot_link = drawn
         closed = close_pairs(read_pairs(must_link, cannot_link, n), n)
-        assert (as_tuples(closed.must_link), as_tuples(closed.cannot_link)) == naive.close_pairs(
+        assert (as_tuples(closed.must_link), as_tuples(closed.cannot_link)) == naive.pair_closure(
             must_link, cannot_link
         )
 
@@ -130,7 +130,7 @@ class TestClosure:
         n, must_link, cannot_link = drawn
         codes = np.array((codes * n)[:n])
         from_labels = naive.all_pairs(codes)
-        together, apart = naive.close_pairs([*must_link, *from_labels[0]], [*cannot_link, *from_labels[1]])
+        together, apart = naive.pair_closure([*must_link, *from_labels[0]], [*cannot_link, *from_labels[1]])
         pairs = read_pairs(must_link, cannot_link, n)
         if set(together) & set(apart) or any(i == j for i, j in apart):
             with pytest.raises(ValueError, match="contradict"):
