@@ -144,9 +144,7 @@ def constraint_score(X, must_link, cannot_link, must_link_weights=None, cannot_l
     for r in range(X.shape[1]):
         f = [float(value) for value in X[:, r]]
         above = sum(w * (f[i] - f[j]) ** 2 for (i, j), w in zip(must_link, must_link_weights, strict=True))
-        below = sum(
-            w * (f[i] - f[j]) ** 2 for (i, j), w in zip(cannot_link, cannot_link_weights, strict=True)
-        )
+        below = sum(w * (f[i] - f[j]) ** 2 for (i, j), w in zip(cannot_link, cannot_link_weights, strict=True))
         scores.append(above / below if below > 0 else math.inf)
     return np.array(scores)
 
@@ -243,9 +241,7 @@ def constrained_laplacian_score(X, neighbors, must_link, cannot_link, lam, scale
         f = X[:, r]
         mu = f.mean()
         above = sum((f[i] - f[j]) ** 2 * (S[i, j] + N[i, j]) for i in range(n) for j in range(n))
-        below = sum(
-            D[i] * ((f[i] - mu) ** 2 + sum(C[i, j] * (f[i] - f[j]) ** 2 for j in range(n))) for i in range(n)
-        )
+        below = sum(D[i] * ((f[i] - mu) ** 2 + sum(C[i, j] * (f[i] - f[j]) ** 2 for j in range(n))) for i in range(n))
         scores.append(above / below if below > 0 else math.inf)
     return np.array(scores)
 

@@ -181,7 +181,7 @@ class TestForms:
         assert len(pairs) == 10
 
     def test_too_large_a_sample(self):
-        with pytest.raises(ValueError, match="n_must_link must be between 0 and 1,.*found 2"):
+        with pytest.raises(ValueError, match=r"n_must_link must be between 0 and 1,.*found 2"):
             pairs_from_labels(["a", "a", "b"], n_must_link=2)
 
     def test_soft_labels_are_refused(self):

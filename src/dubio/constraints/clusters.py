@@ -56,9 +56,7 @@ def cluster_rows(X: NDArray[np.float64], labelled: NDArray[np.int64], *, n_epoch
     row_cluster[known] = cluster[: len(known)]
     if sheet is not None:
         row_cluster[unknown] = cluster[len(known) + sheet.unit]
-    return RowClusters(
-        points, cluster, row_cluster, int(cluster.max()) + 1, None if sheet is None else sheet.shape
-    )
+    return RowClusters(points, cluster, row_cluster, int(cluster.max()) + 1, None if sheet is None else sheet.shape)
 
 
 def ward_clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:

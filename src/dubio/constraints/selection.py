@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
 from dubio._kernels.overlap import select_greedily
-from dubio.constraints.coherence import coherence_of, pair_geometry
+from dubio.constraints.overlap import coherence_of, pair_geometry
 from dubio.supervision.pairs import Pairs, read_pairs
 
 Order = Literal["shortest", "random", "weight"]
@@ -82,9 +82,7 @@ def select_hard(X: NDArray[np.float64], pairs: Pairs, n_threads: int = 1) -> Pai
     return keep(pairs, of_must_link == 1.0, of_cannot_link == 1.0)
 
 
-def select_soft(
-    X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest", random_state: Any = None
-) -> Pairs:
+def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest", random_state: Any = None) -> Pairs:
     """Keep pairs greedily, in ``order``."""
     both = np.concatenate([pairs.must_link, pairs.cannot_link])
     kind = np.arange(len(both)) < len(pairs.must_link)
@@ -137,9 +135,7 @@ def _ordered(
     return shortest_first[np.argsort(-weights[shortest_first], kind="stable")]
 
 
-def squared_lengths(
-    X: NDArray[np.float64], pairs: NDArray[np.int64], block: int = 2**22
-) -> NDArray[np.float64]:
+def squared_lengths(X: NDArray[np.float64], pairs: NDArray[np.int64], block: int = 2**22) -> NDArray[np.float64]:
     """Squared distance between the two rows of each pair, a block of pairs at a time."""
     lengths = np.empty(len(pairs))
     step = max(1, block // max(1, X.shape[1]))

@@ -179,7 +179,7 @@ def _score(
         # sum_i D_i sum_j C_ij (f_i - f_j)^2 is the quadratic form of the graph DC + CD.
         both = degree[pairs.cannot_link].sum(axis=1)
         below = below + quadratic_form(_weighted(pairs.cannot_link, pairs.cannot_link_weights, both, n), X)
-    below[(X == X[0]).all(axis=0)] = 0.0  # rounding of the mean is no spread
+    below[np.equal(X, X[0]).all(axis=0)] = 0.0  # rounding of the mean is no spread
     return ratio(2 * above, below)
 
 

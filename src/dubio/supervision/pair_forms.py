@@ -12,6 +12,7 @@ from sklearn.utils.random import sample_without_replacement
 
 from dubio.supervision.pairs import Pairs, list_pairs, read_indices, read_pairs, row_groups
 from dubio.supervision.reader import read_supervision
+from dubio.supervision.record import Supervision
 
 
 def pairs_from_labels(
@@ -117,15 +118,11 @@ def pairs_from_signed(pairs: ArrayLike, y: ArrayLike, n_rows: int) -> Pairs:
     indices = read_indices("pairs", pairs)
     signs = np.asarray(y)
     if signs.shape != (len(indices),):
-        raise ValueError(
-            f"y must hold +1 or -1 for each of the {len(indices)} pairs; found shape {signs.shape}"
-        )
+        raise ValueError(f"y must hold +1 or -1 for each of the {len(indices)} pairs; found shape {signs.shape}")
     wrong = ~np.isin(signs, (-1, 1))
     if wrong.any():
         at = np.flatnonzero(wrong)[0]
-        raise ValueError(
-            f"y[{at}] is {signs[at]!r}: it must be +1 (the rows belong together) or -1 (they do not)"
-        )
+        raise ValueError(f"y[{at}] is {signs[at]!r}: it must be +1 (the rows belong together) or -1 (they do not)")
     return read_pairs(indices[signs == 1], indices[signs == -1], n_rows)
 
 
@@ -154,3 +151,42 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
     must_link = np.concatenate([*chain, *single]) if members else np.empty((0, 2), dtype=np.int64)
     pairs = read_pairs(must_link, np.column_stack([heads[first], heads[second]]), n_rows)
     return list_pairs(row_groups(pairs, n_rows))
+
+
+def given_pairs(supervision: Supervision) -> Pairs:
+    """The pairs a person gave, without those that follow from labels."""
+    return Pairs(
+        supervision.must_link,
+        supervision.cannot_link,
+        supervision.must_link_weights,
+        supervision.cannot_link_weights,
+    )
+
+
+def supervision_pairs(supervision: Supervision, *, closure: bool = True) -> Pairs:
+    """List all pairs of a supervision: those given, those between labelled rows, and what follows from both.
+
+    With ``closure=False`` what follows is left out. Weighted pairs are never closed; pairs from labels then
+    have weight 1.
+    """
+    pairs, codes, n = given_pairs(supervision), supervision.codes, supervision.n_rows
+    if pairs.are_sure:
+        groups = row_groups(pairs, n, codes)  # raises where pairs and labels contradict each other
+        if closure:
+            return list_pairs(groups)
+    if codes is None:
+        return pairs
+    known = pairs_from_codes(codes)
+    weights = [
+        None if own is None else np.concatenate([own, np.ones(len(more))])
+        for own, more in (
+            (pairs.must_link_weights, known.must_link),
+            (pairs.cannot_link_weights, known.cannot_link),
+        )
+    ]
+    return read_pairs(
+        np.concatenate([pairs.must_link, known.must_link]),
+        np.concatenate([pairs.cannot_link, known.cannot_link]),
+        n,
+        *weights,
+    )

@@ -47,9 +47,7 @@ class PairGeometry:
         return chunks(n_lines, max(1, BLOCK_BYTES // (8 * max(1, len(self.rows)))))
 
 
-def pair_geometry(
-    X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES
-) -> PairGeometry:
+def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES) -> PairGeometry:
     """Prepare the rows ``used`` of a validated table for overlaps of pairs between them."""
     position = np.full(len(X), -1, dtype=np.int64)
     if not len(used):
@@ -118,9 +116,7 @@ def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> ND
     return out
 
 
-def _both_ways(
-    segments: ArrayLike, lines: ArrayLike, n_rows: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _both_ways(segments: ArrayLike, lines: ArrayLike, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Validate pairs but keep their order and repetitions: the caller reads the result by position."""
     checked = []
     for name, pairs in (("segments", segments), ("lines", lines)):
@@ -210,8 +206,6 @@ def _counter(
 ) -> Callable[[int, int], Any]:
     def count(start: int, stop: int) -> Any:
         block = lines[start:stop]
-        return count_coherent(
-            geometry.products(block), block, segments, geometry.tolerance, geometry.rounding
-        )
+        return count_coherent(geometry.products(block), block, segments, geometry.tolerance, geometry.rounding)
 
     return count
