@@ -6,8 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.linalg import svd
-from sklearn.metrics import pairwise_distances_argmin
+
+from dubio._kernels.threads import chunks
+
+#: Distances held at once.
+_BLOCK_ENTRIES = 2**22
 
 
 @dataclass(frozen=True)
@@ -65,15 +70,22 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
             place[:, axis] = 2 * deviation[axis] * (2 * sheet[:, axis] / (side - 1) - 1)
     # A principal axis has no sign of its own: let its largest entry be positive.
     axes = axes[:2] * np.sign(axes[np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
-    prototypes = mean + place[:, : len(axes)] @ axes
+    prototypes = place[:, : len(axes)] @ axes
     apart = ((sheet[:, None, :] - sheet[None, :, :]) ** 2).sum(axis=-1)
     for width in np.linspace(max(1.0, max(shape) / 4), 1.0, n_epochs):
-        unit = pairwise_distances_argmin(X, prototypes)
+        unit = _nearest_unit(centred, prototypes)
         nearness = np.exp(-apart / (2 * width**2))
-        count = np.bincount(unit, minlength=len(sheet)).astype(np.float64)
-        total = np.zeros_like(prototypes)
-        np.add.at(total, unit, centred)
-        weight = nearness @ count
+        belongs = sparse.csr_array((np.ones(len(X)), (unit, np.arange(len(X)))), shape=(len(sheet), len(X)))
+        weight = nearness @ belongs.sum(axis=1)
         reached = weight > 0
-        prototypes[reached] = mean + (nearness @ total)[reached] / weight[reached, None]
-    return SelfOrganizingMap(prototypes, shape, pairwise_distances_argmin(X, prototypes).astype(np.int64))
+        prototypes[reached] = (nearness @ (belongs @ centred))[reached] / weight[reached, None]
+    return SelfOrganizingMap(mean + prototypes, shape, _nearest_unit(centred, prototypes))
+
+
+def _nearest_unit(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The nearest prototype of each row; a matrix product a block, and no threads of its own to wait for."""
+    squares = np.einsum("ij,ij->i", prototypes, prototypes)
+    unit = np.empty(len(X), dtype=np.int64)
+    for start, stop in chunks(len(X), max(1, _BLOCK_ENTRIES // len(prototypes))):
+        unit[start:stop] = (squares - 2 * (X[start:stop] @ prototypes.T)).argmin(axis=1)
+    return unit
