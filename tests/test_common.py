@@ -25,6 +25,8 @@ ESTIMATORS = [
     dubio.LinearR2Score(),
     dubio.SoftReliefScore(),
     dubio.ReliefFScore(),
+    dubio.ConstraintScore(),
+    dubio.ConstrainedLaplacianScore(),
 ]
 
 

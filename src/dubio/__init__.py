@@ -1,7 +1,10 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.constraints import coherence
 from dubio.ranking import Ranking
 from dubio.scores import (
+    constrained_laplacian_score,
+    constraint_score,
     fisher_score,
     laplacian_score,
     linear_r2_score,
@@ -13,6 +16,8 @@ from dubio.scores import (
     weighted_laplacian_score,
 )
 from dubio.selectors import (
+    ConstrainedLaplacianScore,
+    ConstraintScore,
     FisherScore,
     LaplacianScore,
     LinearR2Score,
@@ -28,6 +33,8 @@ from dubio.supervision import SoftLabels, Supervision, soft_labels
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "LaplacianScore",
     "LinearR2Score",
@@ -40,6 +47,9 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "coherence",
+    "constrained_laplacian_score",
+    "constraint_score",
     "fisher_score",
     "laplacian_score",
     "linear_r2_score",

@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.laplacian import (
     FisherScore,
@@ -11,6 +12,8 @@ from dubio.selectors.laplacian import (
 from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "LaplacianScore",
     "LinearR2Score",
