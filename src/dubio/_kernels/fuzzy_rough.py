@@ -139,13 +139,15 @@ def search_candidates(start, stop, positions, claims, space, floors, weights, ca
 
     The search for a claim ends when no row left is nearer, under the features chosen already, than the worst
     candidate's best row: nothing farther can lower any candidate. ``truth`` is set to its value without
-    candidates; ``floors`` are positive regions known not to be undercut.
+    candidates; ``floors`` are positive regions known not to be undercut. Returns the sums and the number of pairs
+    looked at.
     """
     rows, points, n_features, numeric, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
     stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
     n_candidates = candidates.shape[1]
     sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
+    n_pairs = 0
     for i in range(start, stop):
         p = positions[i]
         row = rows[p]
@@ -160,23 +162,24 @@ def search_candidates(start, stop, positions, claims, space, floors, weights, ca
                 first, last, depth = _next_leaf(space, label, p, radius, stack, bounds, depth)
                 if first < 0:
                     break
-                found = False
+                found = 0
                 for q in range(first, last):
                     if q == p:
                         continue
                     total = _value(points, n_features, numeric, label, p, q, radius)
                     if total < radius:
-                        found = True
+                        found += 1
                         own = min(own, total)
                         _lower(best, total, candidates, p, q)
-                if found:
+                if found > 0:
+                    n_pairs += found
                     radius = best.max()
             truth[claim] = own
             for j in range(n_candidates):
                 region[j] = max(region[j], best[j])
         for j in range(n_candidates):
             sums[j] += weights[row] * region[j]
-    return sums
+    return sums, n_pairs
 
 
 @numba.njit(cache=True, nogil=True)

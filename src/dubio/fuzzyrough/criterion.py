@@ -29,10 +29,10 @@ from dubio.fuzzyrough.decision import Decision
 TRUTH_TOLERANCE = 1e-12
 _ROWS_A_CHUNK = 128
 _SERIAL_ROWS = 400  # below, starting threads costs more than they save
-_LEAF_ROWS = 16
+_LEAF_ROWS = 32
 # Live pairs are written down once they are few; 12 bytes each, and this many at the most.
-_MOST_PAIRS = 16_000_000
-_MOST_PAIRS_A_CLAIM = 400
+_MOST_PAIRS = 20_000_000
+_LIST_OVER_SEARCH = 8.0  # writing pays when it takes no more than this many times the pairs of one search
 _SAMPLED_ROWS = 256
 
 Claims = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]
@@ -166,6 +166,8 @@ class LukasiewiczCriterion(DependencyCriterion):
     they are written down, and the list only shrinks.
     """
 
+    _pairs_seen = 50.0  # pairs that the last search looked at for one claim; at first a guess
+
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._nearest(self._space(features), self.n_threads)
 
@@ -197,8 +199,9 @@ class LukasiewiczCriterion(DependencyCriterion):
                 candidates, self._truth,
             ),
         )  # fmt: skip
+        self._pairs_seen = sum(n_pairs for _, n_pairs in parts) / self._live.sum()
         self._settle()
-        return np.sum(parts, axis=0)
+        return np.sum([sums for sums, _ in parts], axis=0)
 
     def _advance(self, feature: int) -> None:
         if hasattr(self, "_pairs"):
@@ -247,7 +250,9 @@ class LukasiewiczCriterion(DependencyCriterion):
         )
         sampled_claims = int(self._live[np.isin(self._row_of_claim, self._tree[0][sample])].sum())
         a_claim = n_pairs / max(1, sampled_claims)
-        return a_claim <= _MOST_PAIRS_A_CLAIM and 1.2 * a_claim * self._live.sum() <= _MOST_PAIRS
+        return (
+            a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
+        )
 
     def _no_pairs(self, counts: NDArray[np.int64]) -> tuple:  # type: ignore[type-arg]
         return np.zeros(0, np.int64), counts, np.zeros(0, np.int32), np.zeros(0)
