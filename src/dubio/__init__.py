@@ -1,5 +1,6 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.ranking import Ranking
 from dubio.scores import (
     fisher_score,
@@ -10,6 +11,7 @@ from dubio.scores import (
 )
 from dubio.selectors import (
     FisherScore,
+    FuzzyRoughSearch,
     LaplacianScore,
     SemiSupervisedLaplacianScore,
     SupervisedLaplacianScore,
@@ -21,6 +23,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "Ranking",
     "SemiSupervisedLaplacianScore",
@@ -29,6 +32,7 @@ __all__ = [
     "Supervision",
     "WeightedLaplacianScore",
     "fisher_score",
+    "fuzzy_rough_dependency",
     "laplacian_score",
     "semi_supervised_laplacian_score",
     "soft_labels",

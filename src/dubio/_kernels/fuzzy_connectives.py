@@ -8,7 +8,7 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-from dubio.fuzzyrough import connectives
+from dubio._kernels import connectives
 
 
 @numba.njit(cache=True, nogil=True)
@@ -29,8 +29,8 @@ def _imply(implicator, a, b):
     if implicator == 2:
         return connectives.reichenbach_implicator(a, b)
     if implicator == 3:
-        return 1.0 if a <= b else b
-    return 1.0 if a <= b else b / a
+        return connectives.goedel_implicator(a, b)
+    return connectives.goguen_implicator(a, b)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -51,7 +51,7 @@ def scan_rows(
 ):
     """Weighted sum over ``rows[start:stop]`` of the positive region with each candidate added to the chosen.
 
-    ``relation`` = (t-norm, implicator, gaussian), as places in the tables of ``connectives``; ``decision`` =
+    ``relation`` = (t-norm, implicator, gaussian), numbered as in ``_join`` and ``_imply``; ``decision`` =
     (columns, numeric). ``truth`` of the live claims is set to its value with the chosen features alone.
     """
     claim_starts, labels, live, ceilings = claims
@@ -72,9 +72,7 @@ def scan_rows(
                     continue
                 alike = 1.0
                 for a in chosen:
-                    alike = _join(
-                        t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a])
-                    )
+                    alike = _join(t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a]))
                 membership = 0.0
                 if numeric:
                     if not np.isnan(columns[x, 0]) and not np.isnan(columns[y, 0]):
@@ -87,9 +85,7 @@ def scan_rows(
                 own = min(own, value)
                 for j in range(n_candidates):
                     a = candidates[j]
-                    joined = _join(
-                        t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a])
-                    )
+                    joined = _join(t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a]))
                     best[j] = min(best[j], _imply(implicator, joined, membership))
                 since += 1
                 if n_candidates == 0:

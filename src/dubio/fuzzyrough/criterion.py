@@ -50,7 +50,8 @@ class DependencyCriterion(ABC):
     ) -> None:
         self.coordinates = coordinates
         self.decision = decision
-        self.weights = weights / weights.sum()
+        self.weights = weights
+        self._total_weight = weights.sum()
         self.n_rows, self.n_features = coordinates.shape
         self.n_threads = n_threads if self.n_rows >= _SERIAL_ROWS else 1
         self.chosen: list[int] = []
@@ -63,10 +64,11 @@ class DependencyCriterion(ABC):
         self._truth = self.truth_under(everything[:0])
         self._floors = np.zeros(self.n_rows)
         self._settle()
-        self.value = float(self.weights @ self._floors)
-        self.value_all = float(self.weights @ self.region(self._ceilings))
+        self.region_all = self._region(self._ceilings)
+        self.value = float((weights * self._floors).sum() / self._total_weight)
+        self.value_all = float((weights * self.region_all).sum() / self._total_weight)
 
-    def region(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _region(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
         """Positive region of each row: the largest truth among its claims."""
         return np.maximum.reduceat(truth, self.decision.starts[:-1])
 
@@ -74,9 +76,9 @@ class DependencyCriterion(ABC):
         """gamma of the chosen features with each of ``candidates`` added."""
         live_rows = np.zeros(self.n_rows, dtype=bool)
         live_rows[self._row_of_claim[self._live]] = True
-        settled = float(self.weights[~live_rows] @ self._floors[~live_rows])
+        settled = (self.weights[~live_rows] * self._floors[~live_rows]).sum()
         sums = self._candidate_sums(live_rows) if live_rows.any() else np.zeros(len(self.candidates))
-        return settled + sums
+        return np.minimum((settled + sums) / self._total_weight, self.value_all)
 
     def add(self, feature: int, value: float) -> None:
         """Choose a candidate, whose ``values()`` entry was ``value``."""
@@ -102,7 +104,7 @@ class DependencyCriterion(ABC):
 
     def _settle(self) -> None:
         """Raise the floors to the truths known, and retire the claims that can no longer matter."""
-        np.maximum(self._floors, self.region(self._truth), out=self._floors)
+        np.maximum(self._floors, self._region(self._truth), out=self._floors)
         self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
 
     def _in_chunks(self, n: int, work) -> list:  # type: ignore[no-untyped-def, type-arg]
@@ -233,8 +235,8 @@ class LukasiewiczCriterion(DependencyCriterion):
         def sums_of(start: int, stop: int) -> list[float]:
             found = []
             for feature in self.candidates[start:stop]:
-                region = self.region(self._nearest(self._space(np.array([feature])), 1))
-                found.append(float(self.weights[live_rows] @ region[live_rows]))
+                region = self._region(self._nearest(self._space(np.array([feature])), 1))
+                found.append(float((self.weights[live_rows] * region[live_rows]).sum()))
             return found
 
         parts = run_chunks(sums_of, chunks(len(self.candidates), 1), self.n_threads)
@@ -245,14 +247,10 @@ class LukasiewiczCriterion(DependencyCriterion):
         step = max(1, len(self._positions) // _SAMPLED_ROWS)
         sample = self._positions[::step]
         counts = np.zeros(len(self._live), dtype=np.int64)
-        n_pairs = list_pairs(
-            0, len(sample), sample, self._claims, self._tree, self._no_pairs(counts), False
-        )
+        n_pairs = list_pairs(0, len(sample), sample, self._claims, self._tree, self._no_pairs(counts), False)
         sampled_claims = int(self._live[np.isin(self._row_of_claim, self._tree[0][sample])].sum())
         a_claim = n_pairs / max(1, sampled_claims)
-        return (
-            a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
-        )
+        return a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
 
     def _no_pairs(self, counts: NDArray[np.int64]) -> tuple:  # type: ignore[type-arg]
         return np.zeros(0, np.int64), counts, np.zeros(0, np.int32), np.zeros(0)
@@ -262,17 +260,13 @@ class LukasiewiczCriterion(DependencyCriterion):
         counting = self._no_pairs(counts)
         self._in_chunks(
             len(self._positions),
-            lambda start, stop: list_pairs(
-                start, stop, self._positions, self._claims, self._tree, counting, False
-            ),
+            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
         )
         starts = np.concatenate([[0], np.cumsum(counts)])
         pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
         self._in_chunks(
             len(self._positions),
-            lambda start, stop: list_pairs(
-                start, stop, self._positions, self._claims, self._tree, pairs, True
-            ),
+            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, pairs, True),
         )
         self._pairs = pairs
         self._ordered = self.coordinates[self._tree[0]]

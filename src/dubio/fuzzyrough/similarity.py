@@ -8,9 +8,7 @@ from numpy.typing import NDArray
 SIMILARITIES = ("std", "range", "gaussian")
 
 
-def similarity_coordinates(
-    X: NDArray[np.float64], nominal: NDArray[np.bool_], similarity: str
-) -> NDArray[np.float64]:
+def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], similarity: str) -> NDArray[np.float64]:
     """Columns rescaled so that a plain difference ``t`` of coordinates says how unlike two rows are.
 
     ``"std"`` and ``"range"`` divide by the sample standard deviation or the range, and the similarity is

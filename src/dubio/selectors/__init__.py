@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -10,6 +11,7 @@ from dubio.selectors.laplacian import (
 
 __all__ = [
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "SemiSupervisedLaplacianScore",
     "SupervisedLaplacianScore",
