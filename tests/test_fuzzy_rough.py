@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -191,7 +192,7 @@ def test_gamma_never_falls_when_a_feature_is_added(table, y, hidden, order):
     y = np.where(hidden, None, y)
     values = [gamma(table, y, features=sorted(order[:size])) for size in range(6)]
     assert all(0.0 <= value <= 1.0 for value in values)
-    assert all(more >= fewer - 1e-12 for fewer, more in zip(values, values[1:], strict=False))
+    assert all(more >= fewer - 1e-12 for fewer, more in itertools.pairwise(values))
 
 
 @given(tables, label_lists, hidden_lists)

@@ -66,8 +66,8 @@ def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
             is_nominal = _declared(nominal, names, X.shape[1])
             matrix = X.astype(object)
-            for j in np.flatnonzero(is_nominal):
-                matrix[:, j] = _category_codes(X[:, j])
+            for column in np.flatnonzero(is_nominal):
+                matrix[:, column] = _category_codes(X[:, column])
         matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
         return matrix, _declared(nominal, names, matrix.shape[1])
     is_nominal = _declared(nominal, names, len(names))
@@ -75,9 +75,9 @@ def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[
     if not is_nominal.any() or X.shape[0] == 0:
         return read_matrix(X, allow_nan=True, name=name).astype(np.float64, copy=False), is_nominal
     matrix = np.empty((len(X), len(names)))
-    for j, of_categories in enumerate(is_nominal):
+    for j in range(len(names)):
         column = X[names[j]] if names.count(names[j]) == 1 else X.iloc[:, j]
-        if of_categories:
+        if is_nominal[j]:
             matrix[:, j] = _category_codes(np.asarray(column.to_numpy(), dtype=object))
         else:
             matrix[:, j] = column.to_numpy().astype(np.float64)

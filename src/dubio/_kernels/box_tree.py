@@ -8,12 +8,14 @@ everything: a node that holds one has an endless interval in that column.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
 
 @numba.njit(cache=True, nogil=True)
-def count_levels(n_rows, leaf_size):
+def count_levels(n_rows: int, leaf_size: int) -> int:
     """Levels of halving until no part holds more than ``leaf_size`` rows."""
     levels = 0
     while (n_rows + (1 << levels) - 1) >> levels > leaf_size:
@@ -22,7 +24,7 @@ def count_levels(n_rows, leaf_size):
 
 
 @numba.njit(cache=True, nogil=True)
-def _partition_at(order, keys, start, stop, middle):
+def _partition_at(order: Any, keys: Any, start: int, stop: int, middle: int) -> None:
     """Reorder ``order[start:stop]`` so that position ``middle`` holds what sorting by key would put there."""
     low, high = start, stop - 1
     while low < high:
@@ -46,7 +48,7 @@ def _partition_at(order, keys, start, stop, middle):
 
 
 @numba.njit(cache=True, nogil=True)
-def build_box_tree(points, leaf_size):
+def build_box_tree(points: Any, leaf_size: int) -> tuple[Any, Any, Any, Any]:
     """Return ``(order, starts, low, high)``; node ``i`` has the children ``2 i + 1`` and ``2 i + 2``.
 
     ``order`` lists the rows leaf by leaf; node ``i`` holds ``order[starts[i, 0]:starts[i, 1]]``.

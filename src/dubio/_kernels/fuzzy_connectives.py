@@ -5,6 +5,8 @@ Claims are those of ``fuzzy_rough``; the truth of (x, c) is the least ``I(R_B(x,
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
@@ -12,7 +14,7 @@ from dubio._kernels import connectives
 
 
 @numba.njit(cache=True, nogil=True)
-def _join(t_norm, a, b):
+def _join(t_norm: int, a: float, b: float) -> Any:
     if t_norm == 0:
         return connectives.lukasiewicz_t_norm(a, b)
     if t_norm == 1:
@@ -21,7 +23,7 @@ def _join(t_norm, a, b):
 
 
 @numba.njit(cache=True, nogil=True)
-def _imply(implicator, a, b):
+def _imply(implicator: int, a: float, b: float) -> Any:
     if implicator == 0:
         return connectives.lukasiewicz_implicator(a, b)
     if implicator == 1:
@@ -34,7 +36,7 @@ def _imply(implicator, a, b):
 
 
 @numba.njit(cache=True, nogil=True)
-def _alike(gaussian, crisp, a, b):
+def _alike(gaussian: bool, crisp: bool, a: float, b: float) -> float:
     distance = abs(a - b)
     if not distance > 0.0:  # equal, or one of them missing
         return 1.0
@@ -47,8 +49,20 @@ def _alike(gaussian, crisp, a, b):
 
 @numba.njit(cache=True, nogil=True)
 def scan_rows(
-    start, stop, rows, claims, relation, coordinates, nominal, decision, chosen, candidates, floors, weights, truth
-):
+    start: int,
+    stop: int,
+    rows: Any,
+    claims: Any,
+    relation: Any,
+    coordinates: Any,
+    nominal: Any,
+    decision: Any,
+    chosen: Any,
+    candidates: Any,
+    floors: Any,
+    weights: Any,
+    truth: Any,
+) -> Any:
     """Weighted sum over ``rows[start:stop]`` of the positive region with each candidate added to the chosen.
 
     ``relation`` = (t-norm, implicator, gaussian), numbered as in ``_join`` and ``_imply``; ``decision`` =

@@ -20,6 +20,8 @@ The arguments come in bundles:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
 
@@ -27,7 +29,7 @@ _STACK = 128  # a path leaves one node a level waiting; no table has 2**128 rows
 
 
 @numba.njit(cache=True, nogil=True)
-def _value(points, n_features, numeric, label, p, q, radius):
+def _value(points: Any, n_features: int, numeric: bool, label: int, p: int, q: int, radius: float) -> float:
     """Membership plus distance of the pair of positions, exact when below ``radius``."""
     total = 0.0
     if numeric:
@@ -46,7 +48,7 @@ def _value(points, n_features, numeric, label, p, q, radius):
 
 
 @numba.njit(cache=True, nogil=True)
-def _bound(space, label, p, node, radius):
+def _bound(space: Any, label: int, p: int, node: int, radius: float) -> float:
     """A value no row of the node can be below."""
     _, points, n_features, numeric, _, low, high = space
     total = 0.0
@@ -68,7 +70,9 @@ def _bound(space, label, p, node, radius):
 
 
 @numba.njit(cache=True, nogil=True)
-def _next_leaf(space, label, p, radius, stack, bounds, depth):
+def _next_leaf(
+    space: Any, label: int, p: int, radius: float, stack: Any, bounds: Any, depth: int
+) -> tuple[int, int, int]:
     """Descend, the nearer child first, to the next leaf that may hold a value below ``radius``.
 
     Returns ``(start, stop, depth)``: the leaf's positions, and a ``start`` of -1 when no leaf is left.
@@ -100,7 +104,7 @@ def _next_leaf(space, label, p, radius, stack, bounds, depth):
 
 
 @numba.njit(cache=True, nogil=True)
-def _lower(best, total, candidates, p, q):
+def _lower(best: Any, total: float, candidates: Any, p: int, q: int) -> None:
     """Lower the best value of each candidate feature to that of the pair."""
     for j in range(len(best)):
         distance = abs(candidates[p, j] - candidates[q, j])
@@ -111,7 +115,7 @@ def _lower(best, total, candidates, p, q):
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest_claims(start, stop, positions, claims, space, truth):
+def nearest_claims(start: int, stop: int, positions: Any, claims: Any, space: Any, truth: Any) -> None:
     """Set the truth of every live claim of ``positions[start:stop]`` under the features of the space."""
     rows, points, n_features, numeric, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
@@ -134,7 +138,17 @@ def nearest_claims(start, stop, positions, claims, space, truth):
 
 
 @numba.njit(cache=True, nogil=True)
-def search_candidates(start, stop, positions, claims, space, floors, weights, candidates, truth):
+def search_candidates(
+    start: int,
+    stop: int,
+    positions: Any,
+    claims: Any,
+    space: Any,
+    floors: Any,
+    weights: Any,
+    candidates: Any,
+    truth: Any,
+) -> tuple[Any, int]:
     """Weighted sum, over ``positions[start:stop]``, of the positive region with each candidate added.
 
     The search for a claim ends when no row left is nearer, under the features chosen already, than the worst
@@ -183,7 +197,7 @@ def search_candidates(start, stop, positions, claims, space, floors, weights, ca
 
 
 @numba.njit(cache=True, nogil=True)
-def list_pairs(start, stop, positions, claims, space, pairs, write):
+def list_pairs(start: int, stop: int, positions: Any, claims: Any, space: Any, pairs: Any, write: bool) -> int:
     """Count the rows below the ceiling of each live claim; with ``write``, note them and their values too."""
     rows, points, n_features, numeric, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
@@ -216,7 +230,17 @@ def list_pairs(start, stop, positions, claims, space, pairs, write):
 
 
 @numba.njit(cache=True, nogil=True)
-def scan_candidates(start, stop, positions, rows, claims, pairs, floors, weights, candidates):
+def scan_candidates(
+    start: int,
+    stop: int,
+    positions: Any,
+    rows: Any,
+    claims: Any,
+    pairs: Any,
+    floors: Any,
+    weights: Any,
+    candidates: Any,
+) -> Any:
     """The sums of ``search_candidates``, from the written list of live pairs."""
     claim_starts, _, live, ceilings = claims
     pair_starts, pair_counts, partners, values = pairs
@@ -245,7 +269,9 @@ def scan_candidates(start, stop, positions, rows, claims, pairs, floors, weights
 
 
 @numba.njit(cache=True, nogil=True)
-def add_to_pairs(start, stop, positions, rows, claims, pairs, column, truth):
+def add_to_pairs(
+    start: int, stop: int, positions: Any, rows: Any, claims: Any, pairs: Any, column: Any, truth: Any
+) -> None:
     """Add one feature's distance to the live pairs, forget those that reach the ceiling, set the truths."""
     claim_starts, _, live, ceilings = claims
     pair_starts, pair_counts, partners, values = pairs

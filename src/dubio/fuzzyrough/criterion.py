@@ -8,6 +8,8 @@ finished for good; the others are *live*.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,7 +109,7 @@ class DependencyCriterion(ABC):
         np.maximum(self._floors, self._region(self._truth), out=self._floors)
         self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
 
-    def _in_chunks(self, n: int, work) -> list:  # type: ignore[no-untyped-def, type-arg]
+    def _in_chunks(self, n: int, work: Callable[[int, int], Any]) -> list[Any]:
         return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads)
 
 
@@ -168,6 +170,7 @@ class LukasiewiczCriterion(DependencyCriterion):
     they are written down, and the list only shrinks.
     """
 
+    _pairs: tuple[Any, ...] | None = None  # the live pairs, once written down
     _pairs_seen = 50.0  # pairs that the last search looked at for one claim; at first a guess
 
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -176,12 +179,12 @@ class LukasiewiczCriterion(DependencyCriterion):
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         if not self.chosen:
             return self._single_sums(live_rows)
-        if not hasattr(self, "_pairs"):
+        if self._pairs is None:
             self._tree = self._space(np.array(self.chosen))
             self._positions = np.flatnonzero(live_rows[self._tree[0]])
             if self._few_pairs():
                 self._write_pairs()
-        if hasattr(self, "_pairs"):
+        if self._pairs is not None:
             rows = self._tree[0]
             self._positions = self._positions[live_rows[rows[self._positions]]]
             candidates = np.ascontiguousarray(self._ordered[:, self.candidates])
@@ -206,7 +209,7 @@ class LukasiewiczCriterion(DependencyCriterion):
         return np.sum([sums for sums, _ in parts], axis=0)
 
     def _advance(self, feature: int) -> None:
-        if hasattr(self, "_pairs"):
+        if self._pairs is not None:
             column = np.ascontiguousarray(self._ordered[:, feature])
             self._in_chunks(
                 len(self._positions),
@@ -216,12 +219,12 @@ class LukasiewiczCriterion(DependencyCriterion):
             )
             self._settle()
 
-    def _space(self, features: NDArray[np.int64]) -> tuple:  # type: ignore[type-arg]
+    def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
         points = np.hstack([self.coordinates[:, features], self.decision.columns])
         rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
         return rows, points[rows], len(features), self.decision.numeric, node_starts, low, high
 
-    def _nearest(self, space: tuple, n_threads: int) -> NDArray[np.float64]:  # type: ignore[type-arg]
+    def _nearest(self, space: tuple[Any, ...], n_threads: int) -> NDArray[np.float64]:
         truth = self._ceilings.copy()
         positions = np.arange(self.n_rows)
         run_chunks(
@@ -252,7 +255,7 @@ class LukasiewiczCriterion(DependencyCriterion):
         a_claim = n_pairs / max(1, sampled_claims)
         return a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
 
-    def _no_pairs(self, counts: NDArray[np.int64]) -> tuple:  # type: ignore[type-arg]
+    def _no_pairs(self, counts: NDArray[np.int64]) -> tuple[Any, ...]:
         return np.zeros(0, np.int64), counts, np.zeros(0, np.int32), np.zeros(0)
 
     def _write_pairs(self) -> None:
