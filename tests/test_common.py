@@ -27,6 +27,7 @@ ESTIMATORS = [
     dubio.ReliefFScore(),
     dubio.ConstraintScore(),
     dubio.ConstrainedLaplacianScore(),
+    dubio.FuzzyRoughSearch(),
 ]
 
 

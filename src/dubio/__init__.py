@@ -1,6 +1,7 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
 from dubio.constraints import coherence
+from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.ranking import Ranking
 from dubio.scores import (
     constrained_laplacian_score,
@@ -19,6 +20,7 @@ from dubio.selectors import (
     ConstrainedLaplacianScore,
     ConstraintScore,
     FisherScore,
+    FuzzyRoughSearch,
     LaplacianScore,
     LinearR2Score,
     ReliefFScore,
@@ -36,6 +38,7 @@ __all__ = [
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
     "Ranking",
@@ -51,6 +54,7 @@ __all__ = [
     "constrained_laplacian_score",
     "constraint_score",
     "fisher_score",
+    "fuzzy_rough_dependency",
     "laplacian_score",
     "linear_r2_score",
     "relieff_score",

@@ -64,9 +64,7 @@ def constraint_score(
     if y is None:
         return score_pairs(table, pairs)
     if not pairs.are_sure:
-        raise ValueError(
-            "y and weights cannot be given together: pairs that follow from others have no weight"
-        )
+        raise ValueError("y and weights cannot be given together: pairs that follow from others have no weight")
     codes = class_codes(read_supervision(y, len(table)))
     return score_groups(table, row_groups(pairs, len(table), codes))
 

@@ -2,6 +2,7 @@
 
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
+from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -15,6 +16,7 @@ __all__ = [
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
     "ReliefFScore",
