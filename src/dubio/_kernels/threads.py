@@ -33,9 +33,7 @@ def chunks(n: int, size: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def run_chunks(
-    work: Callable[[int, int], T], ranges: Iterable[tuple[int, int]], n_threads: int
-) -> list[T]:
+def run_chunks(work: Callable[[int, int], T], ranges: Iterable[tuple[int, int]], n_threads: int) -> list[T]:
     """Call ``work(start, stop)`` for every range, on up to ``n_threads`` threads; results in range order."""
     ranges = list(ranges)
     n_threads = min(n_threads, len(ranges))
