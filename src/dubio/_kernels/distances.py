@@ -1,7 +1,7 @@
 """Squared distances of a growing or shrinking subset of features, and the nearest rows under one change more.
 
-The distances of ``S`` without (with) a feature are those of ``S`` minus (plus) one column's squared gaps, so a
-search keeps one ``n x n`` array and never recomputes it. A candidate subset is not even written down: its
+The distances of ``S`` without (with) a feature are those of ``S`` minus (plus) one column's squared gaps, so
+a search keeps one ``n x n`` array and never recomputes it. A candidate subset is not even written down: its
 distances to one row are formed on the fly, and only those within a known bound are kept.
 The diagonal is ``inf``: a row is never its own neighbour.
 """
@@ -10,17 +10,23 @@ from __future__ import annotations
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# A bound that every distance meets but the infinite one of a row to itself.
+UNBOUNDED = 1.7e308
 # Below this length an insertion sort beats another partition.
 _SMALL = 24
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_squared_distances(columns, features, squared, start, stop):
-    """Squared distances over ``columns[features]`` from rows ``start..stop`` to all rows."""
+def fill_squared_distances(columns: Floats, features: Integers, start: int, part: Floats) -> None:
+    """Squared distances over ``columns[features]`` from the rows from ``start`` on to all rows."""
     n = columns.shape[1]
-    for i in range(start, stop):
-        row = squared[i]
+    for i in range(start, start + part.shape[0]):
+        row = part[i - start]
         row[:] = 0.0
         for feature in features:
             column = columns[feature]
@@ -32,7 +38,7 @@ def fill_squared_distances(columns, features, squared, start, stop):
 
 
 @numba.njit(cache=True, nogil=True)
-def change_squared_distances(column, sign, squared, start, stop):
+def change_squared_distances(column: Floats, sign: float, squared: Floats, start: int, stop: int) -> None:
     """Add (``sign = 1.0``) or take away (``-1.0``) one column; rounding must not leave a negative square."""
     n = column.shape[0]
     for i in range(start, stop):
@@ -44,8 +50,10 @@ def change_squared_distances(column, sign, squared, start, stop):
 
 
 @numba.njit(cache=True, nogil=True)
-def distance_after_change(rows, subset, i, other, feature, sign):
-    """Squared distance of two rows over ``subset`` with (without) ``feature``, summed anew.
+def distance_after_change(
+    rows: Floats, subset: Integers, i: int, other: int, feature: int, sign: float
+) -> float:
+    """Squared distance of two rows over ``subset`` with (``sign > 0``) or without ``feature``, summed anew.
 
     Differences of large numbers lose digits; the few distances that enter a result are taken from here.
     """
@@ -62,7 +70,9 @@ def distance_after_change(rows, subset, i, other, feature, sign):
 
 
 @numba.njit(cache=True, nogil=True)
-def bound_from_rows(row, column, own, sign, known):
+def bound_from_rows(
+    row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32]
+) -> float:
     """The largest changed distance among ``known`` rows: a ball of this size holds them all."""
     bound = 0.0
     for other in known:
@@ -72,7 +82,16 @@ def bound_from_rows(row, column, own, sign, known):
 
 
 @numba.njit(cache=True, nogil=True)
-def collect_within(row, column, own, sign, bound, near, found_distances, found_rows):
+def collect_within(
+    row: Floats,
+    column: Floats,
+    own: float,
+    sign: float,
+    bound: float,
+    near: NDArray[np.bool_],
+    found_distances: Floats,
+    found_rows: Integers,
+) -> int:
     """All rows whose changed distance is at most ``bound``, in row order; returns how many.
 
     The first loop has no branch and compiles to vector instructions; the second looks at eight marks at once,
@@ -96,20 +115,22 @@ def collect_within(row, column, own, sign, bound, near, found_distances, found_r
 
 
 @numba.njit(cache=True, nogil=True)
-def scratch_marks(n):
+def scratch_marks(n: int) -> NDArray[np.bool_]:
     """False marks for ``n`` rows, padded to whole words of eight."""
     return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
 
 
 @numba.njit(cache=True, nogil=True)
-def _swap(distances, rows, weights, a, b):
+def _swap(distances: Floats, rows: Integers, weights: Floats, a: int, b: int) -> None:
     distances[a], distances[b] = distances[b], distances[a]
     rows[a], rows[b] = rows[b], rows[a]
     weights[a], weights[b] = weights[b], weights[a]
 
 
 @numba.njit(cache=True, nogil=True)
-def _gather_below(distances, rows, weights, first, last, pivot, strictly):
+def _gather_below(
+    distances: Floats, rows: Integers, weights: Floats, first: int, last: int, pivot: float, strictly: bool
+) -> tuple[int, float]:
     """Move everything below ``pivot`` to the front of ``first..last``; its end and its weight."""
     end = first
     weight = 0.0
@@ -122,7 +143,7 @@ def _gather_below(distances, rows, weights, first, last, pivot, strictly):
 
 
 @numba.njit(cache=True, nogil=True)
-def _sort(distances, rows, weights, first, last):
+def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: int, last: int) -> None:
     """Sort by distance, ties by row."""
     if last - first > _SMALL:
         by_row = np.argsort(rows[first:last])
@@ -143,7 +164,9 @@ def _sort(distances, rows, weights, first, last):
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest_until(distances, rows, weights, count, target):
+def nearest_until(
+    distances: Floats, rows: Integers, weights: Floats, count: int, target: float
+) -> tuple[int, float]:
     """Arrange the first ``count`` entries so that the nearest whose weights reach ``target`` come first.
 
     Returns the place of the last of them, which has the largest distance (ties by row), and the weight
@@ -164,7 +187,7 @@ def nearest_until(distances, rows, weights, count, target):
         else:
             reached += weight
             first = end
-    _sort(distances, rows, weights, first, last)
+    sort_by_distance(distances, rows, weights, first, last)
     for p in range(first, last):
         reached += weights[p]
         if reached >= target:

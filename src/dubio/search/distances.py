@@ -21,8 +21,8 @@ class SubsetDistances:
     """One ``n x n`` float64 array of squared distances that follows a subset of features.
 
     Adding or removing a feature adds or subtracts one column's squared gaps. The diagonal is ``inf``. Kernels
-    that value candidate subsets read ``squared``, ``columns`` and ``rows`` (see ``_kernels/distances.py``) and
-    form a candidate's distances on the fly; nobody writes to these arrays but this class.
+    that value candidate subsets read ``squared``, ``columns`` and ``rows`` (see ``_kernels/distances.py``)
+    and form a candidate's distances on the fly; nobody writes to these arrays but this class.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class SubsetDistances:
         self.subset = np.sort(np.asarray(features, dtype=np.int64))
 
         def work(start: int, stop: int) -> None:
-            fill_squared_distances(self.columns, self.subset, self.squared, start, stop)
+            fill_squared_distances(self.columns, self.subset, start, self.squared[start:stop])
 
         run_chunks(work, self.row_chunks, self.n_threads)
 
@@ -95,7 +95,8 @@ def check_row_limit(n_rows: int, max_rows: int) -> None:
     """Refuse a table whose distances would not fit, before any memory is asked for."""
     if n_rows > max_rows:
         raise ValueError(
-            f"X has {n_rows} rows, more than max_rows={max_rows}: this method keeps the distances of all pairs "
-            f"of rows, {8 * n_rows**2 / 1e9:.1f} GB here. Fit on a sample of the rows, rank the features one by "
-            "one first (MutualInformationRanking needs no such array), or raise max_rows if the memory is there."
+            f"X has {n_rows} rows, more than max_rows={max_rows}: this method keeps the distances of all "
+            f"pairs of rows, {8 * n_rows**2 / 1e9:.1f} GB here. Fit on a sample of the rows, rank the features one "
+            "by one first (MutualInformationRanking needs no such array), or raise max_rows if the memory is "
+            "there."
         )

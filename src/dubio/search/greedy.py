@@ -56,7 +56,7 @@ def greedy_search(
     stop_size: int | None = None,
     on_step: Callable[[SearchStep, int], None] | None = None,
 ) -> SearchPath:
-    """Walk from all features to few (backward) or from none to many (forward), the best single change each time.
+    """Walk from all features to few (backward) or from none to many (forward), the best change each time.
 
     Parameters
     ----------
