@@ -1,0 +1,91 @@
+"""Sums over the edges of a sparse graph, and neighbours on a line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def edge_energy(indptr: Any, indices: Any, weights: Any, X: Any, out: Any) -> None:
+    """``out[r] = 1/2 sum_ij w_ij (x_ir - x_jr)^2`` over the stored edges of a symmetric CSR graph."""
+    n, d = X.shape
+    row = np.empty(d)
+    for i in range(n):
+        row[:] = 0.0
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            if j >= i:  # each edge once
+                continue
+            w = weights[e]
+            for r in range(d):
+                difference = X[i, r] - X[j, r]
+                row[r] += w * difference * difference
+        for r in range(d):
+            out[r] += row[r]
+
+
+@numba.njit(cache=True, nogil=True)
+def edge_squared_distances(indptr: Any, indices: Any, X: Any, start: int, stop: int, out: Any) -> None:
+    """``out[e]`` = squared Euclidean distance along every stored edge of rows ``start:stop``."""
+    d = X.shape[1]
+    for i in range(start, stop):
+        for e in range(indptr[i], indptr[i + 1]):
+            j = indices[e]
+            total = 0.0
+            for r in range(d):
+                difference = np.float64(X[i, r]) - np.float64(X[j, r])
+                total += difference * difference
+            out[e] = total
+
+
+@numba.njit(cache=True, nogil=True)
+def neighbors_on_a_line(values: Any, k: int, out: Any) -> None:
+    """``out[i]`` = the k nearest other points of ``values[i]``, nearest first; of equal distances the lowest index.
+
+    Points are sorted once; from each point two fingers walk outwards over groups of equal values, so ties within
+    a group and between both sides are settled by index exactly as a full sort would settle them.
+    """
+    n = len(values)
+    order = np.argsort(values, kind="mergesort")
+    # group g holds order[first[g]:first[g + 1]], all of one value, in order of index
+    first = np.empty(n + 1, dtype=np.int64)
+    group = np.empty(n, dtype=np.int64)
+    n_groups = 0
+    for position in range(n):
+        if position == 0 or values[order[position]] != values[order[position - 1]]:
+            first[n_groups] = position
+            n_groups += 1
+        group[order[position]] = n_groups - 1
+    first[n_groups] = n
+    for i in range(n):
+        v = values[i]
+        filled = 0
+        for position in range(first[group[i]], first[group[i] + 1]):
+            j = order[position]
+            if j != i:
+                out[i, filled] = j
+                filled += 1
+                if filled == k:
+                    break
+        left, right = group[i] - 1, group[i] + 1
+        while filled < k:
+            to_left = v - values[order[first[left]]] if left >= 0 else np.inf
+            to_right = values[order[first[right]]] - v if right < n_groups else np.inf
+            # positions still to take on either side; both sides are merged by index when equally far
+            a, a_end = (first[left], first[left + 1]) if to_left <= to_right else (0, 0)
+            b, b_end = (first[right], first[right + 1]) if to_right <= to_left else (0, 0)
+            while filled < k and (a < a_end or b < b_end):
+                if b >= b_end or (a < a_end and order[a] < order[b]):
+                    out[i, filled] = order[a]
+                    a += 1
+                else:
+                    out[i, filled] = order[b]
+                    b += 1
+                filled += 1
+            if to_left <= to_right:
+                left -= 1
+            if to_right <= to_left:
+                right += 1

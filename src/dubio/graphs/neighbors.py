@@ -1,0 +1,208 @@
+"""Neighbour graphs as symmetric CSR matrices of weights: no self edges, never n x n dense."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+
+from dubio._kernels.edges import edge_squared_distances, neighbors_on_a_line
+from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.table import Matrix
+
+Kernel = Literal["squared", "linear"]
+Symmetry = Literal["or", "and"]
+
+
+def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", where: str = "row(s)") -> int:
+    """Number of neighbours to look for, at most ``available``; warns when the wish is cut."""
+    if not isinstance(n_neighbors, int | np.integer) or isinstance(n_neighbors, bool) or n_neighbors < 1:
+        raise ValueError(f"{name}={n_neighbors!r}: give a whole number of neighbours, at least 1.")
+    if n_neighbors > available:
+        warnings.warn(
+            f"{name}={n_neighbors}, but there are only {available} other {where}: {available} used.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return int(min(n_neighbors, available))
+
+
+def check_width(t: float | str, name: str = "t") -> None:
+    """Raise unless ``t`` is a positive number (or the word "mean")."""
+    if t == "mean":
+        return
+    if isinstance(t, str) or not np.isfinite(t) or t <= 0:
+        raise ValueError(f"{name}={t!r}: the width of the kernel must be a positive number, or 'mean'.")
+
+
+def neighbor_graph(
+    X: Matrix,
+    *,
+    n_neighbors: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    kernel: Kernel = "squared",
+    symmetry: Symmetry = "or",
+    n_jobs: int | None = None,
+) -> sparse.csr_array:
+    r"""Weights :math:`e^{-d_{ij}^2/t}` (or :math:`e^{-d_{ij}/t}`) between nearest neighbours.
+
+    An edge joins i and j if one is among the k nearest of the other ("or"; "and": each of the other). Weights are
+    relative to those of the closest pair, which leaves every score unchanged and keeps wide tables from
+    underflowing.
+
+    Parameters
+    ----------
+    X : array or CSR matrix (n, d)
+    n_neighbors : int
+        k, without the point itself; cut to n - 1 with a warning.
+    t : float or "mean"
+        Width; "mean" takes the mean squared (or plain) distance over the edges.
+    kernel : {"squared", "linear"}
+        Whether the squared or the plain distance stands in the exponent.
+    symmetry : {"or", "and"}
+    n_jobs : int, optional
+
+    Returns
+    -------
+    scipy.sparse.csr_array (n, n)
+        Symmetric, without a diagonal.
+    """
+    check_width(t)
+    n = X.shape[0]
+    if n < 2:
+        raise ValueError("X has n_samples=1: a neighbour graph needs at least two rows.")
+    k = clip_neighbors(n_neighbors, n - 1)
+    return weigh(symmetrize(nearest_others(X, k, n_jobs), symmetry), X, t=t, kernel=kernel, n_jobs=n_jobs)
+
+
+def nearest_others(X: Matrix, k: int, n_jobs: int | None = None) -> sparse.csr_array:
+    """0/1 graph from each row to its k nearest other rows (exact; scikit-learn chooses the algorithm)."""
+    centred = _centre(X)
+    search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(centred)
+    return from_neighbor_lists(search.kneighbors(return_distance=False), X.shape[0])
+
+
+def from_neighbor_lists(neighbors: NDArray[Any], n_columns: int) -> sparse.csr_array:
+    """0/1 graph with an edge from row i to each of ``neighbors[i]``."""
+    n, k = neighbors.shape
+    return sparse.csr_array(
+        (np.ones(n * k), neighbors.ravel().astype(np.int32), np.arange(0, n * k + 1, k)), shape=(n, n_columns)
+    )
+
+
+def line_neighbors(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
+    """Indices (n, k) of the k nearest other values of each value on a line; O(n log n + n k)."""
+    out = np.empty((len(values), k), dtype=np.int64)
+    neighbors_on_a_line(np.ascontiguousarray(values, dtype=np.float64), k, out)
+    return out
+
+
+def symmetrize(graph: sparse.csr_array, symmetry: Symmetry = "or") -> sparse.csr_array:
+    """Join both directions of a 0/1 graph ("or") or keep what goes both ways ("and"); drops the diagonal."""
+    if symmetry not in ("or", "and"):
+        raise ValueError(f"symmetry={symmetry!r}: give 'or' or 'and'.")
+    other = graph.T.tocsr()
+    joined = graph.maximum(other) if symmetry == "or" else graph.minimum(other)
+    return without_diagonal(joined)
+
+
+def without_diagonal(graph: Any) -> sparse.csr_array:
+    """The graph as CSR, without self edges and stored zeros."""
+    coo = sparse.coo_array(graph)
+    keep = (coo.row != coo.col) & (coo.data != 0)
+    return sparse.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=coo.shape)
+
+
+def weigh(
+    graph: sparse.csr_array,
+    X: Matrix,
+    *,
+    t: float | Literal["mean"] = 1.0,
+    kernel: Kernel = "squared",
+    n_jobs: int | None = None,
+) -> sparse.csr_array:
+    """Replace the entries of a 0/1 graph by kernel weights of the distances between rows of ``X``."""
+    squared = squared_distances(graph, X, n_jobs)
+    graph = graph.copy()
+    graph.data = heat(squared if kernel == "squared" else np.sqrt(squared), t)
+    if kernel not in ("squared", "linear"):
+        raise ValueError(f"kernel={kernel!r}: give 'squared' or 'linear'.")
+    return graph
+
+
+def squared_distances(graph: sparse.csr_array, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """Squared distance along every stored edge, from differences (never from a Gram matrix, which cancels)."""
+    if sparse.issparse(X):
+        rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
+        out = np.empty(graph.nnz)
+        for start, stop in chunks(graph.nnz, 65_536):
+            difference = X[rows[start:stop]] - X[graph.indices[start:stop]]
+            out[start:stop] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
+        return out
+    out = np.empty(graph.nnz)
+    table = np.ascontiguousarray(X)
+
+    def work(start: int, stop: int) -> None:
+        edge_squared_distances(graph.indptr, graph.indices, table, start, stop, out)
+
+    run_chunks(work, chunks(graph.shape[0], 4096), resolve_threads(n_jobs))
+    return out
+
+
+def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[np.float64]:
+    """``exp(-(d - min d) / t)``; warns when the kernel is so narrow that hardly any edge counts."""
+    if len(distances) == 0:
+        return distances
+    width = float(distances.mean()) or 1.0 if t == "mean" else float(t)
+    weights = np.exp(-(distances - distances.min()) / width)
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    if effective < 0.02 * len(weights):
+        warnings.warn(
+            f"the kernel is too narrow for these distances: t={width:g} against a mean of {distances.mean():g}, so "
+            f"that about {effective:.0f} of {len(weights)} edge weights decide the score. Use t='mean' or a larger t.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return weights
+
+
+def read_graph(
+    graph: Any, X: Matrix, *, t: float | Literal["mean"], kernel: Kernel, symmetry: Symmetry
+) -> sparse.csr_array:
+    """A user's own graph: a sparse matrix of weights, or a neighbours transformer such as KNeighborsTransformer.
+
+    A matrix is used as it is (its diagonal is dropped) and must be symmetric and not negative. A transformer
+    chooses the neighbours; weights are then computed as for our own graph.
+    """
+    n = X.shape[0]
+    if hasattr(graph, "fit_transform"):
+        found = graph.fit_transform(X)
+        if not sparse.issparse(found) or found.shape != (n, n):
+            raise ValueError(
+                f"graph={type(graph).__name__}: its fit_transform must give a sparse (n, n) neighbours graph."
+            )
+        edges = sparse.csr_array(found)
+        edges.data = np.ones(edges.nnz)  # a stored zero distance is an edge, too
+        return weigh(symmetrize(edges, symmetry), X, t=t, kernel=kernel)
+    if not sparse.issparse(graph):
+        raise ValueError(
+            f"graph is a {type(graph).__name__}: give a SciPy sparse matrix of weights or a neighbours transformer."
+        )
+    if graph.shape != (n, n):
+        raise ValueError(f"graph has shape {graph.shape}, but X has {n} rows: give an ({n}, {n}) matrix.")
+    weights = without_diagonal(graph).astype(np.float64)
+    if weights.nnz and not (np.isfinite(weights.data).all() and weights.data.min() >= 0):
+        raise ValueError("graph has negative or infinite weights: give similarities, 0 where there is no edge.")
+    difference = abs(weights - weights.T)
+    if difference.nnz and difference.max() > 1e-12 * weights.max():
+        raise ValueError("graph is not symmetric: join both directions first, for example graph.maximum(graph.T).")
+    return weights
+
+
+def _centre(X: Matrix) -> Matrix:
+    """Neighbour search expands squares; centred columns keep large offsets from eating the digits."""
+    return X if sparse.issparse(X) else X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)

@@ -1,0 +1,151 @@
+"""The one result type: features in order, with their scores and what was kept of them."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Features in order of merit.
+
+    Parameters
+    ----------
+    names : array of str
+        One name per feature, in the order of the table's columns.
+    scores : array of float
+        One raw score per feature.
+    lower_is_better : bool
+        Direction of the scores.
+    ranking : array of int
+        1 for the best feature; equal numbers are ties.
+    support : array of bool
+        The features that were kept.
+    method : str
+        What made the ranking.
+    reason : str
+        Why that many features were kept.
+
+    Examples
+    --------
+    >>> from dubio.ranking import Ranking
+    >>> print(Ranking.from_scores([0.4, 0.1, 0.9], names=["a", "b", "c"], keep=1, method="demo"))
+    rank  feature  score  kept
+       1  b          0.1  yes
+       2  a          0.4
+       3  c          0.9
+    """
+
+    names: NDArray[Any]
+    scores: NDArray[np.float64]
+    lower_is_better: bool
+    ranking: NDArray[np.int64]
+    support: NDArray[np.bool_]
+    method: str = ""
+    reason: str = ""
+    extras: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    @classmethod
+    def from_scores(
+        cls,
+        scores: ArrayLike,
+        *,
+        names: ArrayLike | None = None,
+        lower_is_better: bool = True,
+        keep: int | None = None,
+        method: str = "",
+        reason: str = "",
+    ) -> Ranking:
+        """Rank plain scores; ``keep`` of the best are marked as kept (all by default)."""
+        values = np.asarray(scores, dtype=np.float64)
+        ranking = rank_scores(values, lower_is_better=lower_is_better)
+        labels = default_names(len(values)) if names is None else np.asarray(names, dtype=object)
+        support = ranking <= (len(values) if keep is None else keep)
+        return cls(labels, values, lower_is_better, ranking, support, method, reason)
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """Indices of the features, best first."""
+        return np.argsort(self.ranking, kind="stable")
+
+    def to_frame(self) -> Any:
+        """The ranking as a pandas frame, best first (needs pandas)."""
+        import pandas as pd
+
+        order = self.order
+        columns = {
+            "rank": self.ranking[order],
+            "feature": self.names[order],
+            "score": self.scores[order],
+            "kept": self.support[order],
+        }
+        return pd.DataFrame(columns | {key: value[order] for key, value in self.extras.items()})
+
+    def __str__(self) -> str:
+        rows = [
+            (
+                str(self.ranking[j]),
+                str(self.names[j]),
+                f"{self.scores[j]:.4g}",
+                "yes" if self.support[j] else "",
+            )
+            for j in self.order
+        ]
+        head = ("rank", "feature", "score", "kept")
+        widths = [max(len(row[c]) for row in [head, *rows]) for c in range(4)]
+        lines = [
+            f"{r[0]:>{widths[0]}}  {r[1]:<{widths[1]}}  {r[2]:>{widths[2]}}  {r[3]}".rstrip() for r in [head, *rows]
+        ]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr{' style=font-weight:bold' if self.support[j] else ''}><td>{self.ranking[j]}</td>"
+            f"<td>{html.escape(str(self.names[j]))}</td><td>{self.scores[j]:.4g}</td></tr>"
+            for j in self.order
+        )
+        caption = html.escape(f"{self.method} ({'low' if self.lower_is_better else 'high'} is good)")
+        return (
+            f"<table><caption>{caption}</caption><thead><tr><th>rank</th><th>feature</th><th>score</th>"
+            f"</tr></thead><tbody>{rows}</tbody></table>"
+        )
+
+
+def default_names(n_features: int) -> NDArray[Any]:
+    """scikit-learn's names for columns without any: x0, x1, ..."""
+    return np.asarray([f"x{j}" for j in range(n_features)], dtype=object)
+
+
+def rank_scores(scores: NDArray[np.float64], *, lower_is_better: bool) -> NDArray[np.int64]:
+    """Rank 1 for the best score; of equal scores the lower column index comes first."""
+    order = np.argsort(scores if lower_is_better else -scores, kind="stable")
+    ranking = np.empty(len(scores), dtype=np.int64)
+    ranking[order] = np.arange(1, len(scores) + 1)
+    return ranking
+
+
+def resolve_count(n_features_to_select: int | float | None, n_features: int) -> tuple[int, str]:
+    """How many features to keep, and the reason in words.
+
+    ``None`` is half of them (as in :class:`sklearn.feature_selection.RFE`), an int is a count, a float in (0, 1]
+    a share; never fewer than one.
+    """
+    wish = n_features_to_select
+    if wish is None:
+        return max(1, n_features // 2), "half of the features, the default"
+    if isinstance(wish, Integral) and not isinstance(wish, bool):
+        if not 1 <= wish <= n_features:
+            raise ValueError(
+                f"n_features_to_select={wish}, but X has {n_features} feature(s): give a number from 1 to "
+                f"{n_features}, a share in (0, 1], or None for half of them."
+            )
+        return int(wish), f"n_features_to_select={wish}"
+    if isinstance(wish, float | np.floating) and 0 < wish <= 1:
+        return max(1, int(wish * n_features)), f"a share of {wish:g} of {n_features} features"
+    raise ValueError(f"n_features_to_select={wish!r} is neither None, a positive integer nor a share in (0, 1].")

@@ -1,0 +1,28 @@
+"""What is known of the target: one record for every form, and simulators of doubt."""
+
+from dubio.supervision.reader import read_supervision, require_numbers, require_two_classes
+from dubio.supervision.record import SoftLabels, Supervision
+from dubio.supervision.simulate import (
+    UnsureExpert,
+    flip_labels,
+    flip_labels_by_matrix,
+    hide_labels,
+    sample_pairs,
+    unsure_expert,
+)
+from dubio.supervision.soft import soft_labels
+
+__all__ = [
+    "SoftLabels",
+    "Supervision",
+    "UnsureExpert",
+    "flip_labels",
+    "flip_labels_by_matrix",
+    "hide_labels",
+    "read_supervision",
+    "require_numbers",
+    "require_two_classes",
+    "sample_pairs",
+    "soft_labels",
+    "unsure_expert",
+]

@@ -1,0 +1,374 @@
+"""Pairs of rows as a form of supervision: reading them, closing them, and finding their contradictions.
+
+A *must-link* says that two rows belong to the same class, a *cannot-link* that they do not. Neither names the
+class. Must-links are transitive, so sure pairs amount to *groups* of rows with *rival* groups: that is what
+:func:`row_groups` returns, and it needs no list of the pairs that follow from those given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Validated pairs: the smaller row first, sorted, each pair once.
+
+    ``must_link_weights`` and ``cannot_link_weights`` are how sure each pair is, or ``None`` for sure pairs.
+    """
+
+    must_link: NDArray[np.int64]
+    cannot_link: NDArray[np.int64]
+    must_link_weights: NDArray[np.float64] | None = None
+    cannot_link_weights: NDArray[np.float64] | None = None
+
+    @property
+    def are_sure(self) -> bool:
+        """Whether no pair has a weight: only sure pairs can be closed, and only they can contradict."""
+        return self.must_link_weights is None and self.cannot_link_weights is None
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows that occur in any pair, ascending."""
+        return np.unique(np.concatenate([self.must_link.ravel(), self.cannot_link.ravel()]))
+
+    def __len__(self) -> int:
+        return len(self.must_link) + len(self.cannot_link)
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Sure pairs, closed: the rows of a group belong together, rival groups do not.
+
+    ``group`` is the group of each row, -1 for a row that occurs in no pair; ``rivals`` is a symmetric 0/1
+    matrix over the groups.
+    """
+
+    group: NDArray[np.int64]
+    rivals: sparse.csr_array
+
+    @property
+    def n_groups(self) -> int:
+        return int(self.rivals.shape[0])
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        return np.bincount(self.group[self.group >= 0], minlength=self.n_groups)
+
+    @property
+    def n_must_link(self) -> int:
+        """How many must-link pairs the groups stand for."""
+        sizes = self.sizes
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    @property
+    def n_cannot_link(self) -> int:
+        """How many cannot-link pairs the rival groups stand for."""
+        sizes = self.sizes
+        return round(float(sizes @ (self.rivals @ sizes)) / 2)
+
+
+def read_pairs(
+    must_link: Any,
+    cannot_link: Any,
+    n_rows: int,
+    must_link_weights: Any = None,
+    cannot_link_weights: Any = None,
+) -> Pairs:
+    """Validate pairs of row indices.
+
+    Parameters
+    ----------
+    must_link, cannot_link : array-like of shape (m, 2) or None
+        Row indices from 0 to ``n_rows - 1``; ``None`` is no pair.
+    n_rows : int
+        Rows in the table the indices point into.
+    must_link_weights, cannot_link_weights : array-like of shape (m,) or None
+        How sure each pair is: finite, not negative; a pair of weight 0 is dropped.
+
+    Returns
+    -------
+    Pairs
+        Each pair once, the smaller row first. A pair given twice keeps the larger of its weights. A must-link
+        of a row with itself says nothing and is dropped.
+
+    Raises
+    ------
+    ValueError
+        For a wrong shape, an index that is no row, a cannot-link of a row with itself, a bad weight, and,
+        when no weights are given, for a cannot-link between rows that a chain of must-links joins. Weighted
+        pairs are opinions, and opinions may differ: they are not checked against each other.
+
+    Examples
+    --------
+    >>> read_pairs([(2, 0), (0, 2), (1, 1)], [(0, 3)], n_rows=4).must_link
+    array([[0, 2]])
+    >>> read_pairs([(0, 1), (1, 2)], [(0, 2)], n_rows=3)
+    Traceback (most recent call last):
+    ValueError: the pairs contradict each other: cannot_link says that rows 0 and 2 differ, but they belong
+    together by the chain of must-links 0 - 1 - 2. Drop one of these pairs, or give weights if the pairs are
+    not sure
+    """
+    together, together_weights = _read_kind("must_link", must_link, must_link_weights, n_rows)
+    apart, apart_weights = _read_kind("cannot_link", cannot_link, cannot_link_weights, n_rows)
+    pairs = Pairs(together, apart, together_weights, apart_weights)
+    if pairs.are_sure and len(together) and len(apart):
+        row_groups(pairs, n_rows)
+    return pairs
+
+
+def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None) -> RowGroups:
+    """Close sure pairs, and class labels where there are any, into groups of rows and rival groups.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        Sure pairs, as :func:`read_pairs` returns them.
+    n_rows : int
+        Rows in the table.
+    codes : array of shape (n_rows,) or None
+        Class of each row as an integer from 0, -1 where unknown. Rows of one class belong together, rows of
+        two classes do not.
+
+    Raises
+    ------
+    ValueError
+        If pairs and classes contradict each other; the message names the chain of rows.
+
+    Examples
+    --------
+    >>> closed = row_groups(read_pairs([(0, 1), (1, 2)], [(2, 3)], n_rows=5), n_rows=5)
+    >>> closed.group, closed.n_must_link, closed.n_cannot_link
+    (array([ 0,  0,  0,  1, -1]), 3, 3)
+    """
+    if not pairs.are_sure:
+        raise ValueError(
+            "pairs with weights cannot be closed: how sure a pair is does not carry over a chain"
+        )
+    if codes is None:
+        codes = np.full(n_rows, -1, dtype=np.int64)
+    labelled = np.flatnonzero(codes >= 0)
+    # A class is one more node, joined to its rows: so a class of 2,000 rows costs 2,000 edges, not 2 million.
+    classes, class_of = np.unique(codes[labelled], return_inverse=True)
+    links = _link_graph(pairs.must_link, labelled, class_of + n_rows, n_rows + len(classes))
+    _, component = connected_components(links, directed=False)
+    _refuse_two_classes(links, component, n_rows)
+
+    used = np.zeros(n_rows, dtype=bool)
+    used[pairs.rows] = True
+    used[labelled] = True
+    group_of_component = np.full(component.max(initial=-1) + 1, -1, dtype=np.int64)
+    in_row_order = component[:n_rows][used]
+    order, first = np.unique(in_row_order, return_index=True)
+    order = order[np.argsort(first)]
+    group_of_component[order] = np.arange(len(order))
+    group = np.where(used, group_of_component[component[:n_rows]], -1)
+    apart = group[pairs.cannot_link]
+    _refuse_contradictions(links, pairs.cannot_link[apart[:, 0] == apart[:, 1]], n_rows)
+
+    heads = group_of_component[component[n_rows:]]
+    first_class, second_class = np.triu_indices(len(classes), 1)
+    rows = np.concatenate([apart[:, 0], heads[first_class]])
+    columns = np.concatenate([apart[:, 1], heads[second_class]])
+    return RowGroups(group, _symmetric_zero_one(rows, columns, len(order)))
+
+
+def close_pairs(pairs: Pairs, n_rows: int) -> Pairs:
+    """List every pair that follows from sure pairs.
+
+    If a - b and b - c belong together so do a - c, and what differs from one of them differs from all.
+    The list grows with the square of the groups (2,000 rows in one group make 2 million pairs): scores
+    that can use :func:`row_groups` need no list.
+
+    Examples
+    --------
+    >>> close_pairs(read_pairs([(0, 1)], [(1, 2)], n_rows=3), n_rows=3).cannot_link
+    array([[0, 2],
+           [1, 2]])
+    """
+    return list_pairs(row_groups(pairs, n_rows))
+
+
+def list_pairs(groups: RowGroups) -> Pairs:
+    """List every pair that groups of rows stand for."""
+    members = [np.flatnonzero(groups.group == g) for g in range(groups.n_groups)]
+    together = [
+        np.column_stack([rows[i], rows[j]]) for rows in members for i, j in [np.triu_indices(len(rows), 1)]
+    ]
+    first, second = sparse.triu(groups.rivals).nonzero()
+    apart = [
+        np.column_stack([np.repeat(members[a], len(members[b])), np.tile(members[b], len(members[a]))])
+        for a, b in zip(first, second, strict=True)
+    ]
+    return Pairs(_sorted_once(_stack(together))[0], _sorted_once(_stack(apart))[0])
+
+
+def pair_graph(
+    pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int
+) -> sparse.csr_array:
+    """The symmetric graph whose edges are the pairs, each of weight 1 or its own."""
+    weights = np.ones(len(pairs)) if weights is None else weights
+    rows = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    columns = np.concatenate([pairs[:, 1], pairs[:, 0]])
+    return sparse.csr_array((np.concatenate([weights, weights]), (rows, columns)), shape=(n_rows, n_rows))
+
+
+def _read_kind(
+    name: str, pairs: Any, weights: Any, n_rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    if pairs is None:
+        if weights is not None:
+            raise ValueError(f"{name}_weights was given without {name}")
+        return np.empty((0, 2), dtype=np.int64), None
+    pairs = read_indices(name, pairs)
+    outside = (pairs < 0) | (pairs >= n_rows)
+    if outside.any():
+        row, side = np.argwhere(outside)[0]
+        raise ValueError(
+            f"{name}[{row}] = {_show(pairs[row])} names row {pairs[row, side]}, but X has {n_rows} rows, "
+            f"0 to {n_rows - 1} ({_count(outside.any(axis=1).sum(), 'such pair')} of {len(pairs)}). "
+            "Pairs are positions in X, not index labels"
+        )
+    itself = pairs[:, 0] == pairs[:, 1]
+    if name == "cannot_link" and itself.any():
+        at = np.flatnonzero(itself)[0]
+        raise ValueError(
+            f"cannot_link[{at}] = {_show(pairs[at])} says that a row differs from itself "
+            f"({_count(itself.sum(), 'such pair')} of {len(pairs)}): drop it"
+        )
+    keep = ~itself
+    if weights is not None:
+        weights = _read_weights(f"{name}_weights", weights, len(pairs))
+        keep &= weights > 0
+        weights = weights[keep]
+    return _sorted_once(pairs[keep], weights)
+
+
+def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
+    """Turn ``pairs`` into integers of shape (m, 2), or say what is wrong with it."""
+    array = np.asarray(pairs)
+    if array.size == 0:
+        return np.empty((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(
+            f"{name} must have shape (m, 2), a pair of row indices a line; found shape {array.shape}"
+        )
+    if array.dtype.kind in "iu":
+        return array.astype(np.int64)
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+        return array.astype(np.int64)
+    raise ValueError(
+        f"{name} must hold whole row indices; found dtype {array.dtype}, as in {array[0].tolist()}"
+    )
+
+
+def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]:
+    try:
+        array = np.array(weights, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must be numbers, one for each pair") from None
+    if array.shape != (expected,):
+        raise ValueError(
+            f"{name} must hold one number for each of the {expected} pairs; found shape {array.shape}"
+        )
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        at = np.flatnonzero(bad)[0]
+        raise ValueError(
+            f"{name}[{at}] is {array[at]:g}: a weight must be finite and not negative "
+            f"({_count(bad.sum(), 'bad weight')} of {expected})"
+        )
+    return array
+
+
+def _sorted_once(
+    pairs: NDArray[np.int64], weights: NDArray[np.float64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Each pair once, smaller row first; of a pair's weights the largest."""
+    low, high = pairs.min(axis=1), pairs.max(axis=1)
+    # One integer a pair sorts many times faster than rows of two.
+    base = np.int64(high.max(initial=0)) + 1
+    once, position = np.unique(low * base + high, return_inverse=True)
+    distinct = np.column_stack([once // base, once % base])
+    if weights is None:
+        return distinct, None
+    largest = np.zeros(len(once))
+    np.maximum.at(largest, position, weights)
+    return distinct, largest
+
+
+def _link_graph(
+    must_link: NDArray[np.int64], labelled: NDArray[np.int64], class_node: NDArray[np.int64], n_nodes: int
+) -> sparse.csr_array:
+    rows = np.concatenate([must_link[:, 0], labelled])
+    columns = np.concatenate([must_link[:, 1], class_node])
+    return _symmetric_zero_one(rows, columns, n_nodes)
+
+
+def _symmetric_zero_one(
+    rows: NDArray[np.int64], columns: NDArray[np.int64], n_nodes: int
+) -> sparse.csr_array:
+    both = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+    graph = sparse.csr_array((np.ones(len(both[0])), both), shape=(n_nodes, n_nodes))
+    graph.sum_duplicates()
+    graph.data[:] = 1.0
+    return graph
+
+
+def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n_rows: int) -> None:
+    """No group may hold two classes; ``component`` covers the rows, then the classes."""
+    class_component = component[n_rows:]
+    order = np.argsort(class_component, kind="stable")
+    joined = np.flatnonzero(np.diff(class_component[order]) == 0)
+    if not len(joined):
+        return
+    first, second = (int(order[joined[0] + step]) + n_rows for step in (0, 1))
+    path = _path(links, first, second)[1:-1]
+    raise ValueError(
+        f"must_link contradicts the labels: rows {path[0]} and {path[-1]} have different classes, but they "
+        f"belong together by the chain of must-links {_words(path, n_rows)}. "
+        "Drop one of these pairs, or correct a label"
+    )
+
+
+def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int64], n_rows: int) -> None:
+    if not len(contradicted):
+        return
+    first, second = (int(row) for row in contradicted[0])
+    more = f" ({len(contradicted)} cannot-links are contradicted in all)" if len(contradicted) > 1 else ""
+    raise ValueError(
+        f"the pairs contradict each other: cannot_link says that rows {first} and {second} differ, but they "
+        f"belong together by the chain of must-links {_words(_path(links, first, second), n_rows)}{more}. "
+        "Drop one of these pairs, or give weights if the pairs are not sure"
+    )
+
+
+def _path(links: sparse.csr_array, first: int, second: int) -> list[int]:
+    """The shortest chain of links from one node to another."""
+    _, before = breadth_first_order(links, first, directed=False)
+    path = [second]
+    while path[-1] != first:
+        path.append(int(before[path[-1]]))
+    return path[::-1]
+
+
+def _words(path: list[int], n_rows: int) -> str:
+    return " - ".join("(same class)" if node >= n_rows else str(node) for node in path)
+
+
+def _stack(blocks: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    return np.concatenate(blocks) if blocks else np.empty((0, 2), dtype=np.int64)
+
+
+def _show(pair: NDArray[np.int64]) -> str:
+    return f"({pair[0]}, {pair[1]})"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -1,0 +1,329 @@
+"""Read whatever a person knows of the target into a :class:`Supervision`; every message about labels is here.
+
+This is the one place that decides what -1, NaN, None and pd.NA mean.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+
+from dubio.supervision.record import SoftLabels, Supervision
+
+Target = Literal["classes", "numbers", "auto"]
+
+#: How far the sum of a row of probabilities may be from 1.
+SUM_TOLERANCE = 1e-6
+
+
+def read_supervision(
+    y: Any,
+    n_rows: int,
+    *,
+    target: Target = "classes",
+    missing_label: Any = "auto",
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
+    must_link_weights: ArrayLike | None = None,
+    cannot_link_weights: ArrayLike | None = None,
+) -> Supervision:
+    """Validate ``y`` (and pairs) for a table of ``n_rows`` rows.
+
+    Parameters
+    ----------
+    y : None, 1-D array, 2-D array (n, classes), data frame of probabilities or SoftLabels
+        1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled.
+    n_rows : int
+        Rows of the table.
+    target : {"classes", "numbers", "auto"}
+        What a 1-D ``y`` holds. "auto" takes text, bools and whole numbers with few distinct values (at most 20,
+        or one in twenty rows) as classes and anything else as numbers.
+    missing_label : "auto", None or a value
+        None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
+        convention) when ``y`` holds classes; None adds nothing, so that -1 is a class like any other; any other
+        value adds that value.
+    must_link, cannot_link : array (m, 2) of row indices
+        Pairs of rows of the same class, and of different classes.
+    must_link_weights, cannot_link_weights : array (m,)
+        Confidence of each pair.
+
+    Examples
+    --------
+    >>> from dubio.supervision import read_supervision
+    >>> s = read_supervision(["cat", None, "dog", "cat"], 4)
+    >>> s.kind, list(s.classes), list(s.codes)
+    ('hard', ['cat', 'dog'], [np.int64(0), np.int64(-1), np.int64(1), np.int64(0)])
+    """
+    supervision = _read_target(y, n_rows, target, missing_label)
+    if must_link is None and cannot_link is None:
+        return supervision
+    from dataclasses import replace
+
+    from dubio.supervision.pairs import read_pairs
+
+    pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
+    return replace(
+        supervision,
+        must_link=pairs.must_link,
+        cannot_link=pairs.cannot_link,
+        must_link_weights=pairs.must_link_weights,
+        cannot_link_weights=pairs.cannot_link_weights,
+    )
+
+
+def require_two_classes(supervision: Supervision) -> None:
+    """Raise unless at least two classes have labelled rows."""
+    assert supervision.memberships is not None and supervision.classes is not None
+    if supervision.n_labelled == 0:
+        raise ValueError(
+            f"y has no labelled row (all {supervision.n_rows} are unlabelled): label some rows, or use an "
+            "unsupervised method such as LaplacianScore."
+        )
+    present = np.flatnonzero(supervision.memberships.sum(axis=0) > 0)
+    if len(present) < 2:
+        name = supervision.classes[present[0]]
+        raise ValueError(
+            f"y has one class only ({name!r} in {supervision.n_labelled} labelled row(s)): at least two classes are "
+            "needed to tell which features separate them."
+        )
+
+
+def require_numbers(supervision: Supervision, at_least: int = 2) -> None:
+    """Raise unless at least so many rows have a number."""
+    if supervision.n_labelled < at_least:
+        raise ValueError(
+            f"y has {supervision.n_labelled} labelled row(s) of {supervision.n_rows} (n_samples="
+            f"{supervision.n_labelled}): this method needs at least {at_least} rows with a number."
+        )
+
+
+def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any) -> Supervision:
+    if target not in ("classes", "numbers", "auto"):
+        raise ValueError(f"target={target!r}: give 'classes', 'numbers' or 'auto'.")
+    if y is None:
+        return Supervision("none", n_rows, np.zeros(n_rows, dtype=bool))
+    if sparse.issparse(y):
+        raise ValueError("y is a sparse matrix: give a dense array (y.toarray()).")
+    names = None
+    if isinstance(y, SoftLabels):
+        names = y.classes
+    elif hasattr(y, "columns") and hasattr(y, "dtypes"):
+        names = np.asarray(list(y.columns), dtype=object)
+    column = _as_array(y)
+    if column.ndim == 2 and column.shape[1] == 1 and names is None:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected: it is read as y.ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+        column = column.ravel()
+    if column.ndim not in (1, 2):
+        raise ValueError(f"y has {column.ndim} dimensions: give one label a row (1-D) or probabilities (2-D).")
+    if len(column) != n_rows:
+        raise ValueError(f"y has {len(column)} rows and X has {n_rows}: they must be the same rows.")
+    if column.ndim == 2:
+        if target == "numbers":
+            raise ValueError(f"y has shape {column.shape}: this method needs one number a row (1-D).")
+        return _read_memberships(column, names)
+    values, missing, ordered = _split_missing(y, column)
+    if target == "auto":
+        target = "classes" if _looks_like_classes(values) else "numbers"
+    if target == "numbers":
+        return _read_numbers(values, missing, n_rows, missing_label)
+    return _read_classes(values, missing, n_rows, missing_label, ordered)
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    try:
+        return np.asarray(y)
+    except ValueError as error:
+        raise ValueError(
+            "y is ragged: its rows have different lengths. Candidate sets or votes go through soft_labels(...)."
+        ) from error
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def _split_missing(y: Any, column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
+    """The known values (one array, no missing ones), the mask of missing rows, a declared order of classes."""
+    ordered = None
+    categories = getattr(getattr(y, "cat", None), "categories", None)
+    if categories is None:
+        categories = getattr(y, "categories", None)
+    if categories is not None and not callable(categories):
+        ordered = list(categories)  # pandas categoricals declare the order of their classes
+    kind = column.dtype.kind
+    if kind in "biu":
+        return column, np.zeros(len(column), dtype=bool), ordered
+    if kind == "f":
+        missing = np.isnan(column)
+        return column[~missing], missing, ordered
+    if kind in "US":
+        return column.astype(str) if kind == "S" else column, np.zeros(len(column), dtype=bool), ordered
+    if kind != "O":
+        raise ValueError(f"y has dtype {column.dtype}: give classes (numbers, text, bools) or numbers.")
+    missing = np.fromiter((_is_missing(v) for v in column), dtype=bool, count=len(column))
+    return _one_type(column[~missing]), missing, ordered
+
+
+def _one_type(values: NDArray[Any]) -> NDArray[Any]:
+    kinds: dict[str, list[Any]] = {}
+    for value in values:
+        if isinstance(value, str):
+            kinds.setdefault("text", []).append(value)
+        elif isinstance(value, bool | np.bool_):
+            kinds.setdefault("bool", []).append(value)
+        elif isinstance(value, int | float | np.number):
+            kinds.setdefault("number", []).append(value)
+        else:
+            kinds.setdefault(type(value).__name__, []).append(value)
+    unknown = [name for name in kinds if name not in ("text", "bool", "number")]
+    if unknown:
+        raise ValueError(
+            f"y holds {len(kinds[unknown[0]])} value(s) of type {unknown[0]}, such as {kinds[unknown[0]][0]!r}: "
+            "Unknown label type. Give text, bools or numbers (candidate sets go through soft_labels)."
+        )
+    if len(kinds) > 1:
+        counts = ", ".join(f"{len(v)} {k} (such as {v[0]!r})" for k, v in kinds.items())
+        raise ValueError(f"y mixes types: {counts}. Make all labels text or all numbers.")
+    if not kinds:
+        return np.empty(0)
+    name = next(iter(kinds))
+    return np.asarray(list(values), dtype={"text": str, "bool": bool, "number": None}[name])
+
+
+def _looks_like_classes(values: NDArray[Any]) -> bool:
+    if values.dtype.kind != "f" and values.dtype.kind not in "iu":
+        return True
+    if values.dtype.kind == "f" and not _is_whole(values):
+        return False
+    return len(np.unique(values)) <= max(20, len(values) // 20)
+
+
+def _is_whole(values: NDArray[Any]) -> bool:
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def _read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], n_rows: int, missing_label: Any) -> Supervision:
+    if values.dtype.kind not in "biuf":
+        example = values[0]
+        raise ValueError(f"y holds text, such as {str(example)!r}, where numbers are needed: encode it as numbers.")
+    numbers = values.astype(np.float64)
+    if not np.isfinite(numbers).all():
+        row = int(np.flatnonzero(~missing)[np.flatnonzero(~np.isfinite(numbers))[0]])
+        count = int((~np.isfinite(numbers)).sum())
+        raise ValueError(
+            f"Input y contains infinity in {count} row(s), first in row {row}: use NaN for unlabelled rows."
+        )
+    full = np.full(n_rows, np.nan)
+    full[~missing] = numbers
+    if missing_label is not None and missing_label != "auto":
+        full[full == missing_label] = np.nan
+    return Supervision("numbers", n_rows, ~np.isnan(full), values=full)
+
+
+def _read_classes(
+    values: NDArray[Any],
+    missing: NDArray[np.bool_],
+    n_rows: int,
+    missing_label: Any,
+    ordered: list[Any] | None,
+) -> Supervision:
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all():
+            raise ValueError("Input y contains infinity: use NaN or None for unlabelled rows.")
+        if not _is_whole(values):
+            hint = (
+                " Probabilities of one class go in as two columns: y = np.column_stack([1 - p, p])."
+                if values.min() >= 0 and values.max() <= 1
+                else ""
+            )
+            raise ValueError(
+                f"Unknown label type: y holds {len(np.unique(values))} distinct numbers that are not whole, such as "
+                f"{values[values != np.floor(values)][0]:g}. This looks like regression, and this method needs "
+                f"classes; for a numeric target use a method such as SupervisedLaplacianScore.{hint}"
+            )
+        values = values.astype(np.int64)
+    known = np.flatnonzero(~missing)
+    minus_one = np.zeros(len(values), dtype=bool)
+    if missing_label == "auto":
+        if values.dtype.kind in "iu":
+            minus_one = values == -1
+            if minus_one.any() and missing.any():
+                warnings.warn(
+                    f"y has both -1 ({int(minus_one.sum())} rows) and NaN/None ({int(missing.sum())} rows): both are "
+                    "read as unlabelled. Pass missing_label=None if -1 is a class.",
+                    UserWarning,
+                    stacklevel=5,
+                )
+    elif missing_label is not None:
+        minus_one = np.asarray(values == missing_label, dtype=bool)
+        if minus_one.shape != values.shape:  # a value of another type equals nothing
+            minus_one = np.zeros(len(values), dtype=bool)
+    kept, rows = values[~minus_one], known[~minus_one]
+    classes, inverse = np.unique(kept, return_inverse=True)
+    if missing_label == "auto" and minus_one.any() and len(classes) == 1:
+        raise ValueError(
+            f"y holds -1 in {int(minus_one.sum())} row(s) and only one class beside it ({classes[0]!r}): -1 means "
+            "unlabelled (scikit-learn's convention), so one class is left. If -1 is a class, pass "
+            "missing_label=None."
+        )
+    if ordered is not None:
+        position = {value: index for index, value in enumerate(ordered)}
+        order = np.argsort([position.get(value, len(position)) for value in classes.tolist()], kind="stable")
+        new_code = np.empty(len(order), dtype=np.int64)
+        new_code[order] = np.arange(len(order))
+        classes, inverse = classes[order], new_code[inverse]
+    codes = np.full(n_rows, -1, dtype=np.int64)
+    codes[rows] = inverse
+    memberships = np.zeros((n_rows, len(classes)))
+    memberships[rows, codes[rows]] = 1.0
+    return Supervision("hard", n_rows, codes >= 0, classes, codes, memberships)
+
+
+def _read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Supervision:
+    try:
+        P = np.array(table, dtype=np.float64)  # a copy: rows are normalised below
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"y has shape {table.shape} and holds values that are not numbers: a 2-D y means class probabilities. "
+            "One column an expert goes through soft_labels(votes)."
+        ) from error
+    classes = np.arange(P.shape[1]) if names is None else np.asarray(names)
+    nan = np.isnan(P)
+    labelled = np.logical_not(nan.all(axis=1))
+    half = np.flatnonzero(nan.any(axis=1) & labelled)
+    if len(half):
+        raise ValueError(
+            f"y has NaN in some but not all classes of row {half[0]} ({len(half)} such row(s)): a row of "
+            "probabilities is either complete or all NaN (unlabelled)."
+        )
+    P[~labelled] = 0.0
+    negative = np.argwhere(P < 0)
+    if len(negative):
+        row, column = negative[0]
+        raise ValueError(
+            f"y has a negative probability, {P[row, column]:g}, in row {row}, class {classes[column]!r} "
+            f"({len(negative)} such value(s)): probabilities lie in [0, 1]."
+        )
+    if np.isinf(P).any():
+        raise ValueError(f"Input y contains infinity, first in row {np.argwhere(np.isinf(P))[0][0]}.")
+    sums = P.sum(axis=1)
+    tolerance = SUM_TOLERANCE if table.dtype != np.float32 else 10 * SUM_TOLERANCE
+    wrong = np.flatnonzero(labelled & (np.abs(sums - 1.0) > tolerance))
+    if len(wrong):
+        raise ValueError(
+            f"the probabilities in row {wrong[0]} of y sum to {sums[wrong[0]]:.6g}, not to 1 ({len(wrong)} such "
+            "row(s)): divide each row by its sum, or pass soft_labels(y, normalize=True)."
+        )
+    P[labelled] /= sums[labelled, None]
+    return Supervision("soft", len(P), labelled, classes, memberships=P)

@@ -1,0 +1,182 @@
+"""Seeded simulators of doubt: an unsure expert, wrong labels, lost labels, pairs in place of labels."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from dubio.supervision.record import SoftLabels
+
+
+class UnsureExpert(NamedTuple):
+    """What :func:`unsure_expert` returns."""
+
+    memberships: SoftLabels
+    y_error: NDArray[Any]
+    y_max: NDArray[Any]
+
+
+def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = None) -> UnsureExpert:
+    r"""An expert who gives probabilities and sometimes errs, as in section 5.1 of the WLS paper [1]_.
+
+    For each row a doubt :math:`\beta_i` is drawn from a Beta distribution with that mean and variance, and a wrong
+    class :math:`s` uniformly from the others; :math:`p_{i,y_i} = 1 - \beta_i`, :math:`p_{i,s} = \beta_i`.
+
+    Returns
+    -------
+    UnsureExpert
+        ``memberships``; ``y_error``, the label switched to :math:`s` with probability :math:`\beta_i`;
+        ``y_max``, the class with the largest membership.
+
+    References
+    ----------
+    .. [1] G. Doquire and M. Verleysen (2012). Handling imprecise labels in feature selection with graph Laplacian.
+
+    Examples
+    --------
+    >>> from dubio.supervision import unsure_expert
+    >>> expert = unsure_expert([0, 1, 2, 1], mean=0.3, random_state=0)
+    >>> expert.memberships.shape, expert.memberships.memberships.sum(axis=1)
+    ((4, 3), array([1., 1., 1., 1.]))
+    """
+    if not 0 < mean < 1:
+        raise ValueError(f"mean={mean!r} of the doubt must lie strictly between 0 and 1.")
+    if not 0 < variance < mean * (1 - mean):
+        raise ValueError(
+            f"variance={variance!r}: a Beta distribution of mean {mean} needs a variance in (0, {mean * (1 - mean):g})."
+        )
+    classes, codes = _classes(y)
+    rng = check_random_state(random_state)
+    size = mean * (1 - mean) / variance - 1
+    doubt = rng.beta(mean * size, (1 - mean) * size, len(codes))
+    wrong = _other_class(codes, len(classes), rng)
+    rows = np.arange(len(codes))
+    P = np.zeros((len(codes), len(classes)))
+    P[rows, codes] = 1 - doubt
+    P[rows, wrong] = doubt
+    switched = np.where(rng.uniform(size=len(codes)) < doubt, wrong, codes)
+    return UnsureExpert(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
+
+
+def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+    """Turn exactly ``round(rate * n)`` labels into another class, chosen uniformly.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.supervision import flip_labels
+    >>> y = np.repeat(["a", "b"], 10)
+    >>> int((flip_labels(y, 0.2, random_state=0) != y).sum())
+    4
+    """
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate={rate!r} must lie in [0, 1].")
+    classes, codes = _classes(y)
+    rng = check_random_state(random_state)
+    rows = rng.permutation(len(codes))[: round(rate * len(codes))]
+    flipped = codes.copy()
+    flipped[rows] = _other_class(codes[rows], len(classes), rng)
+    return classes[flipped]
+
+
+def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = None) -> NDArray[Any]:
+    """Draw each label anew from row ``matrix[k]`` of its true class ``k`` (classes in sorted order)."""
+    classes, codes = _classes(y)
+    flips = np.asarray(matrix, dtype=np.float64)
+    if flips.shape != (len(classes), len(classes)):
+        raise ValueError(f"matrix has shape {flips.shape}, but y has {len(classes)} classes.")
+    if (flips < 0).any() or not np.allclose(flips.sum(axis=1), 1.0, atol=1e-6):
+        raise ValueError(f"the rows of matrix must be probabilities that sum to 1; sums: {flips.sum(axis=1)}.")
+    rng = check_random_state(random_state)
+    drawn = (rng.uniform(size=len(codes))[:, None] > flips.cumsum(axis=1)[codes]).sum(axis=1)
+    return classes[np.minimum(drawn, len(classes) - 1)]
+
+
+def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = None) -> NDArray[Any]:
+    """Hide ``round(share * n)`` labels, keeping at least ``min_per_class`` of each class.
+
+    Hidden labels are None in an object array; of a float ``y`` (a numeric target) they are NaN, and
+    ``min_per_class`` then counts all rows.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share={share!r} must lie in [0, 1].")
+    labels = np.asarray(y)
+    rng = check_random_state(random_state)
+    order = rng.permutation(len(labels))
+    if labels.dtype.kind == "f":
+        keep = set(order[:min_per_class].tolist())
+        hidden = labels.astype(np.float64)
+        nothing: Any = np.nan
+    else:
+        classes, codes = _classes(y)
+        keep = {int(i) for k in range(len(classes)) for i in order[codes[order] == k][:min_per_class]}
+        hidden = labels.astype(object)
+        nothing = None
+    free = [i for i in order.tolist() if i not in keep]
+    wanted = round(share * len(labels))
+    if wanted > len(free):
+        raise ValueError(
+            f"share={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
+            f"{len(keep)}: hide at most {len(free)}."
+        )
+    for i in free[:wanted]:
+        hidden[i] = nothing
+    return hidden
+
+
+def sample_pairs(
+    y: ArrayLike, n_must: int, n_cannot: int, *, random_state: Any = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw distinct must-link and cannot-link pairs from labels, uniformly over all such pairs.
+
+    Returns
+    -------
+    must_link, cannot_link : arrays (n_must, 2), (n_cannot, 2)
+        Row indices, the lower one first.
+    """
+    classes, codes = _classes(y)
+    rng = check_random_state(random_state)
+    n = len(codes)
+    sizes = np.bincount(codes, minlength=len(classes))
+    n_same = int((sizes * (sizes - 1) // 2).sum())
+    available = {"n_must": n_same, "n_cannot": n * (n - 1) // 2 - n_same}
+    for name, wanted in (("n_must", n_must), ("n_cannot", n_cannot)):
+        if not 0 <= wanted <= available[name]:
+            raise ValueError(f"{name}={wanted}, but y has {available[name]} such pairs.")
+    return (
+        _draw_pairs(codes, n_must, available["n_must"], True, rng),
+        _draw_pairs(codes, n_cannot, available["n_cannot"], False, rng),
+    )
+
+
+def _draw_pairs(
+    codes: NDArray[np.int64], wanted: int, available: int, same: bool, rng: np.random.RandomState
+) -> NDArray[np.int64]:
+    n = len(codes)
+    if wanted > available // 4:  # dense: list them all and choose
+        i, j = np.triu_indices(n, 1)
+        fit = np.flatnonzero((codes[i] == codes[j]) == same)
+        chosen = rng.choice(fit, wanted, replace=False)
+        return np.column_stack([i[chosen], j[chosen]]).astype(np.int64)
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < wanted:
+        i, j = rng.randint(n, size=(2, 2 * wanted + 64))
+        for a, b in zip(np.minimum(i, j).tolist(), np.maximum(i, j).tolist(), strict=True):
+            if a != b and (codes[a] == codes[b]) == same and len(found) < wanted:
+                found[a, b] = None
+    return np.asarray(list(found), dtype=np.int64).reshape(-1, 2)
+
+
+def _classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError("y has one class only: there is nothing to confuse it with.")
+    return classes, codes.astype(np.int64)
+
+
+def _other_class(codes: NDArray[np.int64], n_classes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    shift = rng.randint(1, n_classes, size=len(codes))
+    return (codes + shift) % n_classes

@@ -1,0 +1,218 @@
+"""Memberships from the forms in which people write their doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.supervision.experts import average_votes, dawid_skene
+from dubio.supervision.reader import _is_missing, read_supervision
+from dubio.supervision.record import SoftLabels
+
+
+def soft_labels(
+    labels: Any,
+    *,
+    confidence: ArrayLike | None = None,
+    classes: Sequence[Any] | None = None,
+    combine: Literal["average", "dawid-skene"] = "average",
+    normalize: bool = False,
+    missing_label: Any = "auto",
+    max_iter: int = 100,
+    tol: float = 1e-6,
+) -> SoftLabels:
+    r"""Build class memberships from labels in doubt.
+
+    ======================================  ==================================================================
+    what you have                           what to write
+    ======================================  ==================================================================
+    a class and how sure it is              ``soft_labels(y, confidence=c)``: :math:`p_{iy_i} = c_i`, the rest
+                                            spread evenly over the other classes
+    one column per expert, some abstain     ``soft_labels(votes)``: the share of votes for each class;
+                                            ``combine="dawid-skene"`` weighs experts by how good they prove
+    candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: even over the set
+    a table of probabilities                ``soft_labels(P)``: checked; ``normalize=True`` divides by row sums
+    ======================================  ==================================================================
+
+    Parameters
+    ----------
+    labels : array-like
+        See above. None, NaN, pd.NA (and -1, see ``missing_label``) mean "no label" or "abstains". A 2-D array of
+        floats in [0, 1] is a table of probabilities; any other 2-D array holds votes.
+    confidence : array-like (n,), optional
+        Probability that the label of each row is right, in [0, 1].
+    classes : sequence, optional
+        All classes, in the order wanted; by default those that occur, sorted. For a table of probabilities: the
+        names of its columns.
+    combine : {"average", "dawid-skene"}
+        How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per expert by EM.
+    normalize : bool
+        Divide the rows of a probability table by their sums.
+    missing_label : "auto", None or a value
+        As in :func:`dubio.supervision.read_supervision`.
+    max_iter, tol : int, float
+        When Dawid-Skene stops: iterations, largest change of a membership.
+
+    Returns
+    -------
+    SoftLabels
+        ``memberships`` and ``classes``; with Dawid-Skene also ``confusions`` and ``priors``.
+
+    References
+    ----------
+    .. [1] A. P. Dawid and A. M. Skene (1979). Maximum likelihood estimation of observer error-rates using the EM
+       algorithm. Applied Statistics 28, 20-28.
+
+    Examples
+    --------
+    >>> from dubio import soft_labels
+    >>> soft_labels(["ill", "well", None], confidence=[0.9, 0.6, 1.0]).memberships
+    array([[0.9, 0.1],
+           [0.4, 0.6],
+           [nan, nan]])
+    >>> votes = [["ill", "ill", "well"], ["well", None, "well"]]
+    >>> soft_labels(votes).memberships.round(2)
+    array([[0.67, 0.33],
+           [0.  , 1.  ]])
+    """
+    if combine not in ("average", "dawid-skene"):
+        raise ValueError(f"combine={combine!r}: give 'average' or 'dawid-skene'.")
+    if isinstance(labels, SoftLabels):
+        return labels
+    if _holds_sets(labels):
+        return _from_sets(labels, classes)
+    table = np.asarray(labels, dtype=object) if isinstance(labels, list | tuple) else np.asarray(labels)
+    if table.ndim == 1:
+        return _from_confidence(labels, confidence, classes, missing_label)
+    if confidence is not None:
+        raise ValueError("confidence goes with one label a row (1-D labels), not with a 2-D table.")
+    if table.ndim != 2:
+        raise ValueError(f"labels has {table.ndim} dimensions: give one label a row, votes or probabilities.")
+    if _is_probability_table(table):
+        return _from_probabilities(labels, table.astype(np.float64), classes, normalize)
+    codes, names = _code_votes(table, classes, missing_label)
+    if combine == "average":
+        return SoftLabels(average_votes(codes, len(names)), names)
+    result = dawid_skene(codes, len(names), max_iter=max_iter, tol=tol)
+    return SoftLabels(result.memberships, names, result.confusions, result.priors, result.n_iter)
+
+
+def _holds_sets(labels: Any) -> bool:
+    if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
+        return False
+    if getattr(labels, "ndim", 1) != 1 or hasattr(labels, "columns"):
+        return False
+    return any(isinstance(item, set | frozenset) for item in labels)
+
+
+def _from_sets(labels: Any, classes: Sequence[Any] | None) -> SoftLabels:
+    rows: list[Collection[Any]] = []
+    for index, item in enumerate(labels):
+        if _is_missing(item):
+            rows.append(())
+        elif isinstance(item, set | frozenset):
+            rows.append(item)
+        else:
+            rows.append({item})  # a single candidate may be written plainly
+        if isinstance(item, set | frozenset) and not item:
+            raise ValueError(f"row {index} has an empty candidate set: write None for an unlabelled row.")
+    names = _class_names({value for row in rows for value in row}, classes)
+    position = {name: index for index, name in enumerate(names.tolist())}
+    P = np.zeros((len(rows), len(names)))
+    for index, row in enumerate(rows):
+        for value in row:
+            P[index, position[value]] = 1.0 / len(row)
+        if not row:
+            P[index] = np.nan
+    return SoftLabels(P, names)
+
+
+def _from_confidence(
+    labels: Any, confidence: ArrayLike | None, classes: Sequence[Any] | None, missing_label: Any
+) -> SoftLabels:
+    read = read_supervision(labels, len(labels), target="classes", missing_label=missing_label)
+    assert read.classes is not None and read.codes is not None
+    names = _class_names(set(read.classes.tolist()), classes)
+    position = {name: index for index, name in enumerate(names.tolist())}
+    codes = np.full(len(read.codes), -1, dtype=np.int64)
+    codes[read.labelled] = [position[name] for name in read.classes[read.codes[read.labelled]].tolist()]
+    n, n_classes = len(codes), len(names)
+    if n_classes < 2:
+        raise ValueError("labels has one class only: name all of them with classes=[...] to spread the doubt.")
+    sure = np.ones(n) if confidence is None else np.asarray(confidence, dtype=np.float64)
+    if sure.shape != (n,):
+        raise ValueError(f"confidence has shape {sure.shape}, but there are {n} labels: give one number a row.")
+    bad = np.flatnonzero(read.labelled & ~((sure >= 0) & (sure <= 1)))
+    if len(bad):
+        raise ValueError(
+            f"confidence[{bad[0]}] = {sure[bad[0]]:g} ({len(bad)} such row(s)): give probabilities in [0, 1]."
+        )
+    P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
+    P[np.flatnonzero(read.labelled), codes[read.labelled]] = sure[read.labelled]
+    P[~read.labelled] = np.nan
+    return SoftLabels(P, names)
+
+
+def _is_probability_table(table: NDArray[Any]) -> bool:
+    if table.dtype.kind == "O":
+        if not all(isinstance(v, float | np.floating) for v in table.ravel()):
+            return False
+        table = table.astype(np.float64)
+    if table.dtype.kind != "f":
+        return False
+    known = table[~np.isnan(table)]
+    whole = bool((known == np.floor(known)).all())
+    # Whole numbers beyond 0 and 1, or whole numbers whose rows do not sum to 1, are votes for numbered classes.
+    if whole and len(known):
+        complete = ~np.isnan(table).any(axis=1)
+        return bool(complete.any() and (table[complete].sum(axis=1) == 1).all() and known.max() <= 1)
+    return True
+
+
+def _from_probabilities(
+    labels: Any, table: NDArray[np.float64], classes: Sequence[Any] | None, normalize: bool
+) -> SoftLabels:
+    if normalize:
+        sums = table.sum(axis=1, keepdims=True)
+        empty = np.flatnonzero(sums[:, 0] == 0)
+        if len(empty):
+            raise ValueError(f"row {empty[0]} sums to 0 ({len(empty)} such row(s)): a row of NaN means unlabelled.")
+        table = table / sums
+    read = read_supervision(table, len(table))
+    assert read.memberships is not None
+    P = read.memberships.copy()
+    P[~read.labelled] = np.nan
+    columns = classes if classes is not None else getattr(labels, "columns", range(P.shape[1]))
+    names = np.asarray(list(columns))
+    if len(names) != P.shape[1]:
+        raise ValueError(f"classes names {len(names)} classes, but the table has {P.shape[1]} columns.")
+    return SoftLabels(P, names)
+
+
+def _code_votes(
+    table: NDArray[Any], classes: Sequence[Any] | None, missing_label: Any
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    read = read_supervision(table.ravel(), table.size, target="classes", missing_label=missing_label)
+    assert read.classes is not None and read.codes is not None
+    names = _class_names(set(read.classes.tolist()), classes)
+    position = {name: index for index, name in enumerate(names.tolist())}
+    recode = np.asarray([position[name] for name in read.classes.tolist()] + [-1], dtype=np.int64)
+    return recode[read.codes].reshape(table.shape), names
+
+
+def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
+    if classes is None:
+        try:
+            return np.asarray(sorted(found))
+        except TypeError as error:
+            raise ValueError(f"labels mixes types that cannot be sorted: {sorted(map(repr, found))}.") from error
+    names = list(classes)
+    unknown = sorted(map(repr, found - set(names)))
+    if unknown:
+        raise ValueError(f"labels holds {len(unknown)} class(es) not in classes: {', '.join(unknown[:5])}.")
+    if len(set(names)) != len(names):
+        raise ValueError("classes names a class twice.")
+    return np.asarray(names)

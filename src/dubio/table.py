@@ -1,0 +1,142 @@
+"""The table of features: turned once into a float matrix, with errors that name the column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+#: float64 or float32, dense or CSR: what every method computes on.
+Matrix = Any
+
+
+def column_names(X: Any) -> list[Any] | None:
+    """Names of the columns of a data frame (pandas, polars, ...), or None for anything else."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None or not hasattr(X, "dtypes") else list(columns)
+
+
+def name_column(names: list[Any] | None, index: int) -> str:
+    """How an error message calls a column: by its name and position."""
+    return f"column {index}" if names is None else f"column {names[index]!r} (position {index})"
+
+
+def read_matrix(
+    X: Any,
+    *,
+    accept_sparse: bool = False,
+    allow_nan: bool = False,
+    check_values: bool = True,
+    name: str = "X",
+) -> Matrix:
+    """Validate ``X`` and return it as a float matrix, without a copy where it is one already.
+
+    float32 stays float32, anything else becomes float64. Columns that are not numbers are named in the error;
+    so are columns with NaN or infinite values, with a count and the first row. ``check_values=False`` leaves
+    out the look at every value, for kernels that see a bad value in their own sums (they then call
+    :func:`check_finite`).
+    """
+    names = column_names(X)
+    _refuse_text_columns(X, names, name)
+    matrix = check_array(
+        X,
+        accept_sparse="csr" if accept_sparse else False,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        input_name=name,
+    )
+    if check_values:
+        check_finite(matrix, names=names, allow_nan=allow_nan, name=name)
+    return matrix
+
+
+def check_finite(matrix: Matrix, *, names: list[Any] | None = None, allow_nan: bool = False, name: str = "X") -> None:
+    """Raise a ValueError that says where ``matrix`` has its first infinite (or NaN) value."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one cheap pass; an overflow only costs the slow look below
+            return
+    for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if word == "NaN" and allow_nan:
+            continue
+        bad = test(values)
+        if not bad.any():
+            continue
+        if sparse.issparse(matrix):
+            coo = matrix.tocoo()
+            rows, columns = coo.row[bad], coo.col[bad]
+        else:
+            rows, columns = np.nonzero(bad)
+        column = int(columns.min())
+        in_column = np.sort(rows[columns == column])
+        more = len(np.unique(columns)) - 1
+        raise ValueError(
+            f"Input {name} contains {word}: {name_column(names, column)} has it in {len(in_column)} row(s), "
+            f"first in row {in_column[0]}" + (f", and {more} more column(s) have it too" if more else "") + ". "
+            "Impute or drop these values first."
+        )
+
+
+def check_overflow(statistic: NDArray[Any], names: list[Any] | None = None) -> None:
+    """Raise if a per-feature statistic of a finite matrix overflowed."""
+    finite = np.isfinite(statistic)
+    if not finite.all():
+        column = int(np.flatnonzero(~finite)[0])
+        raise ValueError(
+            f"X has values too large to square in {name_column(names, column)}: rescale it (divide it by its "
+            "largest absolute value, say)."
+        )
+
+
+def standardize(matrix: Matrix) -> Matrix:
+    """Centre every column and divide it by its standard deviation; constant columns become zero.
+
+    A sparse matrix is scaled and not centred: differences between rows, all that distances need, are the same.
+    """
+    if sparse.issparse(matrix):
+        n = matrix.shape[0]
+        mean = np.asarray(matrix.sum(axis=0)).ravel() / n
+        squares = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel() / n
+        scale = np.sqrt(np.maximum(squares - mean**2, 0.0))
+        return matrix @ sparse.diags_array(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0))
+    centred = matrix - matrix.mean(axis=0, dtype=np.float64).astype(matrix.dtype)
+    scale = np.sqrt(np.einsum("ij,ij->j", centred, centred, dtype=np.float64) / len(centred))
+    # Rounding of the mean leaves dust in a constant column: it is no spread.
+    constant = (matrix == matrix[:1]).all(axis=0)
+    scale[constant | (scale == 0)] = np.inf
+    centred /= scale.astype(matrix.dtype)
+    return centred
+
+
+def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:
+    if names is None:
+        if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
+            bad = [j for j in range(X.shape[1]) if any(isinstance(v, str) for v in X[:, j])]
+            if bad:
+                _raise_text(name, [f"column {j}" for j in bad])
+        return
+    dtypes = list(X.dtypes)
+    bad = [j for j, dtype in enumerate(dtypes) if not _is_numeric(dtype)]
+    if bad:
+        _raise_text(name, [f"{names[j]!r} ({dtypes[j]})" for j in bad])
+
+
+def _raise_text(name: str, columns: list[str]) -> None:
+    shown = ", ".join(columns[:8]) + (f" and {len(columns) - 8} more" if len(columns) > 8 else "")
+    raise ValueError(
+        f"{name} has {len(columns)} column(s) that are not numbers: {shown}. Encode them as numbers or drop them "
+        "(could not convert them to float)."
+    )
+
+
+def _is_numeric(dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", None)  # NumPy and pandas extension dtypes
+    if kind is not None:
+        if isinstance(dtype, np.dtype) and kind == "O":
+            return False
+        return kind in "biuf" and getattr(dtype, "name", "") != "category"
+    is_numeric = getattr(dtype, "is_numeric", None)  # polars
+    return bool(is_numeric()) or str(dtype) == "Boolean" if callable(is_numeric) else True
