@@ -116,9 +116,7 @@ def candidate_information(
                 bounds[g] = -1.0
                 if weights[g, i] > NEGLIGIBLE:
                     if n_seeds[i, g] > 0:
-                        bounds[g] = bound_from_rows(
-                            squared_row, column, own, sign, seeds[i, g, : n_seeds[i, g]]
-                        )
+                        bounds[g] = bound_from_rows(squared_row, column, own, sign, seeds[i, g, : n_seeds[i, g]])
                     else:
                         # Without a feature every distance shrinks, so the ball of the larger subset will do.
                         bounds[g] = radii[i, g] if sign < 0.0 else UNBOUNDED
