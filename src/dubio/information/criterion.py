@@ -7,11 +7,15 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio._kernels.distances import UNBOUNDED
 from dubio._kernels.information import candidate_information, current_information
 from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import univariate_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
 from dubio.search.distances import SubsetDistances
+
+# Classes in which a row has less membership than this are bounded at first; they seldom decide which feature wins.
+MINOR = 1e-3
 
 MembershipsOf = Callable[[SubsetDistances], NDArray[np.float64]]
 
@@ -69,8 +73,19 @@ class InformationCriterion:
                 n_threads=at.n_threads,
             )
 
-        def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
-            result: tuple[NDArray[np.float64], int] = candidate_information(
+        lower, upper = self._bounds(candidates, change, MINOR)
+        contenders = np.flatnonzero(upper >= lower.max() - 1e-12)
+        upper[contenders] = self._bounds(candidates[contenders], change, 0.0)[1]
+        return upper
+
+    def _bounds(
+        self, candidates: NDArray[np.int64], change: int, minor: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A lower and an upper bound of each candidate's value; equal if ``minor`` is 0."""
+        at = self.distances
+
+        def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+            result: tuple[NDArray[np.float64], NDArray[np.float64], int] = candidate_information(
                 at.rows,
                 at.columns,
                 at.squared,
@@ -81,6 +96,7 @@ class InformationCriterion:
                 self._groups.totals,
                 float(self.n_neighbors),
                 self.slack,
+                minor,
                 self._seeds,
                 self._n_seeds,
                 self._radii,
@@ -90,9 +106,11 @@ class InformationCriterion:
             return result
 
         parts = run_chunks(work, at.row_chunks, at.n_threads)
-        raise_if_zero(sum(n_zero for _, n_zero in parts))
-        sums = np.sum([part for part, _ in parts], axis=0)
-        return self._groups.constant(self.n_neighbors) + sums / at.n_rows
+        raise_if_zero(sum(n_zero for _, _, n_zero in parts))
+        constant = self._groups.constant(self.n_neighbors)
+        lower = constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows
+        upper = constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
+        return lower, upper
 
     def _prepare(self) -> float:
         """Memberships, seeds and radii of the current subset; its value."""
@@ -102,9 +120,9 @@ class InformationCriterion:
             self._groups = Groups(memberships)
         if self._memberships is None:
             n_groups = len(self._groups.totals)
-            self._seeds = np.zeros((at.n_rows, n_groups, 2 * self.n_neighbors), dtype=np.int32)
+            self._seeds = np.zeros((at.n_rows, n_groups, 4 * self.n_neighbors), dtype=np.int32)
             self._n_seeds = np.zeros((at.n_rows, n_groups), dtype=np.int32)
-            self._radii = np.zeros((at.n_rows, n_groups))
+            self._radii = np.full((at.n_rows, n_groups), UNBOUNDED)
         self._memberships = memberships
         self._ready = True
         if len(at.subset) == 0:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, gammaln
 
-from dubio._kernels.distances import fill_squared_distances
+from dubio._kernels.distances import UNBOUNDED, fill_squared_distances
 from dubio._kernels.information import current_information
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio._kernels.univariate import univariate_information
@@ -226,7 +226,7 @@ def _information_sum(
     features = np.arange(d, dtype=np.int64)
     no_seeds = np.empty((n, n_groups, 0), dtype=np.int32)
     n_seeds = np.zeros((n, n_groups), dtype=np.int32)
-    radii = np.empty((n, n_groups))
+    radii = np.full((n, n_groups), UNBOUNDED)
 
     def work(start: int, stop: int) -> tuple[float, int]:
         part = np.empty((stop - start, n))
