@@ -2,6 +2,8 @@
 
 from dubio.constraints import coherence
 from dubio.fuzzyrough import fuzzy_rough_dependency
+from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
+from dubio.noise import NoiseModel, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
     constrained_laplacian_score,
@@ -41,6 +43,7 @@ __all__ = [
     "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
+    "NoiseModel",
     "Ranking",
     "ReliefFScore",
     "SemiSupervisedLaplacianScore",
@@ -53,10 +56,14 @@ __all__ = [
     "coherence",
     "constrained_laplacian_score",
     "constraint_score",
+    "estimate_memberships",
     "fisher_score",
     "fuzzy_rough_dependency",
+    "knn_entropy",
     "laplacian_score",
     "linear_r2_score",
+    "mutual_information",
+    "noise_tolerant_mutual_information",
     "relieff_score",
     "semi_supervised_laplacian_score",
     "smooth_r2_score",
