@@ -3,6 +3,7 @@
 from dubio.constraints import coherence
 from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
+from dubio.methods import METHODS
 from dubio.noise import NoiseModel, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
@@ -18,6 +19,7 @@ from dubio.scores import (
     supervised_laplacian_score,
     weighted_laplacian_score,
 )
+from dubio.scores.redundancy import redundancy_ranking
 from dubio.selectors import (
     ConstrainedLaplacianScore,
     ConstraintScore,
@@ -25,6 +27,7 @@ from dubio.selectors import (
     FuzzyRoughSearch,
     LaplacianScore,
     LinearR2Score,
+    MeanRankScore,
     ReliefFScore,
     SemiSupervisedLaplacianScore,
     SmoothR2Score,
@@ -32,17 +35,21 @@ from dubio.selectors import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.feature_selector import FeatureSelector, select_features
 from dubio.supervision import SoftLabels, Supervision, soft_labels
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "METHODS",
     "ConstrainedLaplacianScore",
     "ConstraintScore",
+    "FeatureSelector",
     "FisherScore",
     "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
+    "MeanRankScore",
     "NoiseModel",
     "Ranking",
     "ReliefFScore",
@@ -64,7 +71,9 @@ __all__ = [
     "linear_r2_score",
     "mutual_information",
     "noise_tolerant_mutual_information",
+    "redundancy_ranking",
     "relieff_score",
+    "select_features",
     "semi_supervised_laplacian_score",
     "smooth_r2_score",
     "soft_labels",

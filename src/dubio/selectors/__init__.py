@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.consensus import MeanRankScore
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
@@ -19,6 +20,7 @@ __all__ = [
     "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
+    "MeanRankScore",
     "ReliefFScore",
     "SemiSupervisedLaplacianScore",
     "SmoothR2Score",

@@ -151,6 +151,12 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    @property
+    def _seed(self) -> int:
+        """A whole number for what is drawn at random, from ``random_state`` where the method has one."""
+        state = getattr(self, "random_state", 0)
+        return int(state) if isinstance(state, Integral) else int(check_random_state(state).randint(2**31))
+
     def _known_names(self) -> list[Any] | None:
         """Names of the columns, where the table had any."""
         names = getattr(self, "feature_names_in_", None)
@@ -246,12 +252,6 @@ class ScoreSelector(BaseSelector):
     @property
     def _alpha(self) -> float:
         return float(getattr(self, "alpha", 0.05))
-
-    @property
-    def _seed(self) -> int:
-        """A whole number for the permutations, from ``random_state`` where the method has one."""
-        state = getattr(self, "random_state", 0)
-        return int(state) if isinstance(state, Integral) else int(check_random_state(state).randint(2**31))
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, what was kept."""

@@ -135,23 +135,21 @@ def permutation_pvalues(
 def shuffle_supervision(
     supervision: Supervision, rng: np.random.Generator, sample_weight: NDArray[np.float64] | None = None
 ) -> tuple[Supervision, NDArray[np.float64] | None]:
-    """The same knowledge about the wrong rows: labels (with their weights) change places among the labelled rows.
+    """The same knowledge about the wrong rows: what is known of a row, with its weight, goes to another such row.
 
-    Pairs change places among the rows that are in any pair.
+    Labels and pairs move together, so that they agree with each other as before.
     """
-    known = np.flatnonzero(supervision.labelled)
+    in_pairs = np.concatenate([supervision.must_link.ravel(), supervision.cannot_link.ravel()])
+    known = np.union1d(np.flatnonzero(supervision.labelled), in_pairs)
     source = np.arange(supervision.n_rows)
     source[known] = known[rng.permutation(len(known))]
     fields = {
         name: value[source]
-        for name in ("codes", "memberships", "values")
+        for name in ("labelled", "codes", "memberships", "values")
         if (value := getattr(supervision, name)) is not None
     }
-    if supervision.has_pairs:
-        rows = np.unique(np.concatenate([supervision.must_link.ravel(), supervision.cannot_link.ravel()]))
-        target = np.arange(supervision.n_rows)
-        target[rows] = rows[rng.permutation(len(rows))]
-        fields["must_link"] = target[supervision.must_link]
-        fields["cannot_link"] = target[supervision.cannot_link]
+    place = np.argsort(source)
+    fields["must_link"] = place[supervision.must_link]
+    fields["cannot_link"] = place[supervision.cannot_link]
     weights = None if sample_weight is None else sample_weight[source]
     return replace(supervision, **fields), weights
