@@ -36,6 +36,7 @@ from dubio.selectors import (
     WeightedLaplacianScore,
 )
 from dubio.selectors.feature_selector import FeatureSelector, select_features
+from dubio.significance import Stability, stability
 from dubio.supervision import SoftLabels, Supervision, soft_labels
 
 __version__ = "0.1.0"
@@ -57,6 +58,7 @@ __all__ = [
     "SmoothR2Score",
     "SoftLabels",
     "SoftReliefScore",
+    "Stability",
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
@@ -78,6 +80,7 @@ __all__ = [
     "smooth_r2_score",
     "soft_labels",
     "soft_relief_score",
+    "stability",
     "supervised_laplacian_score",
     "weighted_laplacian_score",
 ]
