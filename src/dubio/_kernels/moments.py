@@ -9,10 +9,12 @@ import numpy as np
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sums_rows(X: Any, P: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any) -> None:
-    """Add rows ``start:stop`` of a C-ordered table to ``first[k, r]`` and ``second[k, r]``.
+def class_sums_rows(
+    X: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
+) -> None:
+    """Add rows ``start:stop`` of a C-ordered table to ``weight[k]``, ``first[k, r]`` and ``second[k, r]``.
 
-    The sums are of ``p_ik (x_ir - shift_r)`` and its square. Rows whose memberships are all zero do not count,
+    The sums are of ``p_ik``, of ``p_ik (x_ir - shift_r)`` and of ``p_ik (x_ir - shift_r)^2``. Rows whose memberships are all zero do not count,
     but a NaN or an infinity in them still shows in ``poison``.
     """
     n_classes, d = first.shape
@@ -26,6 +28,7 @@ def class_sums_rows(X: Any, P: Any, shift: Any, start: int, stop: int, first: An
             if p == 0.0:
                 continue
             counted = True
+            weight[k] += p
             for r in range(d):
                 pz = p * z[r]
                 first[k, r] += pz
@@ -37,13 +40,16 @@ def class_sums_rows(X: Any, P: Any, shift: Any, start: int, stop: int, first: An
 
 @numba.njit(cache=True, nogil=True)
 def class_sums_columns(
-    XT: Any, P: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any
+    XT: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
 ) -> None:
     """The same for a Fortran-ordered table, given transposed (C-ordered, one row a feature).
 
     ``first`` and ``second`` are (features, classes) here; ``P`` is (rows, classes).
     """
     d, n_classes = first.shape
+    for i in range(start, stop):
+        for k in range(n_classes):
+            weight[k] += P[i, k]
     for r in range(d):
         for i in range(start, stop):
             z = XT[r, i] - shift[r]
