@@ -77,21 +77,18 @@ def class_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] 
     shift = np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2].astype(np.float64)
     if not np.isfinite(shift).all():
         check_finite(X, names=names)
-    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-    if by_columns:
-        shape, kernel, table = (d, n_classes), class_sums_columns, X.T
+    if X.flags.f_contiguous and not X.flags.c_contiguous:
+        kernel, table = class_sums_columns, X.T
     else:
-        shape, kernel, table = (n_classes, d), class_sums_rows, np.ascontiguousarray(X)
+        kernel, table = class_sums_rows, np.ascontiguousarray(X)
 
     def work(start: int, stop: int) -> tuple[NDArray[np.float64], ...]:
-        sums = np.zeros(n_classes), np.zeros(shape), np.zeros(shape), np.zeros(d)
+        sums = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d)), np.zeros(d)
         kernel(table, P, shift, start, stop, *sums)
         return sums
 
     parts = run_chunks(work, chunks(n, _CHUNK), default_threads())
     weight, first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(4))
-    if by_columns:
-        first, second = first.T, second.T
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names)
         check_overflow(np.sum(first + second, axis=0), names)
