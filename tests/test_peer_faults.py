@@ -40,7 +40,7 @@ def test_probabilities_are_taken_as_they_are(problem):
 @pytest.mark.parametrize("score", [dubio.fisher_score, dubio.weighted_laplacian_score])
 def test_a_probability_in_one_column_is_refused_not_scored_as_300_classes(problem, score):
     X, y, _ = problem
-    with pytest.raises(ValueError, match="looks like regression.*column_stack"):
+    with pytest.raises(ValueError, match=r"looks like regression.*column_stack"):
         score(X, np.clip(0.8 * y + 0.1 * np.abs(X[:, 0]), 0, 1))
 
 
