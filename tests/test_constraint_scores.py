@@ -337,6 +337,7 @@ class TestSelectors:
             {"selection": "soft", "order": "random", "random_state": 0, "neighbors": "knn"},
         ],
     )
+    @pytest.mark.filterwarnings("ignore:no (must|cannot)-link pair is left")
     def test_finds_the_features_that_tell_classes_apart(self, blobs, parameters):
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore(n_features_to_select=3, **parameters).fit(X, hidden)
@@ -357,6 +358,7 @@ class TestSelectors:
         expected = constrained_laplacian_score(space, rows.row_clusters_, *pairs)
         np.testing.assert_allclose(rows.scores_, expected, rtol=1e-9)
 
+    @pytest.mark.filterwarnings("ignore:no cannot-link pair is left")
     def test_selected_pairs_are_what_counts(self, blobs):
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore(selection="soft", neighbors="knn", standardize=False).fit(X, hidden)
