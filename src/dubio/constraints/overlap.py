@@ -55,8 +55,7 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
     # Overlaps do not change with the origin; centred products lose fewest digits.
     rows = X[used] - X[used[0]]
     rows -= rows.mean(axis=0)
-    rows, place = np.unique(rows, axis=0, return_inverse=True)
-    position[used] = place.reshape(-1)
+    rows, position[used] = _distinct(rows)
     squares = np.einsum("ij,ij->i", rows, rows)
     gram = None
     if 8 * len(rows) ** 2 <= gram_bytes:
@@ -70,6 +69,14 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
         tolerance=OVERLAP_TOLERANCE * diameter,
         rounding=16 * float(np.finfo(np.float64).eps) * float(squares.max()),
     )
+
+
+def _distinct(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct rows, and the place of each row among them."""
+    rows = rows + 0.0  # one zero, not two
+    seen: dict[bytes, int] = {}
+    place = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
+    return rows[np.unique(place, return_index=True)[1]], place
 
 
 def _largest_squared_distance(
