@@ -176,9 +176,7 @@ def _third(
 ) -> NDArray[np.float64]:
     n = len(table)
     if not 1 <= n_eigenvectors <= n:
-        raise ValueError(
-            f"n_eigenvectors must be between 1 and {n}, the number of rows; found {n_eigenvectors}"
-        )
+        raise ValueError(f"n_eigenvectors must be between 1 and {n}, the number of rows; found {n_eigenvectors}")
     inverse = _inverse_root(degree)
     similar = sparse.csr_array(edges * inverse[:, None] * inverse[None, :])
     isolated = sparse.diags_array((degree <= 0).astype(np.float64))
