@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
 from dubio import ConstrainedLaplacianScore, ConstraintScore, constrained_laplacian_score, constraint_score
@@ -314,6 +315,18 @@ class TestComparators:
         np.testing.assert_allclose(got[[0, 1, 3, 4]], expected[[0, 1, 3, 4]], rtol=1e-9)
         assert np.isinf(got[2])
         np.testing.assert_allclose(c4_score(X, y=codes), got, rtol=1e-9)
+
+
+@parametrize_with_checks(
+    [
+        ConstrainedLaplacianScore(neighbors="knn", selection="soft"),
+        ConstrainedLaplacianScore(unlabelled="rows", selection="hard"),
+        ConstraintScore(closure=False),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scikit_learn_checks_of_variants(estimator, check):
+    check(estimator)
 
 
 @pytest.fixture
