@@ -315,6 +315,8 @@ class TestComparators:
         np.testing.assert_allclose(got[[0, 1, 3, 4]], expected[[0, 1, 3, 4]], rtol=1e-9)
         assert np.isinf(got[2])
         np.testing.assert_allclose(c4_score(X, y=codes), got, rtol=1e-9)
+        halved = c4_score(X, *pairs, must_link_weights=np.full(len(pairs[0]), 0.5))
+        np.testing.assert_allclose(halved, got / 2, rtol=1e-9)
 
 
 @parametrize_with_checks(

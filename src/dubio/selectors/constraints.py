@@ -51,7 +51,8 @@ class _PairSelector(ScoreSelector):
         must_link, cannot_link : array-like (m, 2) and (c, 2), optional
             Positions in ``X`` of rows that belong to one class, and to two. In a pipeline, ask for them with
             ``set_fit_request(must_link=True, cannot_link=True)``. Cross-validation cuts rows out of ``X`` and
-            leaves pairs as they are: give it labels instead.
+            leaves pairs as they are: give it labels instead, or use
+            :func:`~dubio.constraints.restrict_pairs`.
         must_link_weights, cannot_link_weights : array-like (m,) and (c,), optional
             How sure each pair is. Weighted pairs are neither closed nor checked for contradictions.
 
