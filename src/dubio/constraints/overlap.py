@@ -184,15 +184,9 @@ def coherence(
     table = check_array(X, dtype=np.float64)
     read_pairs(must_link, cannot_link, len(table))
     together, apart = _both_ways(must_link, cannot_link, len(table))
-    return coherence_of(table, together, apart, resolve_threads(n_jobs))
-
-
-def coherence_of(
-    X: NDArray[np.float64], must_link: NDArray[np.int64], cannot_link: NDArray[np.int64], n_threads: int = 1
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """:func:`coherence` of validated arrays."""
-    geometry = pair_geometry(X, np.unique(np.concatenate([must_link.ravel(), cannot_link.ravel()])))
-    together, apart = geometry.position[must_link], geometry.position[cannot_link]
+    geometry = pair_geometry(table, np.unique(np.concatenate([together.ravel(), apart.ravel()])))
+    together, apart = geometry.position[together], geometry.position[apart]
+    n_threads = resolve_threads(n_jobs)
     return (
         _coherent_share(geometry, together, apart, n_threads),
         _coherent_share(geometry, apart, together, n_threads),

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from dubio._kernels.threads import resolve_threads
 from dubio.constraints.clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft
 from dubio.graphs.neighbors import clip_neighbors, nearest_others, symmetrize
@@ -171,7 +170,7 @@ class ConstrainedLaplacianScore(_PairSelector):
     random_state : int, RandomState or None
         For ``order="random"``.
     n_jobs : int, optional
-        For coherence and the neighbour search.
+        For the neighbour search.
 
     Attributes
     ----------
@@ -302,7 +301,7 @@ class ConstrainedLaplacianScore(_PairSelector):
             return known
         kept = known
         if self.selection == "hard":
-            kept = select_hard(space, known, resolve_threads(self.n_jobs))
+            kept = select_hard(space, known)
         elif self.selection == "soft":
             kept = select_soft(space, known, self.order, self.random_state)
         counts = f"of {len(known.must_link)} must-link and {len(known.cannot_link)} cannot-link pairs"
