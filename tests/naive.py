@@ -96,3 +96,165 @@ def fisher_score(X, y):
         within = sum((y == k).sum() * f[y == k].var() for k in set(y))
         scores.append(between / within)
     return np.array(scores)
+
+
+# --- Label-noise-tolerant mutual information (LNT paper, equations 5, 6, 15-19, 24-29, Algorithms 1 and 2) ---------
+
+
+def neighbour_order(X, i):
+    """The other rows by distance to row i, ties by index, and their distances."""
+    distances = np.sqrt(((X - X[i]) ** 2).sum(axis=1))
+    others = [j for j in np.argsort(distances, kind="stable") if j != i]
+    return others, distances
+
+
+def unit_ball(d):
+    """Volume of a ball of diameter 1 (epsilon is a diameter)."""
+    from scipy.special import gammaln
+
+    return np.exp(d / 2 * np.log(np.pi) - gammaln(d / 2 + 1) - d * np.log(2.0))
+
+
+def knn_entropy(X, k=8):
+    """Equation 5, with the volume of the ball in place of the printed surface."""
+    from scipy.special import digamma
+
+    n, d = X.shape
+    total = 0.0
+    for i in range(n):
+        others, distances = neighbour_order(X, i)
+        total += np.log(2 * distances[others[k - 1]])
+    return digamma(n) - digamma(k) + np.log(unit_ball(d)) + d / n * total
+
+
+def mutual_information(X, y, k=8):
+    """Equations 5 and 7: H(X) - sum_y p(y) H(X | Y = y); equation 6 when every class has more than k rows."""
+    value = knn_entropy(X, k)
+    for c in np.unique(y):
+        own = X[y == c]
+        value -= len(own) / len(X) * knn_entropy(own, min(k, len(own) - 1))
+    return value
+
+
+def grow_balls(X, gamma, k, slack):
+    """Algorithm 1: diameters and membership sums, the row itself left out of the ordering.
+
+    The ball stops at min(k, available) - slack, of little memberships at half of what there is; up to rounding.
+    """
+    n, n_classes = gamma.shape
+    diameters, sums = np.zeros((n, n_classes)), np.zeros((n, n_classes))
+    for s in range(n_classes):
+        for i in range(n):
+            others, distances = neighbour_order(X, i)
+            available = gamma[:, s].sum() - gamma[i, s]
+            target = (min(k, available) - min(slack, available / 2)) * (1 - 1e-9)
+            count, total = 1, gamma[others[0], s]
+            while total < target:
+                total += gamma[others[count], s]
+                count += 1
+            diameters[i, s] = 2 * distances[others[count - 1]]
+            sums[i, s] = total
+    return diameters, sums
+
+
+def log_densities(X, gamma, k, slack=0.0):
+    """Equation 15."""
+    from scipy.special import digamma
+
+    n, d = X.shape
+    diameters, sums = grow_balls(X, gamma, k, slack)
+    log_ball = d / 2 * np.log(np.pi) - d * np.log(2.0)
+    from scipy.special import gammaln
+
+    log_ball -= gammaln(d / 2 + 1)
+    return digamma(sums) - digamma(gamma.sum(axis=0)) - log_ball - d * np.log(diameters)
+
+
+def noise_tolerant_mutual_information(X, gamma, k=8, slack=0.5):
+    """Equations 15 to 19."""
+    n = len(X)
+    densities = log_densities(X, gamma, k, slack)
+    value = knn_entropy(X, k)
+    for s in range(gamma.shape[1]):
+        total = gamma[:, s].sum()
+        entropy = -(gamma[:, s] * densities[:, s]).sum() / total
+        value -= total / n * entropy
+    return value
+
+
+def label_likelihood(codes, rates):
+    """Equation 20 for every row and true class; 1 for a row without a label."""
+    n_classes = len(rates)
+    likelihood = np.ones((len(codes), n_classes))
+    for i, y in enumerate(codes):
+        for s in range(n_classes):
+            if y >= 0:
+                likelihood[i, s] = 1 - rates[s] if y == s else rates[s] / (n_classes - 1)
+    return likelihood
+
+
+def posterior(densities, codes, rates, priors):
+    """Equation 26 in log space, memberships kept above 1e-12, and the log of its denominator summed (24)."""
+    gamma = np.zeros(densities.shape)
+    evidence = 0.0
+    likelihood = label_likelihood(codes, rates)
+    for i in range(len(gamma)):
+        joint = densities[i] + np.log(likelihood[i]) + np.log(priors)
+        top = joint.max()
+        total = np.exp(joint - top).sum()
+        gamma[i] = np.maximum(np.exp(joint - top) / total, 1e-12)
+        gamma[i] /= gamma[i].sum()
+        evidence += top + np.log(total)
+    return gamma, evidence
+
+
+def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3):
+    """Section 4.3: memberships, error rates, priors and objectives of the best of ``n_init`` restarts."""
+    n, n_classes = len(X), codes.max() + 1
+    labelled = codes >= 0
+    label_priors = np.array([(codes[labelled] == s).mean() for s in range(n_classes)])
+    starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
+    best = None
+    for start in starts:
+        rates, priors = np.maximum(start, 1e-6), label_priors
+        gamma, _ = posterior(np.zeros((n, n_classes)), codes, rates, priors)
+        objectives = []
+        for _ in range(max_iter):
+            gamma, evidence = posterior(log_densities(X, gamma, k), codes, rates, priors)
+            objectives.append(evidence - np.log(label_priors[codes[labelled]]).sum())
+            rates = np.array(
+                [gamma[labelled & (codes != s), s].sum() / gamma[labelled, s].sum() for s in range(n_classes)]
+            )
+            rates = np.clip(rates, 1e-6, 1 - 1e-6)
+            priors = gamma.mean(axis=0)
+            if len(objectives) > 1 and abs(objectives[-1] - objectives[-2]) <= tol * n:
+                break
+        if best is None or objectives[-1] > best[3][-1]:
+            best = gamma, rates, priors, objectives
+    return best
+
+
+def information_search(X, codes, random_state, label_noise=True, direction="backward", k=8, **noise):
+    """Algorithm 2 (backward), plain backward search, and the forward ones: subsets and values by size."""
+    d = X.shape[1]
+    plain = np.eye(codes.max() + 1)[codes]
+    subset = list(range(d)) if direction == "backward" else []
+    subsets, values = {}, {}
+    steps = d - 1 if direction == "backward" else d
+    for step in range(steps + 1):
+        gamma = plain
+        if label_noise and (step < steps or step == 0):
+            gamma = estimate_memberships(X[:, subset or list(range(d))], codes, random_state, **noise)[0]
+        if step == 0 and direction == "backward":
+            subsets[d], values[d] = list(subset), noise_tolerant_mutual_information(X, gamma, k)
+        if step == steps:
+            break
+        if direction == "backward":
+            candidates = {j: [f for f in subset if f != j] for j in subset}
+        else:
+            candidates = {j: sorted([*subset, j]) for j in range(d) if j not in subset}
+        found = {j: noise_tolerant_mutual_information(X[:, s], gamma, k) for j, s in candidates.items()}
+        best = max(found, key=lambda j: (found[j], -j))
+        subset = candidates[best]
+        subsets[len(subset)], values[len(subset)] = subset, found[best]
+    return subsets, values

@@ -1,5 +1,7 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
+from dubio.noise import NoiseModel, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
     fisher_score,
@@ -22,14 +24,19 @@ __version__ = "0.1.0"
 __all__ = [
     "FisherScore",
     "LaplacianScore",
+    "NoiseModel",
     "Ranking",
     "SemiSupervisedLaplacianScore",
     "SoftLabels",
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "estimate_memberships",
     "fisher_score",
+    "knn_entropy",
     "laplacian_score",
+    "mutual_information",
+    "noise_tolerant_mutual_information",
     "semi_supervised_laplacian_score",
     "soft_labels",
     "supervised_laplacian_score",

@@ -50,9 +50,7 @@ def change_squared_distances(column: Floats, sign: float, squared: Floats, start
 
 
 @numba.njit(cache=True, nogil=True)
-def distance_after_change(
-    rows: Floats, subset: Integers, i: int, other: int, feature: int, sign: float
-) -> float:
+def distance_after_change(rows: Floats, subset: Integers, i: int, other: int, feature: int, sign: float) -> float:
     """Squared distance of two rows over ``subset`` with (``sign > 0``) or without ``feature``, summed anew.
 
     Differences of large numbers lose digits; the few distances that enter a result are taken from here.
@@ -70,9 +68,7 @@ def distance_after_change(
 
 
 @numba.njit(cache=True, nogil=True)
-def bound_from_rows(
-    row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32]
-) -> float:
+def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32]) -> float:
     """The largest changed distance among ``known`` rows: a ball of this size holds them all."""
     bound = 0.0
     for other in known:
@@ -155,18 +151,14 @@ def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: 
     for p in range(first + 1, last):
         distance, row, weight = distances[p], rows[p], weights[p]
         q = p
-        while q > first and (
-            distances[q - 1] > distance or (distances[q - 1] == distance and rows[q - 1] > row)
-        ):
+        while q > first and (distances[q - 1] > distance or (distances[q - 1] == distance and rows[q - 1] > row)):
             distances[q], rows[q], weights[q] = distances[q - 1], rows[q - 1], weights[q - 1]
             q -= 1
         distances[q], rows[q], weights[q] = distance, row, weight
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest_until(
-    distances: Floats, rows: Integers, weights: Floats, count: int, target: float
-) -> tuple[int, float]:
+def nearest_until(distances: Floats, rows: Integers, weights: Floats, count: int, target: float) -> tuple[int, float]:
     """Arrange the first ``count`` entries so that the nearest whose weights reach ``target`` come first.
 
     Returns the place of the last of them, which has the largest distance (ties by row), and the weight

@@ -138,9 +138,6 @@ def log_densities(
                 n_zero += 1
                 continue
             densities[i, s] = (
-                digamma(reached)
-                - digamma(totals[s])
-                - log_volume
-                - 0.5 * len(subset) * math.log(4.0 * distance)
+                digamma(reached) - digamma(totals[s]) - log_volume - 0.5 * len(subset) * math.log(4.0 * distance)
             )
     return n_zero

@@ -20,8 +20,7 @@ def digamma(x: float) -> float:
         - inverse
         * (
             1.0 / 120.0
-            - inverse
-            * (1.0 / 252.0 - inverse * (1.0 / 240.0 - inverse * (1.0 / 132.0 - inverse * 691.0 / 32760.0)))
+            - inverse * (1.0 / 252.0 - inverse * (1.0 / 240.0 - inverse * (1.0 / 132.0 - inverse * 691.0 / 32760.0)))
         )
     )
     return shift + math.log(x) - 0.5 / x - series

@@ -15,9 +15,7 @@ Floats = NDArray[np.float64]
 
 
 @numba.njit(cache=True, nogil=True)
-def _grow_interval(
-    positions: Floats, member_weights: Floats, place: int, target: float
-) -> tuple[float, float]:
+def _grow_interval(positions: Floats, member_weights: Floats, place: int, target: float) -> tuple[float, float]:
     """Take the members around ``place`` nearest first until their weights reach ``target``: radius, weight."""
     left, right = place - 1, place + 1
     here = positions[place]

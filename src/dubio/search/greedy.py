@@ -123,9 +123,7 @@ def greedy_search(
             criterion.apply(feature, change)
         subsets[len(inside)] = np.asarray(sorted(inside), dtype=np.int64)
         values[len(inside)] = value
-        step = SearchStep(
-            len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began
-        )
+        step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
         steps.append(step)
         if on_step is not None:
             on_step(step, n_steps)

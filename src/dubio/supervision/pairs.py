@@ -148,9 +148,7 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     (array([ 0,  0,  0,  1, -1]), 3, 3)
     """
     if not pairs.are_sure:
-        raise ValueError(
-            "pairs with weights cannot be closed: how sure a pair is does not carry over a chain"
-        )
+        raise ValueError("pairs with weights cannot be closed: how sure a pair is does not carry over a chain")
     if codes is None:
         codes = np.full(n_rows, -1, dtype=np.int64)
     labelled = np.flatnonzero(codes >= 0)
@@ -198,9 +196,7 @@ def close_pairs(pairs: Pairs, n_rows: int) -> Pairs:
 def list_pairs(groups: RowGroups) -> Pairs:
     """List every pair that groups of rows stand for."""
     members = [np.flatnonzero(groups.group == g) for g in range(groups.n_groups)]
-    together = [
-        np.column_stack([rows[i], rows[j]]) for rows in members for i, j in [np.triu_indices(len(rows), 1)]
-    ]
+    together = [np.column_stack([rows[i], rows[j]]) for rows in members for i, j in [np.triu_indices(len(rows), 1)]]
     first, second = sparse.triu(groups.rivals).nonzero()
     apart = [
         np.column_stack([np.repeat(members[a], len(members[b])), np.tile(members[b], len(members[a]))])
@@ -209,9 +205,7 @@ def list_pairs(groups: RowGroups) -> Pairs:
     return Pairs(_sorted_once(_stack(together))[0], _sorted_once(_stack(apart))[0])
 
 
-def pair_graph(
-    pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int
-) -> sparse.csr_array:
+def pair_graph(pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int) -> sparse.csr_array:
     """The symmetric graph whose edges are the pairs, each of weight 1 or its own."""
     weights = np.ones(len(pairs)) if weights is None else weights
     rows = np.concatenate([pairs[:, 0], pairs[:, 1]])
@@ -256,16 +250,12 @@ def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(
-            f"{name} must have shape (m, 2), a pair of row indices a line; found shape {array.shape}"
-        )
+        raise ValueError(f"{name} must have shape (m, 2), a pair of row indices a line; found shape {array.shape}")
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
-    raise ValueError(
-        f"{name} must hold whole row indices; found dtype {array.dtype}, as in {array[0].tolist()}"
-    )
+    raise ValueError(f"{name} must hold whole row indices; found dtype {array.dtype}, as in {array[0].tolist()}")
 
 
 def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]:
@@ -274,9 +264,7 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
     except (TypeError, ValueError):
         raise ValueError(f"{name} must be numbers, one for each pair") from None
     if array.shape != (expected,):
-        raise ValueError(
-            f"{name} must hold one number for each of the {expected} pairs; found shape {array.shape}"
-        )
+        raise ValueError(f"{name} must hold one number for each of the {expected} pairs; found shape {array.shape}")
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
         at = np.flatnonzero(bad)[0]
@@ -311,9 +299,7 @@ def _link_graph(
     return _symmetric_zero_one(rows, columns, n_nodes)
 
 
-def _symmetric_zero_one(
-    rows: NDArray[np.int64], columns: NDArray[np.int64], n_nodes: int
-) -> sparse.csr_array:
+def _symmetric_zero_one(rows: NDArray[np.int64], columns: NDArray[np.int64], n_nodes: int) -> sparse.csr_array:
     both = np.concatenate([rows, columns]), np.concatenate([columns, rows])
     graph = sparse.csr_array((np.ones(len(both[0])), both), shape=(n_nodes, n_nodes))
     graph.sum_duplicates()

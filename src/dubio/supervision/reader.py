@@ -6,6 +6,7 @@ This is the one place that decides what -1, NaN, None and pd.NA mean.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
+from dubio.supervision.pairs import read_pairs
 from dubio.supervision.record import SoftLabels, Supervision
 
 Target = Literal["classes", "numbers", "auto"]
@@ -62,10 +64,6 @@ def read_supervision(
     supervision = _read_target(y, n_rows, target, missing_label)
     if must_link is None and cannot_link is None:
         return supervision
-    from dataclasses import replace
-
-    from dubio.supervision.pairs import read_pairs
-
     pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
     return replace(
         supervision,
@@ -86,7 +84,7 @@ def require_two_classes(supervision: Supervision) -> None:
         )
     present = np.flatnonzero(supervision.memberships.sum(axis=0) > 0)
     if len(present) < 2:
-        name = supervision.classes[present[0]]
+        name = supervision.classes.tolist()[present[0]]
         raise ValueError(
             f"y has one class only ({name!r} in {supervision.n_labelled} labelled row(s)): at least two classes are "
             "needed to tell which features separate them."
@@ -139,6 +137,11 @@ def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any) -> Sup
 
 
 def _as_array(y: Any) -> NDArray[Any]:
+    if isinstance(y, list | tuple) and any(isinstance(value, str) for value in y):
+        # NumPy would turn numbers beside text into text; the mix is a mistake to report
+        array = np.empty(len(y), dtype=object)
+        array[:] = y
+        return array
     try:
         return np.asarray(y)
     except ValueError as error:
@@ -273,8 +276,8 @@ def _read_classes(
     classes, inverse = np.unique(kept, return_inverse=True)
     if missing_label == "auto" and minus_one.any() and len(classes) == 1:
         raise ValueError(
-            f"y holds -1 in {int(minus_one.sum())} row(s) and only one class beside it ({classes[0]!r}): -1 means "
-            "unlabelled (scikit-learn's convention), so one class is left. If -1 is a class, pass "
+            f"y holds -1 in {int(minus_one.sum())} row(s) and only one class beside it ({classes.tolist()[0]!r}): -1 "
+            "means unlabelled (scikit-learn's convention), so one class is left. If -1 is a class, pass "
             "missing_label=None."
         )
     if ordered is not None:
@@ -312,7 +315,7 @@ def _read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Superv
     if len(negative):
         row, column = negative[0]
         raise ValueError(
-            f"y has a negative probability, {P[row, column]:g}, in row {row}, class {classes[column]!r} "
+            f"y has a negative probability, {P[row, column]:g}, in row {row}, class {classes.tolist()[column]!r} "
             f"({len(negative)} such value(s)): probabilities lie in [0, 1]."
         )
     if np.isinf(P).any():
