@@ -1,7 +1,7 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
-from dubio.noise import NoiseModel, estimate_memberships
+from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
     fisher_score,
@@ -13,6 +13,7 @@ from dubio.scores import (
 from dubio.selectors import (
     FisherScore,
     LaplacianScore,
+    NeighborSearch,
     SemiSupervisedLaplacianScore,
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
@@ -23,7 +24,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FisherScore",
+    "LabelAudit",
     "LaplacianScore",
+    "NeighborSearch",
     "NoiseModel",
     "Ranking",
     "SemiSupervisedLaplacianScore",
@@ -31,6 +34,7 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "audit_labels",
     "estimate_memberships",
     "fisher_score",
     "knn_entropy",

@@ -1,7 +1,7 @@
 """How badly the nearest other rows predict a row, for a subset of features or for all subsets one feature away.
 
-The k nearest rows of the current subset are known; they bound the distance of the k nearest in a changed subset,
-so that few rows within the bound have to be looked at one by one.
+Some of the nearest rows of the current subset, more than k, are known; the k-th smallest of their changed distances
+bounds those of the k nearest in a changed subset, so that few rows have to be looked at one by one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,34 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._kernels.distances import UNBOUNDED, bound_from_rows, scratch_marks
+from dubio._kernels.distances import UNBOUNDED, scratch_marks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+
+@numba.njit(cache=True, nogil=True)
+def bound_from_known(
+    row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32], distances: Floats
+) -> float:
+    """The ``len(distances)``-th smallest changed distance among the ``known`` rows; ``distances`` is scratch."""
+    wanted = distances.shape[0]
+    found = 0
+    for other in known:
+        gap = own - column[other]
+        distance = row[other] + sign * gap * gap
+        if found == wanted:
+            if distance >= distances[wanted - 1]:
+                continue
+            place = wanted - 1
+        else:
+            place = found
+            found += 1
+        while place > 0 and distances[place - 1] > distance:
+            distances[place] = distances[place - 1]
+            place -= 1
+        distances[place] = distance
+    return distances[wanted - 1]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -74,7 +98,7 @@ def fill_nearest(squared_part: Floats, known: NDArray[np.int32], is_known: bool,
     nearest = np.empty(known.shape[1], dtype=np.int32)
     for p in range(squared_part.shape[0]):
         row = squared_part[p]
-        bound = bound_from_rows(row, no_column, 0.0, 0.0, known[start + p]) if is_known else UNBOUNDED
+        bound = bound_from_known(row, no_column, 0.0, 0.0, known[start + p], distances) if is_known else UNBOUNDED
         nearest_after_change(row, no_column, 0.0, 0.0, bound, marks, distances, nearest)
         known[start + p] = nearest
 
@@ -90,6 +114,7 @@ def cross_entropy_sums(
     priors: Floats,
     known: NDArray[np.int32],
     is_known: bool,
+    k: int,
     start: int,
     stop: int,
 ) -> Floats:
@@ -99,7 +124,6 @@ def cross_entropy_sums(
     the priors as one row more.
     """
     n_classes, n = memberships.shape
-    k = known.shape[1]
     marks = scratch_marks(n)
     distances = np.empty(k)
     nearest = np.empty(k, dtype=np.int32)
@@ -109,7 +133,7 @@ def cross_entropy_sums(
         for c in range(len(candidates)):
             column = columns[candidates[c]]
             own = column[i]
-            bound = bound_from_rows(row, column, own, sign, known[i]) if is_known else UNBOUNDED
+            bound = bound_from_known(row, column, own, sign, known[i], distances) if is_known else UNBOUNDED
             nearest_after_change(row, column, own, sign, bound, marks, distances, nearest)
             for s in range(n_classes):
                 if row_weights[s, i] == 0.0:
@@ -131,11 +155,11 @@ def squared_error_sums(
     values: Floats,
     known: NDArray[np.int32],
     is_known: bool,
+    k: int,
     start: int,
     stop: int,
 ) -> Floats:
     """Squared error of the mean of the nearest rows, summed over rows ``start..stop``, for each changed subset."""
-    k = known.shape[1]
     marks = scratch_marks(len(values))
     distances = np.empty(k)
     nearest = np.empty(k, dtype=np.int32)
@@ -145,7 +169,7 @@ def squared_error_sums(
         for c in range(len(candidates)):
             column = columns[candidates[c]]
             own = column[i]
-            bound = bound_from_rows(row, column, own, sign, known[i]) if is_known else UNBOUNDED
+            bound = bound_from_known(row, column, own, sign, known[i], distances) if is_known else UNBOUNDED
             nearest_after_change(row, column, own, sign, bound, marks, distances, nearest)
             total = 0.0
             for p in range(k):

@@ -9,9 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squared_error_sums
 from dubio._kernels.threads import run_chunks
-from dubio.search.distances import MAX_ROWS, SubsetDistances
+from dubio.search.distances import SubsetDistances
 
 Floats = NDArray[np.float64]
+
+# How many nearest rows of the current subset are kept for each neighbour wanted: enough that a changed subset finds
+# its own neighbours mostly among them, few enough to be looked through for every candidate.
+KNOWN_PER_NEIGHBOR = 2
 
 
 class _NeighborLoss:
@@ -19,15 +23,15 @@ class _NeighborLoss:
 
     larger_is_better = False
 
-    def __init__(self, X: ArrayLike, n_neighbors: int, n_threads: int, max_rows: int) -> None:
-        self.distances = SubsetDistances(X, n_threads=n_threads, max_rows=max_rows)
-        n = self.distances.n_rows
+    def __init__(self, distances: SubsetDistances, n_neighbors: int) -> None:
+        self.distances = distances
+        n = distances.n_rows
         if n < 2:
             raise ValueError(f"X has {n} labelled row(s): a row is predicted by others, so at least 2 are needed.")
         if n_neighbors < 1:
             raise ValueError(f"n_neighbors={n_neighbors}: at least 1 is needed.")
         self.n_neighbors = min(n_neighbors, n - 1)
-        self._known = np.zeros((n, self.n_neighbors), dtype=np.int32)
+        self._known = np.zeros((n, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, n - 1)), dtype=np.int32)
         self._is_known = False
 
     @abstractmethod
@@ -86,28 +90,16 @@ class NeighborCrossEntropy(_NeighborLoss):
 
     Parameters
     ----------
-    X : array (n_rows, n_features)
-        The table, finite, already scaled.
+    distances : SubsetDistances
+        Shared distances; the criterion moves them along.
     memberships : array (n_rows, n_classes)
         Rows sum to 1.
     n_neighbors : int, default=15
         At most all other rows.
-    n_threads : int, default=1
-        Threads; the values do not depend on it.
-    max_rows : int, default=20_000
-        More rows are refused.
     """
 
-    def __init__(
-        self,
-        X: ArrayLike,
-        memberships: ArrayLike,
-        *,
-        n_neighbors: int = 15,
-        n_threads: int = 1,
-        max_rows: int = MAX_ROWS,
-    ) -> None:
-        super().__init__(X, n_neighbors, n_threads, max_rows)
+    def __init__(self, distances: SubsetDistances, memberships: ArrayLike, *, n_neighbors: int = 15) -> None:
+        super().__init__(distances, n_neighbors)
         by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
         totals = by_class.sum(axis=1)
         present = totals > 0
@@ -132,6 +124,7 @@ class NeighborCrossEntropy(_NeighborLoss):
             self._priors,
             self._known,
             self._is_known,
+            self.n_neighbors,
             start,
             stop,
         )
@@ -144,24 +137,16 @@ class NeighborSquaredError(_NeighborLoss):
 
     Parameters
     ----------
-    X : array (n_rows, n_features)
-        The table, finite, already scaled.
+    distances : SubsetDistances
+        Shared distances; the criterion moves them along.
     values : array (n_rows,)
         The target.
-    n_neighbors, n_threads, max_rows
-        See :class:`NeighborCrossEntropy`.
+    n_neighbors : int, default=15
+        At most all other rows.
     """
 
-    def __init__(
-        self,
-        X: ArrayLike,
-        values: ArrayLike,
-        *,
-        n_neighbors: int = 15,
-        n_threads: int = 1,
-        max_rows: int = MAX_ROWS,
-    ) -> None:
-        super().__init__(X, n_neighbors, n_threads, max_rows)
+    def __init__(self, distances: SubsetDistances, values: ArrayLike, *, n_neighbors: int = 15) -> None:
+        super().__init__(distances, n_neighbors)
         self._values = np.ascontiguousarray(values, dtype=np.float64)
 
     @property
@@ -179,6 +164,7 @@ class NeighborSquaredError(_NeighborLoss):
             self._values,
             self._known,
             self._is_known,
+            self.n_neighbors,
             start,
             stop,
         )

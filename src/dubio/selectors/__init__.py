@@ -7,10 +7,12 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.neighbors import NeighborSearch
 
 __all__ = [
     "FisherScore",
     "LaplacianScore",
+    "NeighborSearch",
     "SemiSupervisedLaplacianScore",
     "SupervisedLaplacianScore",
     "WeightedLaplacianScore",
