@@ -13,6 +13,8 @@ from dubio.scores import (
 from dubio.selectors import (
     FisherScore,
     LaplacianScore,
+    MutualInformationRanking,
+    MutualInformationSearch,
     SemiSupervisedLaplacianScore,
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
@@ -24,6 +26,8 @@ __version__ = "0.1.0"
 __all__ = [
     "FisherScore",
     "LaplacianScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
     "NoiseModel",
     "Ranking",
     "SemiSupervisedLaplacianScore",

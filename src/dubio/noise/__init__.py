@@ -3,5 +3,6 @@
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.memberships import estimate_memberships
 from dubio.noise.record import NoiseModel
+from dubio.noise.tracking import NoiseTracker
 
-__all__ = ["NeighborOrder", "NoiseModel", "estimate_memberships", "fit_noise_model"]
+__all__ = ["NeighborOrder", "NoiseModel", "NoiseTracker", "estimate_memberships", "fit_noise_model"]

@@ -7,10 +7,13 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
 
 __all__ = [
     "FisherScore",
     "LaplacianScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
     "SemiSupervisedLaplacianScore",
     "SupervisedLaplacianScore",
     "WeightedLaplacianScore",
