@@ -13,6 +13,8 @@ from dubio.scores import (
 from dubio.selectors import (
     FisherScore,
     LaplacianScore,
+    MutualInformationRanking,
+    MutualInformationSearch,
     NeighborSearch,
     SemiSupervisedLaplacianScore,
     SupervisedLaplacianScore,
@@ -26,6 +28,8 @@ __all__ = [
     "FisherScore",
     "LabelAudit",
     "LaplacianScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
     "NeighborSearch",
     "NoiseModel",
     "Ranking",

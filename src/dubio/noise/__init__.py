@@ -6,12 +6,14 @@ from dubio.noise.cleaning import CleanedLabels, clean_labels
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.memberships import estimate_memberships
 from dubio.noise.record import NoiseModel
+from dubio.noise.tracking import NoiseTracker
 
 __all__ = [
     "CleanedLabels",
     "LabelAudit",
     "NeighborOrder",
     "NoiseModel",
+    "NoiseTracker",
     "audit_labels",
     "clean_labels",
     "estimate_memberships",

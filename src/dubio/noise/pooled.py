@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 #: Weight of the class priors mixed into each expert: nobody is ever sure beyond recall.
-FLOOR = 0.01
+FLOOR = 0.05
 #: A flip rate this far below pure chance is the most that can be told from it.
 _MOST_FLIPS = 0.95
 

@@ -7,11 +7,14 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
 from dubio.selectors.neighbors import NeighborSearch
 
 __all__ = [
     "FisherScore",
     "LaplacianScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
     "NeighborSearch",
     "SemiSupervisedLaplacianScore",
     "SupervisedLaplacianScore",

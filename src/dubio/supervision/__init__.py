@@ -1,6 +1,11 @@
 """What is known of the target: one record for every form, and simulators of doubt."""
 
-from dubio.supervision.reader import read_supervision, require_numbers, require_two_classes
+from dubio.supervision.reader import (
+    read_supervision,
+    require_numbers,
+    require_two_classes,
+    require_two_rows_a_class,
+)
 from dubio.supervision.record import SoftLabels, Supervision
 from dubio.supervision.simulate import (
     UnsureExpert,
@@ -26,6 +31,7 @@ __all__ = [
     "read_supervision",
     "require_numbers",
     "require_two_classes",
+    "require_two_rows_a_class",
     "sample_pairs",
     "soft_labels",
     "unsure_expert",
