@@ -1,7 +1,8 @@
 """Selection and detection with wrong labels on real tables: the numbers of ``docs/wrong_labels.md``.
 
-``python -m benchmarks.wrong_labels`` (datasets in the folder ``DUBIO_DATA``) runs ten paired repetitions on eight tables
-and prints the tables; every finished repetition is one line of ``--store``, and a second call goes on where the first
+``python -m benchmarks.wrong_labels`` (datasets in the folder ``DUBIO_DATA``) runs ten paired repetitions on eight
+tables and prints the tables; every finished repetition is one line of ``--store``, and a second call goes on where
+the first
 one stopped. A repetition: at most 500 rows, standardised; 70 % for the selection, with some of their labels flipped;
 for each subset of each method a k-NN classifier on the *clean* labels of these rows, k chosen by ten-fold
 cross-validation; its balanced error on the other 30 %. A method's figure is the mean over all subset sizes below all
@@ -184,7 +185,6 @@ def repetition(name: str, seed: int, kind: str, rate: float, methods: list[str] 
         "errors": errors,
         "seconds": seconds,
         "detection": detections(X, whole, whole != y, seed),
-        "detection_on_training_rows": detections(X[train], noisy, noisy != y[train], seed),
     }
 
 
@@ -216,14 +216,13 @@ def show(lines: list[dict[str, Any]]) -> None:
         if a in methods and b in methods:
             gap, error = mean_and_error(values(lambda line, a=a, b=b: line["errors"][a] - line["errors"][b]))
             print(f"| {a} minus {b} | {gap:+.2f} ± {error:.2f} |")
-    for part, words in (("detection", "whole tables"), ("detection_on_training_rows", "training rows")):
-        print(f"\n| AUROC of flipped labels, {words} | " + " | ".join(tables) + " | mean | error of the rate, points |")
-        print("|---|" + "---:|" * (len(tables) + 2))
-        for method in lines[0][part]:
-            groups = values(lambda line, p=part, m=method: line[p][m]["auroc"])
-            rates = values(lambda line, p=part, m=method: 100 * abs(line[p][m]["rate"] - line["rate"]))
-            cells = " | ".join(f"{g.mean():.3f}" for g in groups)
-            print(f"| {method} | {cells} | {mean_and_error(groups)[0]:.4f} | {mean_and_error(rates)[0]:.1f} |")
+    print("\n| AUROC of flipped labels | " + " | ".join(tables) + " | mean | error of the rate, points |")
+    print("|---|" + "---:|" * (len(tables) + 2))
+    for method in lines[0]["detection"]:
+        groups = values(lambda line, m=method: line["detection"][m]["auroc"])
+        rates = values(lambda line, m=method: 100 * abs(line["detection"][m]["rate"] - line["rate"]))
+        cells = " | ".join(f"{g.mean():.3f}" for g in groups)
+        print(f"| {method} | {cells} | {mean_and_error(groups)[0]:.4f} | {mean_and_error(rates)[0]:.1f} |")
     print("\n| method | CPU seconds, all tables, one repetition |\n|---|---:|")
     for method in methods:
         print(f"| {method} | {sum(g.mean() for g in values(lambda line, m=method: line['seconds'][m])):.1f} |")

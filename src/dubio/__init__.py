@@ -11,6 +11,7 @@ from dubio.scores import (
     weighted_laplacian_score,
 )
 from dubio.selectors import (
+    CleanedSelector,
     FisherScore,
     LaplacianScore,
     MutualInformationRanking,
@@ -25,6 +26,7 @@ from dubio.supervision import SoftLabels, Supervision, soft_labels
 __version__ = "0.1.0"
 
 __all__ = [
+    "CleanedSelector",
     "FisherScore",
     "LabelAudit",
     "LaplacianScore",

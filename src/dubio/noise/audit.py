@@ -125,7 +125,7 @@ def audit_labels(
         else:
             folds_used = usable_folds(codes, classes, n_folds)
             smallest = int(np.bincount(codes[codes >= 0]).min())
-            judges = read_experts(experts, n_jobs, smallest - -(-smallest // folds_used))
+            judges = read_experts(experts, n_jobs, len(codes), smallest - -(-smallest // folds_used))
             table = read_matrix(X, allow_nan=experts is not None)
             said = out_of_fold_probabilities(
                 table,
@@ -171,12 +171,12 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
     said = np.array(probabilities, dtype=np.float64)
     if said.ndim == 2:
         said = said[None]
-    expected = f"({n_rows}, {len(classes)})"
+    shown = ", ".join(map(repr, classes.tolist()[:8])) + (", ..." if len(classes) > 8 else "")
     if said.ndim != 3 or said.shape[1:] != (n_rows, len(classes)):
         raise ValueError(
             f"probabilities has shape {np.shape(probabilities)}, but y has {n_rows} rows and {len(classes)} classes "
-            f"({', '.join(map(repr, classes.tolist()[:8]))}{', ...' if len(classes) > 8 else ''}): give shape {expected}, "
-            f"columns in that order, or (experts, {n_rows}, {len(classes)})."
+            f"({shown}): give shape ({n_rows}, {len(classes)}), columns in that order, or (experts, {n_rows}, "
+            f"{len(classes)})."
         )
     wrong = np.flatnonzero(~np.isfinite(said).all(axis=(0, 2)) | (said < 0).any(axis=(0, 2)))
     if len(wrong):
@@ -201,8 +201,8 @@ def _read_labels(X: Any, y: Any, missing_label: Any) -> Supervision:
         raise ValueError("y is None: an audit needs labels to doubt.")
     if supervision.kind == "soft":
         raise ValueError(
-            f"y has shape ({n_rows}, {supervision.n_classes}), class probabilities: they say their doubt themselves. An "
-            "audit needs one label a row."
+            f"y has shape ({n_rows}, {supervision.n_classes}), class probabilities: they say their doubt themselves. "
+            "An audit needs one label a row."
         )
     require_two_classes(supervision)
     return supervision

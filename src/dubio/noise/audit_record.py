@@ -101,7 +101,7 @@ class LabelAudit:
 
     @property
     def flip_matrix(self) -> Floats:
-        """Where errors go: probability of observed class ``g`` given true class ``t`` at ``[t, g]`` (see ``assumption``)."""
+        """Where errors go: at ``[t, g]`` the probability of label ``g`` given true class ``t`` (see ``assumption``)."""
         totals = self.joint.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             flips = (self.joint / totals).T
@@ -144,8 +144,8 @@ class LabelAudit:
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True))
         missing = len(self) - int(self.labelled.sum())
         return (
-            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels doubtful ({self.engine} engine); estimated "
-            f"share of wrong labels {self.error_rate:.1%}, by given class: {rates}."
+            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels doubtful ({self.engine} engine); "
+            f"estimated share of wrong labels {self.error_rate:.1%}, by given class: {rates}."
             + (f" {missing} row(s) without a label got a suggestion." if missing else "")
             + f" Assumed: {self.assumption}."
         )

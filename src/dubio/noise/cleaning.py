@@ -78,7 +78,7 @@ def clean_labels(
     trusted |= supervision.labelled & np.isin(codes, np.flatnonzero(left < _ROWS_TO_LEAVE))
     softened = np.array(memberships)
     column = {name: k for k, name in enumerate(classes.tolist())}
-    columns = [column[name] for name in audit.classes.tolist()]
+    columns = np.array([column[name] for name in audit.classes.tolist()])
     softened[shown] = 0.0
     softened[np.ix_(shown, columns)] = audit.probabilities[shown]
     return CleanedLabels(trusted, softened, audit)

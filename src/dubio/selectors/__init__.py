@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.cleaned import CleanedSelector
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -11,6 +12,7 @@ from dubio.selectors.mutual_information import MutualInformationRanking, MutualI
 from dubio.selectors.neighbors import NeighborSearch
 
 __all__ = [
+    "CleanedSelector",
     "FisherScore",
     "LaplacianScore",
     "MutualInformationRanking",
