@@ -33,9 +33,9 @@ MAX_ROWS = 500
 JUDGE_NEIGHBORS = np.array([*range(1, 11), *range(12, 21, 2), *range(25, 51, 5)])
 
 #: The methods of the selection table: name, and whether it sees the flipped labels or the clean ones.
-DEFAULT = "NeighborSearch (default)"
+DEFAULT = "NeighborSearch, clean='confident' (default)"
 CLEAN = "NeighborSearch, clean=None, on clean labels"
-DEFAULT_CLEAN = "NeighborSearch (default), on clean labels"
+DEFAULT_CLEAN = "the same, on clean labels"
 LNT = "LNT-BW (MutualInformationSearch)"
 FOREST = "random-forest importance"
 
@@ -114,7 +114,7 @@ def selections(
     return {
         DEFAULT: neighbors(noisy),
         "NeighborSearch, clean='pooled'": neighbors(noisy, clean="pooled"),
-        "NeighborSearch, clean='confident'": neighbors(noisy, clean="confident"),
+        "NeighborSearch, clean='lnt'": neighbors(noisy, clean="lnt"),
         "NeighborSearch, clean=None": neighbors(noisy, clean=None),
         FOREST: forest,
         LNT: lambda: MutualInformationSearch(random_state=seed).fit(X, noisy).subsets_,
