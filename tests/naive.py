@@ -535,3 +535,87 @@ def information_search(X, codes, random_state, label_noise=True, direction="back
         subset = candidates[best]
         subsets[len(subset)], values[len(subset)] = subset, found[best]
     return subsets, values
+
+
+# --- Scores and tests of our own: smooth R2, Relief, permutations, stability ---------------------------------------
+
+
+def smooth_r2_score(x, T):
+    """Leave-one-out moving mean along the order of x (which has no ties); T is (n, columns)."""
+    n = len(x)
+    h = max(4, n // 16)
+    order = sorted(range(n), key=lambda i: x[i])
+    error = total = 0.0
+    for p in range(n):
+        near = [order[q] for q in range(max(0, p - h), min(n, p + h + 1)) if q != p]
+        others = [order[q] for q in range(n) if q != p]
+        own = T[order[p]]
+        error += ((own - T[near].mean(axis=0)) ** 2).sum()
+        total += ((own - T[others].mean(axis=0)) ** 2).sum()
+    return 1 - error / total
+
+
+def linear_r2_score(x, T):
+    """R2 of the regression of x on the columns of T and an intercept."""
+    A = np.column_stack([np.ones(len(x)), T])
+    fitted = A @ np.linalg.lstsq(A, x, rcond=None)[0]
+    return 1 - ((x - fitted) ** 2).sum() / ((x - x.mean()) ** 2).sum()
+
+
+def _to_range(X):
+    spread = X.max(axis=0) - X.min(axis=0)
+    return (X - X.min(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def soft_relief_score(X, P, k=10):
+    X = _to_range(X)
+    n, d = X.shape
+    distances = np.array([[np.abs(X[i] - X[j]).sum() for j in range(n)] for i in range(n)])
+    scores = np.zeros(d)
+    for i in range(n):
+        near = nearest(distances, i, 4 * k)
+        q = np.array([P[i] @ P[j] for j in near])
+        difference = np.array([np.abs(X[i] - X[j]) for j in near])
+        if (1 - q).sum() > 0:
+            scores += (1 - q) @ difference / (1 - q).sum()
+        if q.sum() > 0:
+            scores -= q @ difference / q.sum()
+    return scores / n
+
+
+def relieff_score(X, y, k=10):
+    X = _to_range(X)
+    n, d = X.shape
+    share = {c: np.mean(y == c) for c in set(y)}
+    scores = np.zeros(d)
+    for i in range(n):
+        for c in set(y):
+            rows = [j for j in range(n) if j != i and y[j] == c]
+            near = sorted(rows, key=lambda j: (np.abs(X[i] - X[j]).sum(), j))[:k]
+            if near:
+                difference = np.mean([np.abs(X[i] - X[j]) for j in near], axis=0)
+                scores += -difference if c == y[i] else share[c] / (1 - share[y[i]]) * difference
+    return scores / n
+
+
+def benjamini_hochberg_rejections(p, alpha):
+    """The step-up rule as printed: the largest i with p_(i) <= i alpha / d."""
+    d = len(p)
+    order = np.argsort(p)
+    largest = max([i for i in range(1, d + 1) if p[order[i - 1]] <= i * alpha / d], default=0)
+    return set(order[:largest].tolist())
+
+
+def nogueira_index(Z):
+    """1 - mean unbiased variance of the selection of a feature over that of random subsets of the same mean size."""
+    M, d = Z.shape
+    variance = sum(Z[:, f].var(ddof=1) for f in range(d)) / d
+    k = Z.sum() / M
+    return 1 - variance / (k / d * (1 - k / d))
+
+
+def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
+    """Laplacian score of feature r on the graph of the other features."""
+    squared = squared_distances(np.delete(X, r, axis=1))
+    S = np.where(close_pairs(squared, k), np.exp(-squared / t), 0.0)
+    return laplacian_quotient(S, X[:, r])

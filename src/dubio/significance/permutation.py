@@ -127,7 +127,7 @@ def permutation_pvalues(
         active = active[hits[active] < _ENOUGH]
         if done == goal and null.features_are_independent and goal < _MOST and work < _WORK:
             unreached = (hits == 0) & (observed < np.inf) & (pvalues < SCREEN)
-            if (unreached & (benjamini_hochberg(pvalues) > alpha)).any():
+            if (unreached & (benjamini_hochberg(pvalues) > alpha / 2)).any():  # the bar of keep_significant
                 goal *= 2
     return pvalues
 
