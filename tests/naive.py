@@ -572,15 +572,15 @@ def soft_relief_score(X, P, k=10):
     n, d = X.shape
     distances = np.array([[np.abs(X[i] - X[j]).sum() for j in range(n)] for i in range(n)])
     scores = np.zeros(d)
+    used = 0
     for i in range(n):
         near = nearest(distances, i, 4 * k)
         q = np.array([P[i] @ P[j] for j in near])
         difference = np.array([np.abs(X[i] - X[j]) for j in near])
-        if (1 - q).sum() > 0:
-            scores += (1 - q) @ difference / (1 - q).sum()
-        if q.sum() > 0:
-            scores -= q @ difference / q.sum()
-    return scores / n
+        if (1 - q).sum() > 1e-9 and q.sum() > 1e-9:
+            scores += (1 - q) @ difference / (1 - q).sum() - q @ difference / q.sum()
+            used += 1
+    return scores / max(1, used)
 
 
 def relieff_score(X, y, k=10):
