@@ -23,6 +23,8 @@ ESTIMATORS = [
     dubio.FisherScore(),
     dubio.MutualInformationSearch(n_init=2, random_state=0),
     dubio.MutualInformationRanking(n_init=2, random_state=0),
+    dubio.NeighborSearch(clean=None),
+    dubio.NeighborSearch(target="numbers"),
 ]
 
 
