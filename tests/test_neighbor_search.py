@@ -86,8 +86,7 @@ def test_loss_is_that_of_the_priors_when_every_row_is_a_neighbour():
 def test_losses_do_not_depend_on_threads():
     X, y = _problem(n=300)
     values = [
-        NeighborCrossEntropy(SubsetDistances(X, n_threads=t), np.eye(3)[y]).evaluate(np.arange(5), ADD)
-        for t in (1, 2)
+        NeighborCrossEntropy(SubsetDistances(X, n_threads=t), np.eye(3)[y]).evaluate(np.arange(5), ADD) for t in (1, 2)
     ]
     np.testing.assert_array_equal(*values)
 

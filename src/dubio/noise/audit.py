@@ -106,6 +106,8 @@ def audit_labels(
     """
     if engine not in ASSUMPTIONS:
         raise ValueError(f"engine={engine!r}: give one of {', '.join(map(repr, ASSUMPTIONS))}.")
+    if X is None and probabilities is None:
+        raise ValueError("X is None: without a table give probabilities.")
     supervision = _read_labels(X, y, missing_label)
     codes, classes = supervision.codes, supervision.classes
     assert codes is not None and classes is not None
@@ -196,7 +198,7 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
 
 
 def _read_labels(X: Any, y: Any, missing_label: Any) -> Supervision:
-    n_rows = len(y) if X is None and y is not None else _n_rows(X)
+    n_rows = _n_rows(y if X is None else X)
     supervision = read_supervision(y, n_rows, missing_label=missing_label)
     if supervision.kind == "none":
         raise ValueError("y is None: an audit needs labels to doubt.")
@@ -210,15 +212,11 @@ def _read_labels(X: Any, y: Any, missing_label: Any) -> Supervision:
 
 
 def _n_rows(X: Any) -> int:
-    if X is None:
-        raise ValueError("X is None: without a table give probabilities.")
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X)
 
 
-def _lnt_memberships(
-    table: Any, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None
-) -> Floats:
+def _lnt_memberships(table: Any, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None) -> Floats:
     order = content_order(table, codes)
     space = standardize(np.asarray(table, dtype=np.float64))[order]
     rng = np.random.RandomState(random_state)
