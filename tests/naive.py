@@ -619,3 +619,58 @@ def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
     squared = squared_distances(np.delete(X, r, axis=1))
     S = np.where(close_pairs(squared, k), np.exp(-squared / t), 0.0)
     return laplacian_quotient(S, X[:, r])
+
+
+# --- Wrong labels: k-NN losses of a subset, pooled experts, confident learning --------------------------------------
+
+
+def neighbor_cross_entropy(X, P, k=15):
+    """Class-balanced leave-one-out cross-entropy of memberships under the k nearest rows and one row of priors."""
+    n, n_classes = P.shape
+    distances = squared_distances(X)
+    sizes = [sum(P[i, s] for i in range(n)) for s in range(n_classes)]
+    present = [s for s in range(n_classes) if sizes[s] > 0]
+    loss = 0.0
+    for s in present:
+        of_class = 0.0
+        for i in range(n):
+            chosen = nearest(distances, i, min(k, n - 1))
+            predicted = (sum(P[j, s] for j in chosen) + sizes[s] / sum(sizes)) / (len(chosen) + 1)
+            of_class -= P[i, s] * np.log(predicted)
+        loss += of_class / sizes[s] / len(present)
+    return loss
+
+
+def neighbor_squared_error(X, y, k=15):
+    """Mean squared error of the mean of the k nearest other rows."""
+    n = len(y)
+    distances = squared_distances(X)
+    return np.mean([(y[i] - np.mean([y[j] for j in nearest(distances, i, min(k, n - 1))])) ** 2 for i in range(n)])
+
+
+def greedy_path(X, value, direction):
+    """Subsets of a greedy search that minimises ``value(columns)``; ties to the lowest index."""
+    d = X.shape[1]
+    subset = [] if direction == "forward" else list(range(d))
+    subsets = {} if direction == "forward" else {d: subset}
+    while len(subset) != (d if direction == "forward" else 1):
+        if direction == "forward":
+            tried = [sorted([*subset, j]) for j in range(d) if j not in subset]
+        else:
+            tried = [[i for i in subset if i != j] for j in subset]
+        values = [value(X[:, columns]) for columns in tried]
+        subset = tried[int(np.argmin(values))]
+        subsets[len(subset)] = subset
+    return subsets
+
+
+def pooled_log_likelihood(logs, codes, weights, rate):
+    """Mean log-likelihood of observed labels under q ~ prod p^w and a uniform flip rate."""
+    n_experts, n, n_classes = logs.shape
+    total = 0.0
+    for i in range(n):
+        q = np.array([np.exp(sum(weights[e] * logs[e, i, k] for e in range(n_experts))) for k in range(n_classes)])
+        q /= q.sum()
+        own = q[codes[i]]
+        total += np.log((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
+    return total / n
