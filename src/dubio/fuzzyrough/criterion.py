@@ -151,7 +151,7 @@ class ConnectiveCriterion(DependencyCriterion):
         floors: NDArray[np.float64],
         truth: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        decision = (self.decision.columns, self.decision.numeric)
+        decision = (self.decision.columns, self.decision.on_a_line, self.decision.crisp)
         parts = self._in_chunks(
             len(rows),
             lambda start, stop: scan_rows(
@@ -222,7 +222,7 @@ class LukasiewiczCriterion(DependencyCriterion):
     def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
         points = np.hstack([self.coordinates[:, features], self.decision.columns])
         rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
-        return rows, points[rows], len(features), self.decision.numeric, node_starts, low, high
+        return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
 
     def _nearest(self, space: tuple[Any, ...], n_threads: int) -> NDArray[np.float64]:
         truth = self._ceilings.copy()
