@@ -266,6 +266,8 @@ class LukasiewiczCriterion(DependencyCriterion):
             lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
         )
         starts = np.concatenate([[0], np.cumsum(counts)])
+        if starts[-1] > _MOST_PAIRS:  # the sample was too hopeful
+            return
         pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
         self._in_chunks(
             len(self._positions),
