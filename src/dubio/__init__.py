@@ -1,8 +1,11 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.constraints import coherence
 from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.ranking import Ranking
 from dubio.scores import (
+    constrained_laplacian_score,
+    constraint_score,
     fisher_score,
     laplacian_score,
     semi_supervised_laplacian_score,
@@ -10,6 +13,8 @@ from dubio.scores import (
     weighted_laplacian_score,
 )
 from dubio.selectors import (
+    ConstrainedLaplacianScore,
+    ConstraintScore,
     FisherScore,
     FuzzyRoughSearch,
     LaplacianScore,
@@ -22,6 +27,8 @@ from dubio.supervision import SoftLabels, Supervision, soft_labels
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "FuzzyRoughSearch",
     "LaplacianScore",
@@ -31,6 +38,9 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "coherence",
+    "constrained_laplacian_score",
+    "constraint_score",
     "fisher_score",
     "fuzzy_rough_dependency",
     "laplacian_score",

@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
@@ -10,6 +11,8 @@ from dubio.selectors.laplacian import (
 )
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "FuzzyRoughSearch",
     "LaplacianScore",

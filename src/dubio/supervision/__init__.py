@@ -1,5 +1,6 @@
 """What is known of the target: one record for every form, and simulators of doubt."""
 
+from dubio.supervision.pair_forms import pairs_from_labels
 from dubio.supervision.reader import read_supervision, require_numbers, require_two_classes
 from dubio.supervision.record import SoftLabels, Supervision
 from dubio.supervision.simulate import (
@@ -7,7 +8,6 @@ from dubio.supervision.simulate import (
     flip_labels,
     flip_labels_by_matrix,
     hide_labels,
-    sample_pairs,
     unsure_expert,
 )
 from dubio.supervision.soft import soft_labels
@@ -19,10 +19,10 @@ __all__ = [
     "flip_labels",
     "flip_labels_by_matrix",
     "hide_labels",
+    "pairs_from_labels",
     "read_supervision",
     "require_numbers",
     "require_two_classes",
-    "sample_pairs",
     "soft_labels",
     "unsure_expert",
 ]
