@@ -12,7 +12,7 @@ import dubio
 from dubio import METHODS, FeatureSelector, select_features
 from dubio.choice import RULES, choose
 from dubio.significance import NoFeatureStandsOut, relation_pvalues
-from dubio.supervision import read_supervision, sample_pairs, unsure_expert
+from dubio.supervision import pairs_from_labels, read_supervision, unsure_expert
 
 
 def _table(n=90, d=6, seed=0):
@@ -31,13 +31,13 @@ def _numbers(n=90):
 
 def test_each_form_of_supervision_gets_its_method():
     X, y = _table()
-    must, cannot = sample_pairs(y, 40, 40, random_state=0)
+    pairs = pairs_from_labels(y, n_must_link=40, n_cannot_link=40, random_state=0)
     few = np.where(np.arange(90) < 20, y, -1)
     cases = {
         "few hard": ({"y": few}, "relieff"),
         "soft": ({"y": unsure_expert(y, random_state=0).memberships}, "mean_rank"),
         "numbers": ({"y": _numbers()[1]}, "mean_rank"),
-        "pairs": ({"must_link": must, "cannot_link": cannot}, "constraint"),
+        "pairs": ({"must_link": pairs.must_link, "cannot_link": pairs.cannot_link}, "constraint"),
         "nothing": ({}, "laplacian"),
     }
     for name, (known, method) in cases.items():
