@@ -96,6 +96,7 @@ def test_a_search_tells_its_sufficient_subset_and_certain_probabilities_are_clas
     assert fitted.method_ == "neighbor_search" and fitted.supervision_.kind == "hard"
     assert 1 in fitted.sufficient_subset_ and "as well as any subset" in fitted.explanation_
     np.testing.assert_array_equal(fitted.support_, fitted.qvalues_ <= 0.05)
+    np.testing.assert_array_equal(fitted.support_, FeatureSelector("mean_rank").fit(X, y).support_)
     fitted.set_params(n_features_to_select=2).fit(X, y)
     assert not hasattr(fitted, "sufficient_subset_") and not hasattr(fitted, "pvalues_")
     np.testing.assert_array_equal(np.flatnonzero(fitted.support_), fitted.selector_.subsets_[2])
