@@ -25,6 +25,9 @@ ESTIMATORS = [
     dubio.MutualInformationRanking(n_init=2, random_state=0),
     dubio.NeighborSearch(clean=None),
     dubio.NeighborSearch(target="numbers"),
+    dubio.ConstraintScore(),
+    dubio.ConstrainedLaplacianScore(),
+    dubio.FuzzyRoughSearch(),
 ]
 
 

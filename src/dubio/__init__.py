@@ -1,9 +1,13 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.constraints import coherence
+from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
 from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
+    constrained_laplacian_score,
+    constraint_score,
     fisher_score,
     laplacian_score,
     semi_supervised_laplacian_score,
@@ -12,7 +16,10 @@ from dubio.scores import (
 )
 from dubio.selectors import (
     CleanedSelector,
+    ConstrainedLaplacianScore,
+    ConstraintScore,
     FisherScore,
+    FuzzyRoughSearch,
     LaplacianScore,
     MutualInformationRanking,
     MutualInformationSearch,
@@ -27,7 +34,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "CleanedSelector",
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LabelAudit",
     "LaplacianScore",
     "MutualInformationRanking",
@@ -41,8 +51,12 @@ __all__ = [
     "Supervision",
     "WeightedLaplacianScore",
     "audit_labels",
+    "coherence",
+    "constrained_laplacian_score",
+    "constraint_score",
     "estimate_memberships",
     "fisher_score",
+    "fuzzy_rough_dependency",
     "knn_entropy",
     "laplacian_score",
     "mutual_information",

@@ -65,7 +65,7 @@ def default_experts(n_rows: int, smallest_class: int, n_jobs: int | None = None)
 
 
 def read_experts(experts: Any, n_rows: int, smallest_class: int, n_jobs: int | None) -> dict[str, Any]:
-    """The experts by name: the default ones for None (see :func:`default_experts`), or one classifier, a list or a dict of them.
+    """The experts by name: the default ones for None (see :func:`default_experts`), or those given.
 
     Raises
     ------

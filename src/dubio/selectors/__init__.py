@@ -1,6 +1,8 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
 from dubio.selectors.cleaned import CleanedSelector
+from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
+from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -13,7 +15,10 @@ from dubio.selectors.neighbors import NeighborSearch
 
 __all__ = [
     "CleanedSelector",
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "MutualInformationRanking",
     "MutualInformationSearch",
