@@ -21,6 +21,8 @@ ESTIMATORS = [
     dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
     dubio.WeightedLaplacianScore(),
     dubio.FisherScore(),
+    dubio.ConstraintScore(),
+    dubio.ConstrainedLaplacianScore(),
     dubio.MutualInformationSearch(n_init=2, random_state=0),
     dubio.MutualInformationRanking(n_init=2, random_state=0),
 ]

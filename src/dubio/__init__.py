@@ -1,9 +1,12 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.constraints import coherence
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
 from dubio.noise import NoiseModel, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
+    constrained_laplacian_score,
+    constraint_score,
     fisher_score,
     laplacian_score,
     semi_supervised_laplacian_score,
@@ -11,6 +14,8 @@ from dubio.scores import (
     weighted_laplacian_score,
 )
 from dubio.selectors import (
+    ConstrainedLaplacianScore,
+    ConstraintScore,
     FisherScore,
     LaplacianScore,
     MutualInformationRanking,
@@ -24,6 +29,8 @@ from dubio.supervision import SoftLabels, Supervision, soft_labels
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "LaplacianScore",
     "MutualInformationRanking",
@@ -35,6 +42,9 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "coherence",
+    "constrained_laplacian_score",
+    "constraint_score",
     "estimate_memberships",
     "fisher_score",
     "knn_entropy",

@@ -70,30 +70,29 @@ def class_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] 
     n_classes = memberships.shape[1]
     P = np.ascontiguousarray(memberships)
     # Rows that count, from all over the table, for a rough centre; on a constant column it is the constant itself.
-    counted = np.flatnonzero(P.any(axis=1))
-    rows = counted[np.unique(np.linspace(0, len(counted) - 1, min(len(counted), _CENTRE_ROWS)).astype(np.intp))]
+    rows = np.unique(np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(np.intp))
+    rows = rows[P[rows].any(axis=1)]
+    if len(rows) == 0:
+        rows = np.flatnonzero(P.any(axis=1))[:_CENTRE_ROWS]
     shift = np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2].astype(np.float64)
     if not np.isfinite(shift).all():
         check_finite(X, names=names)
-    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-    if by_columns:
-        shape, kernel, table = (d, n_classes), class_sums_columns, X.T
+    if X.flags.f_contiguous and not X.flags.c_contiguous:
+        kernel, table = class_sums_columns, X.T
     else:
-        shape, kernel, table = (n_classes, d), class_sums_rows, np.ascontiguousarray(X)
+        kernel, table = class_sums_rows, np.ascontiguousarray(X)
 
     def work(start: int, stop: int) -> tuple[NDArray[np.float64], ...]:
-        sums = np.zeros(shape), np.zeros(shape), np.zeros(d)
+        sums = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d)), np.zeros(d)
         kernel(table, P, shift, start, stop, *sums)
         return sums
 
     parts = run_chunks(work, chunks(n, _CHUNK), default_threads())
-    first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(3))
-    if by_columns:
-        first, second = first.T, second.T
+    weight, first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(4))
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names)
         check_overflow(np.sum(first + second, axis=0), names)
-    return _centred(P.sum(axis=0), first, second, shift)
+    return _centred(weight, first, second, shift)
 
 
 def _sparse_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] | None) -> ClassMoments:

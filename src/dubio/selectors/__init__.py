@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -10,6 +11,8 @@ from dubio.selectors.laplacian import (
 from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "LaplacianScore",
     "MutualInformationRanking",
