@@ -1,7 +1,8 @@
 """The mutual information search against the literal loops of `tests/naive.py`, one thread against two, and memory.
 
-Ratios between things that run on one thread are of CPU time. The literal loops take minutes: one iteration of the noise model and one value of a subset are timed, and multiplied by
-the number of iterations and of subsets the fast search really went through.
+Ratios between things that run on one thread are of CPU time. The literal loops take minutes: one iteration of the noise
+model and one value of a subset are timed, and multiplied by the number of iterations and of subsets the fast search
+really went through.
 """
 
 from __future__ import annotations
