@@ -53,11 +53,10 @@ def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: i
     """
     # scikit-learn chooses brute force above 15 features; on small tables starting its threads costs more than a tree.
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
+    neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
     experts: dict[str, Any] = {
         "forest": ExtraTreesClassifier(100, min_samples_leaf=2, n_jobs=n_jobs),
-        "neighbors": make_pipeline(
-            StandardScaler(), KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
-        ),
+        "neighbors": make_pipeline(StandardScaler(), neighbors),
         "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
     }
     if smallest_class >= max(_ROWS_FOR_QUADRATIC, n_features + 1):
