@@ -187,3 +187,14 @@ def test_pairs_beside_numbers_are_refused():
     X, y = _numbers()
     with pytest.raises(ValueError, match="leave one of them out"):
         FeatureSelector().fit(X, y, must_link=[(0, 1)], cannot_link=[(1, 2)])
+
+
+def test_the_page_on_how_many_runs():
+    import re
+    from pathlib import Path
+
+    page = (Path(__file__).parents[1] / "docs" / "how_many.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "how_many.md", "exec"), {})
