@@ -276,6 +276,115 @@ def spec_score(X, graph, function, power, n_eigenvectors=None):
     return np.array(scores)
 
 
+# --- Fuzzy-rough selection (ssFRFS paper, equations 6-11, Theorem 1 and Algorithm 1) ------------------------------
+
+
+def fuzzy_similarity(column, nominal=False, similarity="std"):
+    """R_a(x, y) for all pairs; a missing value is like everything, two categories are not alike at all."""
+    n = len(column)
+    known = column[~np.isnan(column)]
+    R = np.ones((n, n))
+    for x in range(n):
+        for y in range(n):
+            a, b = column[x], column[y]
+            if np.isnan(a) or np.isnan(b) or a == b:
+                continue
+            if nominal:
+                R[x, y] = 0.0
+            elif similarity == "gaussian":
+                R[x, y] = np.exp(-((a - b) ** 2) / (2 * np.var(known, ddof=1)))
+            else:
+                width = np.std(known, ddof=1) if similarity == "std" else known.max() - known.min()
+                R[x, y] = max(0.0, 1.0 - abs(a - b) / width)
+    return R
+
+
+FUZZY_T_NORMS = {
+    "lukasiewicz": lambda a, b: max(0.0, a + b - 1.0),
+    "minimum": lambda a, b: min(a, b),
+    "product": lambda a, b: a * b,
+}
+FUZZY_IMPLICATORS = {
+    "lukasiewicz": lambda a, b: min(1.0, 1.0 - a + b),
+    "kleene-dienes": lambda a, b: max(1.0 - a, b),
+    "reichenbach": lambda a, b: 1.0 - a + a * b,
+    "goedel": lambda a, b: 1.0 if a <= b else b,
+    "goguen": lambda a, b: 1.0 if a <= b else b / a,
+}
+
+
+def fuzzy_classes(y):
+    """The fuzzy sets whose lower approximations make up the positive region, one list of memberships each.
+
+    ``y``: codes with -1 = unlabelled, or memberships with rows of NaN (or zeros) = unlabelled. Every unlabelled
+    row is a class of its own (Section 3).
+    """
+    y = np.asarray(y)
+    n = len(y)
+    if y.ndim == 1:
+        sets = [[1.0 if y[i] == c else 0.0 for i in range(n)] for c in sorted(set(y[y >= 0]))]
+        unlabelled = [i for i in range(n) if y[i] < 0]
+    else:
+        P = np.nan_to_num(y)
+        sets = [[P[i, c] for i in range(n)] for c in range(P.shape[1])]
+        unlabelled = [i for i in range(n) if P[i].sum() == 0]
+    return sets + [[1.0 if i == u else 0.0 for i in range(n)] for u in unlabelled]
+
+
+def fuzzy_positive_region(
+    relations, features, y, numeric=False, t_norm="lukasiewicz", implicator="lukasiewicz", D=None
+):
+    """POS_B of every row; ``D`` is the similarity of a numeric target (0 with an unlabelled row)."""
+    T, implies = FUZZY_T_NORMS[t_norm], FUZZY_IMPLICATORS[implicator]
+    n = len(y)
+    R = np.ones((n, n))
+    for a in features:
+        for x in range(n):
+            for z in range(n):
+                R[x, z] = T(R[x, z], relations[a][x, z])
+    if numeric:
+        return np.array([min(implies(R[x, z], D[x, z]) for z in range(n)) for x in range(n)])
+    region = np.zeros(n)
+    for members in fuzzy_classes(y):
+        for x in range(n):
+            region[x] = max(region[x], min(implies(R[x, z], members[z]) for z in range(n)))
+    return region
+
+
+def fuzzy_decision_similarity(values, similarity="std"):
+    D = fuzzy_similarity(values, similarity=similarity)
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            D[i, :] = D[:, i] = 0.0
+            D[i, i] = 1.0
+    return D
+
+
+def fuzzy_rough_search(
+    X, y, nominal=None, weights=None, numeric=False, similarity="std", t_norm="lukasiewicz", implicator="lukasiewicz"
+):
+    """Algorithm 1: returns the features in order, gamma after each, gamma of all features."""
+    n, d = X.shape
+    nominal = np.zeros(d, dtype=bool) if nominal is None else nominal
+    weights = np.ones(n) if weights is None else weights
+    relations = [fuzzy_similarity(X[:, j], nominal[j], similarity) for j in range(d)]
+    D = fuzzy_decision_similarity(y, similarity) if numeric else None
+
+    def gamma(features):
+        region = fuzzy_positive_region(relations, features, y, numeric, t_norm, implicator, D)
+        return sum(weights * region) / sum(weights)
+
+    gamma_all = gamma(range(d))
+    chosen, path, now = [], [], gamma([])
+    while abs(now - gamma_all) > 1e-9:
+        values = {a: gamma([*chosen, a]) for a in range(d) if a not in chosen}
+        now = max(values.values())
+        best = min(a for a in values if values[a] >= now - 1e-9)
+        chosen.append(best)
+        path.append(values[best])
+    return chosen, path, gamma_all
+
+
 # --- Label-noise-tolerant mutual information (LNT paper, equations 5, 6, 15-19, 24-29, Algorithms 1 and 2) ---------
 
 

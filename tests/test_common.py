@@ -23,6 +23,7 @@ ESTIMATORS = [
     dubio.FisherScore(),
     dubio.ConstraintScore(),
     dubio.ConstrainedLaplacianScore(),
+    dubio.FuzzyRoughSearch(),
     dubio.MutualInformationSearch(n_init=2, random_state=0),
     dubio.MutualInformationRanking(n_init=2, random_state=0),
 ]

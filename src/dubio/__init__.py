@@ -1,6 +1,7 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
 from dubio.constraints import coherence
+from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
 from dubio.noise import NoiseModel, estimate_memberships
 from dubio.ranking import Ranking
@@ -17,6 +18,7 @@ from dubio.selectors import (
     ConstrainedLaplacianScore,
     ConstraintScore,
     FisherScore,
+    FuzzyRoughSearch,
     LaplacianScore,
     MutualInformationRanking,
     MutualInformationSearch,
@@ -32,6 +34,7 @@ __all__ = [
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "MutualInformationRanking",
     "MutualInformationSearch",
@@ -47,6 +50,7 @@ __all__ = [
     "constraint_score",
     "estimate_memberships",
     "fisher_score",
+    "fuzzy_rough_dependency",
     "knn_entropy",
     "laplacian_score",
     "mutual_information",

@@ -1,6 +1,7 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
+from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -14,6 +15,7 @@ __all__ = [
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
     "MutualInformationRanking",
     "MutualInformationSearch",
