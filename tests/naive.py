@@ -276,6 +276,115 @@ def spec_score(X, graph, function, power, n_eigenvectors=None):
     return np.array(scores)
 
 
+# --- Fuzzy-rough selection (ssFRFS paper, equations 6-11, Theorem 1 and Algorithm 1) ------------------------------
+
+
+def fuzzy_similarity(column, nominal=False, similarity="std"):
+    """R_a(x, y) for all pairs; a missing value is like everything, two categories are not alike at all."""
+    n = len(column)
+    known = column[~np.isnan(column)]
+    R = np.ones((n, n))
+    for x in range(n):
+        for y in range(n):
+            a, b = column[x], column[y]
+            if np.isnan(a) or np.isnan(b) or a == b:
+                continue
+            if nominal:
+                R[x, y] = 0.0
+            elif similarity == "gaussian":
+                R[x, y] = np.exp(-((a - b) ** 2) / (2 * np.var(known, ddof=1)))
+            else:
+                width = np.std(known, ddof=1) if similarity == "std" else known.max() - known.min()
+                R[x, y] = max(0.0, 1.0 - abs(a - b) / width)
+    return R
+
+
+FUZZY_T_NORMS = {
+    "lukasiewicz": lambda a, b: max(0.0, a + b - 1.0),
+    "minimum": lambda a, b: min(a, b),
+    "product": lambda a, b: a * b,
+}
+FUZZY_IMPLICATORS = {
+    "lukasiewicz": lambda a, b: min(1.0, 1.0 - a + b),
+    "kleene-dienes": lambda a, b: max(1.0 - a, b),
+    "reichenbach": lambda a, b: 1.0 - a + a * b,
+    "goedel": lambda a, b: 1.0 if a <= b else b,
+    "goguen": lambda a, b: 1.0 if a <= b else b / a,
+}
+
+
+def fuzzy_classes(y):
+    """The fuzzy sets whose lower approximations make up the positive region, one list of memberships each.
+
+    ``y``: codes with -1 = unlabelled, or memberships with rows of NaN (or zeros) = unlabelled. Every unlabelled
+    row is a class of its own (Section 3).
+    """
+    y = np.asarray(y)
+    n = len(y)
+    if y.ndim == 1:
+        sets = [[1.0 if y[i] == c else 0.0 for i in range(n)] for c in sorted(set(y[y >= 0]))]
+        unlabelled = [i for i in range(n) if y[i] < 0]
+    else:
+        P = np.nan_to_num(y)
+        sets = [[P[i, c] for i in range(n)] for c in range(P.shape[1])]
+        unlabelled = [i for i in range(n) if P[i].sum() == 0]
+    return sets + [[1.0 if i == u else 0.0 for i in range(n)] for u in unlabelled]
+
+
+def fuzzy_positive_region(
+    relations, features, y, numeric=False, t_norm="lukasiewicz", implicator="lukasiewicz", D=None
+):
+    """POS_B of every row; ``D`` is the similarity of a numeric target (0 with an unlabelled row)."""
+    T, implies = FUZZY_T_NORMS[t_norm], FUZZY_IMPLICATORS[implicator]
+    n = len(y)
+    R = np.ones((n, n))
+    for a in features:
+        for x in range(n):
+            for z in range(n):
+                R[x, z] = T(R[x, z], relations[a][x, z])
+    if numeric:
+        return np.array([min(implies(R[x, z], D[x, z]) for z in range(n)) for x in range(n)])
+    region = np.zeros(n)
+    for members in fuzzy_classes(y):
+        for x in range(n):
+            region[x] = max(region[x], min(implies(R[x, z], members[z]) for z in range(n)))
+    return region
+
+
+def fuzzy_decision_similarity(values, similarity="std"):
+    D = fuzzy_similarity(values, similarity=similarity)
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            D[i, :] = D[:, i] = 0.0
+            D[i, i] = 1.0
+    return D
+
+
+def fuzzy_rough_search(
+    X, y, nominal=None, weights=None, numeric=False, similarity="std", t_norm="lukasiewicz", implicator="lukasiewicz"
+):
+    """Algorithm 1: returns the features in order, gamma after each, gamma of all features."""
+    n, d = X.shape
+    nominal = np.zeros(d, dtype=bool) if nominal is None else nominal
+    weights = np.ones(n) if weights is None else weights
+    relations = [fuzzy_similarity(X[:, j], nominal[j], similarity) for j in range(d)]
+    D = fuzzy_decision_similarity(y, similarity) if numeric else None
+
+    def gamma(features):
+        region = fuzzy_positive_region(relations, features, y, numeric, t_norm, implicator, D)
+        return sum(weights * region) / sum(weights)
+
+    gamma_all = gamma(range(d))
+    chosen, path, now = [], [], gamma([])
+    while abs(now - gamma_all) > 1e-9:
+        values = {a: gamma([*chosen, a]) for a in range(d) if a not in chosen}
+        now = max(values.values())
+        best = min(a for a in values if values[a] >= now - 1e-9)
+        chosen.append(best)
+        path.append(values[best])
+    return chosen, path, gamma_all
+
+
 # --- Label-noise-tolerant mutual information (LNT paper, equations 5, 6, 15-19, 24-29, Algorithms 1 and 2) ---------
 
 
@@ -428,6 +537,90 @@ def information_search(X, codes, random_state, label_noise=True, direction="back
     return subsets, values
 
 
+# --- Scores and tests of our own: smooth R2, Relief, permutations, stability ---------------------------------------
+
+
+def smooth_r2_score(x, T):
+    """Leave-one-out moving mean along the order of x (which has no ties); T is (n, columns)."""
+    n = len(x)
+    h = max(4, n // 16)
+    order = sorted(range(n), key=lambda i: x[i])
+    error = total = 0.0
+    for p in range(n):
+        near = [order[q] for q in range(max(0, p - h), min(n, p + h + 1)) if q != p]
+        others = [order[q] for q in range(n) if q != p]
+        own = T[order[p]]
+        error += ((own - T[near].mean(axis=0)) ** 2).sum()
+        total += ((own - T[others].mean(axis=0)) ** 2).sum()
+    return 1 - error / total
+
+
+def linear_r2_score(x, T):
+    """R2 of the regression of x on the columns of T and an intercept."""
+    A = np.column_stack([np.ones(len(x)), T])
+    fitted = A @ np.linalg.lstsq(A, x, rcond=None)[0]
+    return 1 - ((x - fitted) ** 2).sum() / ((x - x.mean()) ** 2).sum()
+
+
+def _to_range(X):
+    spread = X.max(axis=0) - X.min(axis=0)
+    return (X - X.min(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def soft_relief_score(X, P, k=10):
+    X = _to_range(X)
+    n, d = X.shape
+    distances = np.array([[np.abs(X[i] - X[j]).sum() for j in range(n)] for i in range(n)])
+    scores = np.zeros(d)
+    used = 0
+    for i in range(n):
+        near = nearest(distances, i, 4 * k)
+        q = np.array([P[i] @ P[j] for j in near])
+        difference = np.array([np.abs(X[i] - X[j]) for j in near])
+        if (1 - q).sum() > 1e-9 and q.sum() > 1e-9:
+            scores += (1 - q) @ difference / (1 - q).sum() - q @ difference / q.sum()
+            used += 1
+    return scores / max(1, used)
+
+
+def relieff_score(X, y, k=10):
+    X = _to_range(X)
+    n, d = X.shape
+    share = {c: np.mean(y == c) for c in set(y)}
+    scores = np.zeros(d)
+    for i in range(n):
+        for c in set(y):
+            rows = [j for j in range(n) if j != i and y[j] == c]
+            near = sorted(rows, key=lambda j: (np.abs(X[i] - X[j]).sum(), j))[:k]
+            if near:
+                difference = np.mean([np.abs(X[i] - X[j]) for j in near], axis=0)
+                scores += -difference if c == y[i] else share[c] / (1 - share[y[i]]) * difference
+    return scores / n
+
+
+def benjamini_hochberg_rejections(p, alpha):
+    """The step-up rule as printed: the largest i with p_(i) <= i alpha / d."""
+    d = len(p)
+    order = np.argsort(p)
+    largest = max([i for i in range(1, d + 1) if p[order[i - 1]] <= i * alpha / d], default=0)
+    return set(order[:largest].tolist())
+
+
+def nogueira_index(Z):
+    """1 - mean unbiased variance of the selection of a feature over that of random subsets of the same mean size."""
+    M, d = Z.shape
+    variance = sum(Z[:, f].var(ddof=1) for f in range(d)) / d
+    k = Z.sum() / M
+    return 1 - variance / (k / d * (1 - k / d))
+
+
+def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
+    """Laplacian score of feature r on the graph of the other features."""
+    squared = squared_distances(np.delete(X, r, axis=1))
+    S = np.where(close_pairs(squared, k), np.exp(-squared / t), 0.0)
+    return laplacian_quotient(S, X[:, r])
+
+
 # --- Wrong labels: k-NN losses of a subset, pooled experts, confident learning --------------------------------------
 
 
@@ -481,112 +674,3 @@ def pooled_log_likelihood(logs, codes, weights, rate):
         own = q[codes[i]]
         total += np.log((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
     return total / n
-
-
-# --- Fuzzy-rough selection (ssFRFS paper, equations 6-11, Theorem 1 and Algorithm 1) ------------------------------
-
-
-def fuzzy_similarity(column, nominal=False, similarity="std"):
-    """R_a(x, y) for all pairs; a missing value is like everything, two categories are not alike at all."""
-    n = len(column)
-    known = column[~np.isnan(column)]
-    R = np.ones((n, n))
-    for x in range(n):
-        for y in range(n):
-            a, b = column[x], column[y]
-            if np.isnan(a) or np.isnan(b) or a == b:
-                continue
-            if nominal:
-                R[x, y] = 0.0
-            elif similarity == "gaussian":
-                R[x, y] = np.exp(-((a - b) ** 2) / (2 * np.var(known, ddof=1)))
-            else:
-                width = np.std(known, ddof=1) if similarity == "std" else known.max() - known.min()
-                R[x, y] = max(0.0, 1.0 - abs(a - b) / width)
-    return R
-
-
-FUZZY_T_NORMS = {
-    "lukasiewicz": lambda a, b: max(0.0, a + b - 1.0),
-    "minimum": lambda a, b: min(a, b),
-    "product": lambda a, b: a * b,
-}
-FUZZY_IMPLICATORS = {
-    "lukasiewicz": lambda a, b: min(1.0, 1.0 - a + b),
-    "kleene-dienes": lambda a, b: max(1.0 - a, b),
-    "reichenbach": lambda a, b: 1.0 - a + a * b,
-    "goedel": lambda a, b: 1.0 if a <= b else b,
-    "goguen": lambda a, b: 1.0 if a <= b else b / a,
-}
-
-
-def fuzzy_classes(y):
-    """The fuzzy sets whose lower approximations make up the positive region, one list of memberships each.
-
-    ``y``: codes with -1 = unlabelled, or memberships with rows of NaN (or zeros) = unlabelled. Every unlabelled
-    row is a class of its own (Section 3).
-    """
-    y = np.asarray(y)
-    n = len(y)
-    if y.ndim == 1:
-        sets = [[1.0 if y[i] == c else 0.0 for i in range(n)] for c in sorted(set(y[y >= 0]))]
-        unlabelled = [i for i in range(n) if y[i] < 0]
-    else:
-        P = np.nan_to_num(y)
-        sets = [[P[i, c] for i in range(n)] for c in range(P.shape[1])]
-        unlabelled = [i for i in range(n) if P[i].sum() == 0]
-    return sets + [[1.0 if i == u else 0.0 for i in range(n)] for u in unlabelled]
-
-
-def fuzzy_positive_region(
-    relations, features, y, numeric=False, t_norm="lukasiewicz", implicator="lukasiewicz", D=None
-):
-    """POS_B of every row; ``D`` is the similarity of a numeric target (0 with an unlabelled row)."""
-    T, implies = FUZZY_T_NORMS[t_norm], FUZZY_IMPLICATORS[implicator]
-    n = len(y)
-    R = np.ones((n, n))
-    for a in features:
-        for x in range(n):
-            for z in range(n):
-                R[x, z] = T(R[x, z], relations[a][x, z])
-    if numeric:
-        return np.array([min(implies(R[x, z], D[x, z]) for z in range(n)) for x in range(n)])
-    region = np.zeros(n)
-    for members in fuzzy_classes(y):
-        for x in range(n):
-            region[x] = max(region[x], min(implies(R[x, z], members[z]) for z in range(n)))
-    return region
-
-
-def fuzzy_decision_similarity(values, similarity="std"):
-    D = fuzzy_similarity(values, similarity=similarity)
-    for i in range(len(values)):
-        if np.isnan(values[i]):
-            D[i, :] = D[:, i] = 0.0
-            D[i, i] = 1.0
-    return D
-
-
-def fuzzy_rough_search(
-    X, y, nominal=None, weights=None, numeric=False, similarity="std", t_norm="lukasiewicz", implicator="lukasiewicz"
-):
-    """Algorithm 1: returns the features in order, gamma after each, gamma of all features."""
-    n, d = X.shape
-    nominal = np.zeros(d, dtype=bool) if nominal is None else nominal
-    weights = np.ones(n) if weights is None else weights
-    relations = [fuzzy_similarity(X[:, j], nominal[j], similarity) for j in range(d)]
-    D = fuzzy_decision_similarity(y, similarity) if numeric else None
-
-    def gamma(features):
-        region = fuzzy_positive_region(relations, features, y, numeric, t_norm, implicator, D)
-        return sum(weights * region) / sum(weights)
-
-    gamma_all = gamma(range(d))
-    chosen, path, now = [], [], gamma([])
-    while abs(now - gamma_all) > 1e-9:
-        values = {a: gamma([*chosen, a]) for a in range(d) if a not in chosen}
-        now = max(values.values())
-        best = min(a for a in values if values[a] >= now - 1e-9)
-        chosen.append(best)
-        path.append(values[best])
-    return chosen, path, gamma_all

@@ -21,13 +21,19 @@ ESTIMATORS = [
     dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
     dubio.WeightedLaplacianScore(),
     dubio.FisherScore(),
+    dubio.FeatureSelector("mean_rank"),  # quick; what "auto" chooses has tests of its own
+    dubio.MeanRankScore(),
+    dubio.SmoothR2Score(),
+    dubio.LinearR2Score(),
+    dubio.SoftReliefScore(),
+    dubio.ReliefFScore(),
+    dubio.ConstraintScore(),
+    dubio.ConstrainedLaplacianScore(),
+    dubio.FuzzyRoughSearch(),
     dubio.MutualInformationSearch(n_init=2, random_state=0),
     dubio.MutualInformationRanking(n_init=2, random_state=0),
     dubio.NeighborSearch(clean=None),
     dubio.NeighborSearch(target="numbers"),
-    dubio.ConstraintScore(),
-    dubio.ConstrainedLaplacianScore(),
-    dubio.FuzzyRoughSearch(),
 ]
 
 

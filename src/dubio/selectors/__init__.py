@@ -1,7 +1,9 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
 from dubio.selectors.cleaned import CleanedSelector
+from dubio.selectors.consensus import MeanRankScore
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
+from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
@@ -12,6 +14,7 @@ from dubio.selectors.laplacian import (
 )
 from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
 from dubio.selectors.neighbors import NeighborSearch
+from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 
 __all__ = [
     "CleanedSelector",
@@ -20,10 +23,15 @@ __all__ = [
     "FisherScore",
     "FuzzyRoughSearch",
     "LaplacianScore",
+    "LinearR2Score",
+    "MeanRankScore",
     "MutualInformationRanking",
     "MutualInformationSearch",
     "NeighborSearch",
+    "ReliefFScore",
     "SemiSupervisedLaplacianScore",
+    "SmoothR2Score",
+    "SoftReliefScore",
     "SupervisedLaplacianScore",
     "WeightedLaplacianScore",
 ]

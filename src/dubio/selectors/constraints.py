@@ -15,7 +15,7 @@ from dubio.constraints.selection import Order, select_hard, select_soft
 from dubio.graphs.neighbors import clip_neighbors, nearest_others, symmetrize
 from dubio.scores.constrained_laplacian import Scale, score_on_clusters, score_on_graph
 from dubio.scores.constraint import score_groups, score_pairs
-from dubio.selectors.base import ScoreSelector
+from dubio.selectors.base import Count, ScoreSelector
 from dubio.supervision import Supervision
 from dubio.supervision.pair_forms import given_pairs, supervision_pairs
 from dubio.supervision.pairs import Pairs, row_groups
@@ -80,8 +80,10 @@ class ConstraintScore(_PairSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float
+        With "auto": the share of false discoveries to allow.
     closure : bool
         Whether pairs that follow from the given ones count too. They are not listed, so labels of thousands of
         rows are fine.
@@ -107,14 +109,18 @@ class ConstraintScore(_PairSelector):
     (['petal length (cm)', 'petal width (cm)'], 4, 9)
     """
 
+    _scores_are_independent = True
+
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         closure: bool = True,
         missing_label: Any = "auto",
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.closure = closure
         self.missing_label = missing_label
 
@@ -141,8 +147,10 @@ class ConstrainedLaplacianScore(_PairSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float
+        With "auto": the share of false discoveries to allow.
     neighbors : {"clusters", "knn"}
         ``"clusters"``: a self-organising map of the rows that are in no pair, joined with those that are, is
         clustered by Ward's method, as many clusters as the Davies-Bouldin index likes best; neighbours are in
@@ -198,6 +206,7 @@ class ConstrainedLaplacianScore(_PairSelector):
     (['petal length (cm)', 'petal width (cm)'], (9, 6), 2)
     """
 
+    _n_permutations = 200  # each finds its clusters anew
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "neighbors": [StrOptions({"clusters", "knn"})],
         "selection": [StrOptions({"all", "hard", "soft"})],
@@ -212,7 +221,8 @@ class ConstrainedLaplacianScore(_PairSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         neighbors: Literal["clusters", "knn"] = "clusters",
         selection: Literal["all", "hard", "soft"] = "all",
         order: Order = "shortest",
@@ -227,6 +237,7 @@ class ConstrainedLaplacianScore(_PairSelector):
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.neighbors = neighbors
         self.selection = selection
         self.order = order

@@ -33,10 +33,10 @@ class FuzzyRoughSearch(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : "reduct", int, float or None
-        "reduct": as many as it takes to reach the dependency of all features. A count, a share, or None for half: a
-        shorter search is cut there; a longer wish is filled with features that add nothing, the first columns
-        first, constant ones last.
+    n_features_to_select : "reduct", "auto", int, float or None
+        "reduct", or "auto": as many as it takes to reach the dependency of all features. A count, a share, or None
+        for half: a shorter search is cut there; a longer wish is filled with features that add nothing, the first
+        columns first, constant ones last.
     nominal : array of bool, int or names, optional
         Columns that are nominal although they hold numbers. Categories, text and bools of a data frame always are.
     similarity : {"std", "range", "gaussian"}
@@ -109,7 +109,7 @@ class FuzzyRoughSearch(BaseSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: Literal["reduct"] | int | float | None = "reduct",
+        n_features_to_select: Literal["reduct", "auto"] | int | float | None = "reduct",
         nominal: ArrayLike | None = None,
         similarity: Similarity = "std",
         t_norm: TNorm = "lukasiewicz",
@@ -158,9 +158,9 @@ class FuzzyRoughSearch(BaseSelector):
 
     def _fit(self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> None:
         n_features = X.shape[1]
-        wish, self._reason = None, "as many as reach the dependency of all features"
-        if self.n_features_to_select != "reduct":
-            wish, self._reason = resolve_count(self.n_features_to_select, n_features)
+        wish, self.explanation_ = None, "as many as reach the dependency of all features"
+        if not isinstance(self.n_features_to_select, str):
+            wish, self.explanation_ = resolve_count(self.n_features_to_select, n_features)
         criterion, rows = dependency_criterion(
             X,
             supervision,
@@ -199,7 +199,7 @@ class FuzzyRoughSearch(BaseSelector):
         """The result as a :class:`~dubio.ranking.Ranking`; the scores are what each feature added to gamma."""
         check_is_fitted(self)
         return Ranking(
-            self._names(), self._gains, False, self.ranking_, self.support_, type(self).__name__, self._reason
+            self._names(), self._gains, False, self.ranking_, self.support_, type(self).__name__, self.explanation_
         )
 
 
