@@ -21,6 +21,8 @@ ESTIMATORS = [
     dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
     dubio.WeightedLaplacianScore(),
     dubio.FisherScore(),
+    dubio.ConstraintScore(),
+    dubio.ConstrainedLaplacianScore(),
 ]
 
 

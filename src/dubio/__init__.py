@@ -1,7 +1,10 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
+from dubio.constraints import coherence
 from dubio.ranking import Ranking
 from dubio.scores import (
+    constrained_laplacian_score,
+    constraint_score,
     fisher_score,
     laplacian_score,
     semi_supervised_laplacian_score,
@@ -9,6 +12,8 @@ from dubio.scores import (
     weighted_laplacian_score,
 )
 from dubio.selectors import (
+    ConstrainedLaplacianScore,
+    ConstraintScore,
     FisherScore,
     LaplacianScore,
     SemiSupervisedLaplacianScore,
@@ -20,6 +25,8 @@ from dubio.supervision import SoftLabels, Supervision, soft_labels
 __version__ = "0.1.0"
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "LaplacianScore",
     "Ranking",
@@ -28,6 +35,9 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "coherence",
+    "constrained_laplacian_score",
+    "constraint_score",
     "fisher_score",
     "laplacian_score",
     "semi_supervised_laplacian_score",

@@ -1,5 +1,6 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -9,6 +10,8 @@ from dubio.selectors.laplacian import (
 )
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
     "LaplacianScore",
     "SemiSupervisedLaplacianScore",
