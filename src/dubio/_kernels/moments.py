@@ -35,41 +35,122 @@ def class_sums_rows(X: Any, P: Any, shift: Any, start: int, stop: int, first: An
                 poison[r] += 0.0 * z[r]
 
 
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, first: Any, second: Any) -> None:
+    """The same sums of one contiguous column; ``PT`` is (classes, rows), ``first`` and ``second`` are (classes,).
+
+    Sums may be reassociated, so that they run in vector lanes (which also makes them more accurate). A bad value
+    shows in every class, whatever its membership: 0 * NaN is NaN.
+    """
+    for k in range(PT.shape[0]):
+        p = PT[k]
+        total, squares = 0.0, 0.0
+        for i in range(start, stop):
+            z = x[i] - shift
+            pz = p[i] * z
+            total += pz
+            squares += pz * z
+        first[k] += total
+        second[k] += squares
+
+
 @numba.njit(cache=True, nogil=True)
-def class_sums_columns(
-    XT: Any, P: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any
-) -> None:
+def class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) -> Any:
+    """The sums of one column for one class a row (-1 = none): cheaper than memberships when classes are many.
+
+    Returns a value that is NaN if a row without a class has a bad value.
+    """
+    poison = 0.0
+    for i in range(len(x)):
+        z = x[i] - shift
+        k = codes[i]
+        if k >= 0:
+            first[k] += z
+            second[k] += z * z
+        else:
+            poison += 0.0 * z
+    return poison
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_columns(XT: Any, PT: Any, shift: Any, start: int, stop: int, first: Any, second: Any) -> None:
     """The same for a Fortran-ordered table, given transposed (C-ordered, one row a feature).
 
-    ``first`` and ``second`` are (features, classes) here; ``P`` is (rows, classes).
+    ``first`` and ``second`` are (features, classes) here; ``PT`` is (classes, rows).
     """
-    d, n_classes = first.shape
-    for r in range(d):
-        for i in range(start, stop):
-            z = XT[r, i] - shift[r]
-            counted = False
+    for top in range(start, stop, 2048):  # so many rows of a column stay in the first cache for all classes
+        end = min(top + 2048, stop)
+        for r in range(XT.shape[0]):
+            class_sums_column(XT[r], PT, shift[r], top, end, first[r], second[r])
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> None:
+    """Add rows ``start:stop`` of a CSR table to ``sums``: zeros add nothing.
+
+    ``sums`` is flat: for each feature its K sums of ``p_ik v`` and then its K sums of ``p_ik v^2``, side by side,
+    so that a stored value costs one trip to memory and not 2 K of them. Two and three classes are written out.
+    A bad value shows in every class, whatever its membership.
+    """
+    # Unsigned positions: signed ones would be looked at for a sign, once for each sum.
+    n_classes = np.uint64(P.shape[1])
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
+    for i in range(start, stop):
+        if n_classes == two:
+            p0, p1 = P[i, 0], P[i, 1]
+            for e in range(indptr[i], indptr[i + 1]):
+                v = np.float64(data[e])
+                a = four * np.uint64(indices[e])
+                q0, q1 = p0 * v, p1 * v
+                sums[a] += q0
+                sums[a + one] += q1
+                sums[a + two] += q0 * v
+                sums[a + three] += q1 * v
+        elif n_classes == three:
+            p0, p1, p2 = P[i, 0], P[i, 1], P[i, 2]
+            for e in range(indptr[i], indptr[i + 1]):
+                v = np.float64(data[e])
+                a = six * np.uint64(indices[e])
+                q0, q1, q2 = p0 * v, p1 * v, p2 * v
+                sums[a] += q0
+                sums[a + one] += q1
+                sums[a + two] += q2
+                sums[a + three] += q0 * v
+                sums[a + four] += q1 * v
+                sums[a + five] += q2 * v
+        else:
+            for e in range(indptr[i], indptr[i + 1]):
+                v = np.float64(data[e])
+                a = two * n_classes * np.uint64(indices[e])
+                for k in range(n_classes):
+                    q = P[i, k] * v
+                    sums[a + k] += q
+                    sums[a + n_classes + k] += q * v
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_csr_centred(
+    data: Any, indices: Any, indptr: Any, P: Any, slot: Any, centre: Any, sums: Any, stored: Any
+) -> None:
+    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first of these.
+
+    ``centre`` (columns,) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second powers
+    and the weights themselves; ``stored`` (columns, classes) counts the values stored in rows of each class.
+    """
+    n_classes = P.shape[1]
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            c = slot[indices[e]]
+            if c < 0:
+                continue
+            if np.isnan(centre[c]):
+                centre[c] = data[e]
+            z = data[e] - centre[c]
             for k in range(n_classes):
                 p = P[i, k]
                 if p != 0.0:
-                    counted = True
-                    first[r, k] += p * z
-                    second[r, k] += p * z * z
-            if not counted:
-                poison[r] += 0.0 * z
-
-
-@numba.njit(cache=True, nogil=True)
-def class_sums_csr(
-    data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, first: Any, second: Any
-) -> None:
-    """The sums over the stored values of a CSR table, unshifted: zeros add nothing."""
-    n_classes = first.shape[0]
-    for i in range(start, stop):
-        for k in range(n_classes):
-            p = P[i, k]
-            if p == 0.0:
-                continue
-            for e in range(indptr[i], indptr[i + 1]):
-                v = data[e]
-                first[k, indices[e]] += p * v
-                second[k, indices[e]] += p * v * v
+                    sums[c, 0, k] += p * z
+                    sums[c, 1, k] += p * z * z
+                    sums[c, 2, k] += p
+                    stored[c, k] += 1

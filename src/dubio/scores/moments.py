@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_rows
+from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.table import Matrix, check_finite, check_overflow
 
@@ -20,15 +20,28 @@ from dubio.table import Matrix, check_finite, check_overflow
 _CHUNK = 65_536
 #: Rows looked at to find a provisional centre of each column.
 _CENTRE_ROWS = 256
+#: Pieces of a sparse table summed apart, each with sums of its own.
+_SPARSE_PIECES = 16
+#: Share of a sum of squares left after centring below which a sparse column is summed again, around a centre.
+_CANCELLED = 1e-4
 
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Weight (K,), mean (K, d) and sum of squared deviations (K, d) of every feature within every class."""
+    """Weight (K,), mean (K, d) and sum of squared deviations (K, d) of every feature within every class.
+
+    Means are kept as ``offset`` from ``origin`` (d,), a value of the column, so that a column far from zero keeps
+    the digits that tell its classes apart.
+    """
 
     weight: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    origin: NDArray[np.float64]
+    offset: NDArray[np.float64]
     m2: NDArray[np.float64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return np.asarray(self.origin + self.offset)
 
     @property
     def total_weight(self) -> float:
@@ -38,7 +51,7 @@ class ClassMoments:
     def between(self) -> NDArray[np.float64]:
         """Weighted squared distance of the class means from the overall mean, per feature."""
         # Around one of the class means, so that a constant column has differences of exactly zero.
-        offset = self.mean - self.mean[np.argmax(self.weight)]
+        offset = self.offset - self.offset[np.argmax(self.weight)]
         offset[self.weight == 0] = 0.0
         return np.asarray(self.weight @ (offset - self.weight @ offset / self.total_weight) ** 2)
 
@@ -51,66 +64,139 @@ class ClassMoments:
         """Moments of both sets of rows together (exact: Chan, Golub and LeVeque's update)."""
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
-        delta = other.mean - self.mean
+        delta = (other.origin - self.origin) + (other.offset - self.offset)
         return ClassMoments(
             weight,
-            self.mean + delta * share,
+            self.origin,
+            self.offset + delta * share,
             self.m2 + other.m2 + delta**2 * (self.weight[:, None] * share),
         )
 
+    def place(self, positions: NDArray[np.intp], n_classes: int) -> ClassMoments:
+        """The same moments as classes ``positions`` of ``n_classes``; the other classes are empty."""
+        weight = np.zeros(n_classes)
+        offset, m2 = np.zeros((n_classes, len(self.origin))), np.zeros((n_classes, len(self.origin)))
+        weight[positions], offset[positions], m2[positions] = self.weight, self.offset, self.m2
+        return ClassMoments(weight, self.origin, offset, m2)
 
-def class_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] | None = None) -> ClassMoments:
+
+def class_moments(
+    X: Matrix,
+    memberships: NDArray[np.float64],
+    names: list[Any] | None = None,
+    *,
+    first_row: int = 0,
+    n_threads: int | None = None,
+) -> ClassMoments:
     """Moments of the columns of ``X`` with the weights ``memberships`` (n, K); zero rows do not count.
 
     One pass: sums are taken around a provisional centre of each column, so that a large offset costs no digits.
+    ``first_row`` is the number of the first row in the whole table, for messages.
     """
-    if sparse.issparse(X):
-        return _sparse_moments(X, memberships, names)
-    n, d = X.shape
-    n_classes = memberships.shape[1]
+    n_threads = default_threads() if n_threads is None else n_threads
     P = np.ascontiguousarray(memberships)
-    # Rows that count, from all over the table, for a rough centre; on a constant column it is the constant itself.
-    counted = np.flatnonzero(P.any(axis=1))
-    rows = counted[np.unique(np.linspace(0, len(counted) - 1, min(len(counted), _CENTRE_ROWS)).astype(np.intp))]
-    shift = np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2].astype(np.float64)
+    if sparse.issparse(X):
+        return _sparse_moments(X, P, names, first_row, n_threads)
+    n, d = X.shape
+    n_classes = P.shape[1]
+    shift = provisional_centre(X, P)
     if not np.isfinite(shift).all():
-        check_finite(X, names=names)
+        check_finite(X, names=names, first_row=first_row)
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
     if by_columns:
-        shape, kernel, table = (d, n_classes), class_sums_columns, X.T
+        table, PT = X.T, np.ascontiguousarray(P.T)
     else:
-        shape, kernel, table = (n_classes, d), class_sums_rows, np.ascontiguousarray(X)
+        table = np.ascontiguousarray(X)
 
-    def work(start: int, stop: int) -> tuple[NDArray[np.float64], ...]:
-        sums = np.zeros(shape), np.zeros(shape), np.zeros(d)
-        kernel(table, P, shift, start, stop, *sums)
-        return sums
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        poison = np.zeros(d)
+        if by_columns:
+            first, second = np.zeros((d, n_classes)), np.zeros((d, n_classes))
+            class_sums_columns(table, PT, shift, start, stop, first, second)
+            return first.T, second.T, poison
+        first, second = np.zeros((n_classes, d)), np.zeros((n_classes, d))
+        class_sums_rows(table, P, shift, start, stop, first, second, poison)
+        return first, second, poison
 
-    parts = run_chunks(work, chunks(n, _CHUNK), default_threads())
+    parts = run_chunks(work, chunks(n, _CHUNK), n_threads)
     first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(3))
-    if by_columns:
-        first, second = first.T, second.T
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
-        check_finite(X, names=names)
+        check_finite(X, names=names, first_row=first_row)
         check_overflow(np.sum(first + second, axis=0), names)
-    return _centred(P.sum(axis=0), first, second, shift)
+    return centred_moments(P.sum(axis=0), first, second, shift)
 
 
-def _sparse_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] | None) -> ClassMoments:
-    shape = (memberships.shape[1], X.shape[1])
-    first, second = np.zeros(shape), np.zeros(shape)
-    class_sums_csr(X.data, X.indices, X.indptr, np.ascontiguousarray(memberships), 0, X.shape[0], first, second)
-    check_finite(X, names=names)
-    check_overflow((first + second).sum(axis=0), names)
-    return _centred(memberships.sum(axis=0), first, second, np.zeros(X.shape[1]))
+def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A value near the middle of each column: the median of some rows that count, from all over the table.
+
+    On a constant column it is the constant itself.
+    """
+    counted = np.flatnonzero(memberships.any(axis=1))
+    if len(counted) == 0:
+        return X[0].astype(np.float64)
+    rows = counted[np.unique(np.linspace(0, len(counted) - 1, min(len(counted), _CENTRE_ROWS)).astype(np.intp))]
+    return np.asarray(np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2], dtype=np.float64)
 
 
-def _centred(
+def centred_moments(
     weight: NDArray[np.float64],
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     shift: NDArray[np.float64],
 ) -> ClassMoments:
+    """Moments from the sums (K, d) of ``x - shift`` and its square."""
     safe = np.where(weight > 0, weight, 1.0)[:, None]
     offset = first / safe
-    return ClassMoments(weight, shift + offset, np.maximum(second - first * offset, 0.0))
+    return ClassMoments(weight, shift, offset, np.maximum(second - first * offset, 0.0))
+
+
+def _sparse_moments(
+    X: Matrix, P: NDArray[np.float64], names: list[Any] | None, first_row: int, n_threads: int
+) -> ClassMoments:
+    d, n_classes = X.shape[1], P.shape[1]
+
+    def work(start: int, stop: int) -> NDArray[np.float64]:
+        sums = np.zeros(d * 2 * n_classes)
+        class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
+        return sums
+
+    parts = run_chunks(work, _sparse_pieces(X.indptr, d * 2 * n_classes), n_threads)
+    sums = parts[0]
+    for part in parts[1:]:
+        sums += part
+    first, second = sums.reshape(d, 2, n_classes).transpose(1, 2, 0)
+    if not np.isfinite(sums.sum()):
+        check_finite(X, names=names, first_row=first_row)
+        check_overflow((first + second).sum(axis=0), names)
+    moments = centred_moments(P.sum(axis=0), first, second, np.zeros(d))
+    cancelled = (moments.m2 < _CANCELLED * second).any(axis=0)
+    return _centre_columns(X, P, moments, np.flatnonzero(cancelled)) if cancelled.any() else moments
+
+
+def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
+    """Ranges of rows with about as many stored values each, and no fewer than there are sums."""
+    n, stored = len(indptr) - 1, int(indptr[-1])
+    pieces = int(np.clip(stored // sums_size, 1, _SPARSE_PIECES))
+    cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
+    edges = np.unique(np.concatenate([[0], cuts, [n]]))
+    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+
+
+def _centre_columns(X: Matrix, P: NDArray[np.float64], moments: ClassMoments, columns: Any) -> ClassMoments:
+    """Sum some columns again around a stored value: far from zero, squares about zero have lost their digits."""
+    n_classes = P.shape[1]
+    slot = np.full(X.shape[1], -1, dtype=np.int64)
+    slot[columns] = np.arange(len(columns))
+    centre = np.full(len(columns), np.nan)
+    sums = np.zeros((len(columns), 3, n_classes))
+    stored = np.zeros((len(columns), n_classes), dtype=np.int64)
+    class_sums_csr_centred(X.data, X.indices, X.indptr, P, slot, centre, sums, stored)
+    weight = P.sum(axis=0)
+    # What is not stored is zero: so much weight at -centre, and exactly none where every row of a class is stored.
+    zeros = np.where(stored < np.count_nonzero(P, axis=0), np.maximum(weight - sums[:, 2], 0.0), 0.0)
+    first = sums[:, 0] - zeros * centre[:, None]
+    second = sums[:, 1] + zeros * centre[:, None] ** 2
+    again = centred_moments(weight, first.T, second.T, centre)
+    origin, offset, m2 = moments.origin.copy(), moments.offset.copy(), moments.m2.copy()
+    origin[columns], offset[:, columns], m2[:, columns] = again.origin, again.offset, again.m2
+    return ClassMoments(weight, origin, offset, m2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,6 @@ from dubio.graphs import neighbor_graph, read_graph, semi_supervised_graph, targ
 from dubio.graphs.neighbors import Kernel, Symmetry
 from dubio.scores.laplacian import combine_semi_supervised
 from dubio.scores.quadratic import laplacian_ratio
-from dubio.scores.weighted import (
-    fisher_from_moments,
-    supervision_moments,
-    weighted_laplacian_from_moments,
-)
 from dubio.selectors.base import ScoreSelector
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize
@@ -235,89 +230,6 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
         mixed = semi_supervised_graph(space, y, n_neighbors=self.n_neighbors, t=self.t, C=self.C, n_jobs=self.n_jobs)
         labelled = target_graph(y[known], n_neighbors=self.n_neighbors_supervised, t=self.t)
         return combine_semi_supervised(laplacian_ratio(mixed, X), laplacian_ratio(labelled, X[known]))
-
-
-class WeightedLaplacianScore(ScoreSelector):
-    """Classes, hard or soft: keep the features that hold likely classmates together.
-
-    See :func:`weighted_laplacian_score`. Hard labels are one-hot memberships; unlabelled rows are left out and
-    counted in ``n_unlabelled_``.
-
-    Parameters
-    ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
-    missing_label : "auto", None or a value
-        What means "unlabelled" in hard labels besides None and NaN: "auto" adds the whole number -1.
-
-    Attributes
-    ----------
-    scores_, ranking_, support_, n_features_
-        See :class:`~dubio.selectors.base.ScoreSelector`. Low scores are good.
-    classes_ : array
-        The classes, in the order of the columns of soft labels.
-    n_labelled_, n_unlabelled_ : int
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from dubio import WeightedLaplacianScore
-    >>> from dubio.supervision import unsure_expert
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> doubtful = unsure_expert(y, mean=0.3, random_state=0).memberships
-    >>> list(WeightedLaplacianScore(n_features_to_select=2).fit(X, doubtful).get_feature_names_out())
-    ['petal length (cm)', 'petal width (cm)']
-    """
-
-    _takes_sparse = True
-    _checks_values_itself = True
-
-    def __init__(self, *, n_features_to_select: int | float | None = None, missing_label: Any = "auto") -> None:
-        self.n_features_to_select = n_features_to_select
-        self.missing_label = missing_label
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Rank the features of ``X``.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix (n, d)
-        y : array-like (n,) or (n, classes)
-            Classes, or memberships whose rows sum to 1 (a row of NaN = unlabelled).
-        sample_weight : array-like (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_once(X, y, sample_weight=sample_weight)
-
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return weighted_laplacian_from_moments(supervision_moments(X, supervision, sample_weight, self._known_names()))
-
-
-class FisherScore(WeightedLaplacianScore):
-    """Classes, hard or soft: spread of the class means over spread within classes (see :func:`fisher_score`).
-
-    Parameters and attributes as for :class:`WeightedLaplacianScore`; high scores are good.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from dubio import FisherScore
-    >>> X, y = load_iris(return_X_y=True)
-    >>> FisherScore(n_features_to_select=2).fit(X, y).scores_.round(2)
-    array([ 1.63,  0.67, 16.06, 13.06])
-    """
-
-    _lower_is_better = False
-
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return fisher_from_moments(supervision_moments(X, supervision, sample_weight, self._known_names()))
 
 
 def _standard_target(supervision: Supervision) -> NDArray[np.float64]:

@@ -33,6 +33,7 @@ def read_supervision(
     cannot_link: ArrayLike | None = None,
     must_link_weights: ArrayLike | None = None,
     cannot_link_weights: ArrayLike | None = None,
+    is_block: bool = False,
 ) -> Supervision:
     """Validate ``y`` (and pairs) for a table of ``n_rows`` rows.
 
@@ -53,6 +54,9 @@ def read_supervision(
         Pairs of rows of the same class, and of different classes.
     must_link_weights, cannot_link_weights : array (m,)
         Confidence of each pair.
+    is_block : bool
+        Whether these are some rows of a longer table: what only the whole can tell (is there a second class?) is
+        then not asked.
 
     Examples
     --------
@@ -61,7 +65,7 @@ def read_supervision(
     >>> s.kind, list(s.classes), list(s.codes)
     ('hard', ['cat', 'dog'], [np.int64(0), np.int64(-1), np.int64(1), np.int64(0)])
     """
-    supervision = _read_target(y, n_rows, target, missing_label)
+    supervision = _read_target(y, n_rows, target, missing_label, is_block)
     if must_link is None and cannot_link is None:
         return supervision
     pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
@@ -77,17 +81,23 @@ def read_supervision(
 def require_two_classes(supervision: Supervision) -> None:
     """Raise unless at least two classes have labelled rows."""
     assert supervision.memberships is not None and supervision.classes is not None
-    if supervision.n_labelled == 0:
+    weights = supervision.memberships.sum(axis=0)
+    refuse_one_class(supervision.classes, weights, supervision.n_rows, supervision.n_labelled)
+
+
+def refuse_one_class(classes: NDArray[Any], weights: NDArray[np.float64], n_rows: int, n_labelled: int) -> None:
+    """Raise unless two classes have a positive total membership."""
+    if n_labelled == 0:
         raise ValueError(
-            f"y has no labelled row (all {supervision.n_rows} are unlabelled): label some rows, or use an "
-            "unsupervised method such as LaplacianScore."
+            f"y has no labelled row (all {n_rows} are unlabelled): label some rows, or use an unsupervised method such "
+            "as LaplacianScore."
         )
-    present = np.flatnonzero(supervision.memberships.sum(axis=0) > 0)
+    present = np.flatnonzero(weights > 0)
     if len(present) < 2:
-        name = supervision.classes.tolist()[present[0]]
+        name = classes.tolist()[present[0]]
         raise ValueError(
-            f"y has one class only ({name!r} in {supervision.n_labelled} labelled row(s)): at least two classes are "
-            "needed to tell which features separate them."
+            f"y has one class only ({name!r} in {n_labelled} labelled row(s)): at least two classes are needed to tell "
+            "which features separate them."
         )
 
 
@@ -100,7 +110,7 @@ def require_numbers(supervision: Supervision, at_least: int = 2) -> None:
         )
 
 
-def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any) -> Supervision:
+def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any, is_block: bool) -> Supervision:
     if target not in ("classes", "numbers", "auto"):
         raise ValueError(f"target={target!r}: give 'classes', 'numbers' or 'auto'.")
     if y is None:
@@ -133,7 +143,7 @@ def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any) -> Sup
         target = "classes" if _looks_like_classes(values) else "numbers"
     if target == "numbers":
         return _read_numbers(values, missing, n_rows, missing_label)
-    return _read_classes(values, missing, n_rows, missing_label, ordered)
+    return _read_classes(values, missing, n_rows, missing_label, ordered, is_block)
 
 
 def _as_array(y: Any) -> NDArray[Any]:
@@ -240,6 +250,7 @@ def _read_classes(
     n_rows: int,
     missing_label: Any,
     ordered: list[Any] | None,
+    is_block: bool,
 ) -> Supervision:
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
@@ -274,7 +285,7 @@ def _read_classes(
             minus_one = np.zeros(len(values), dtype=bool)
     kept, rows = values[~minus_one], known[~minus_one]
     classes, inverse = np.unique(kept, return_inverse=True)
-    if missing_label == "auto" and minus_one.any() and len(classes) == 1:
+    if missing_label == "auto" and minus_one.any() and len(classes) == 1 and not is_block:
         raise ValueError(
             f"y holds -1 in {int(minus_one.sum())} row(s) and only one class beside it ({classes.tolist()[0]!r}): -1 "
             "means unlabelled (scikit-learn's convention), so one class is left. If -1 is a class, pass "
