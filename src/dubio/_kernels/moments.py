@@ -9,11 +9,13 @@ import numpy as np
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sums_rows(X: Any, P: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any) -> None:
-    """Add rows ``start:stop`` of a C-ordered table to ``first[k, r]`` and ``second[k, r]``.
+def class_sums_rows(
+    X: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
+) -> None:
+    """Add rows ``start:stop`` of a C-ordered table to ``weight[k]``, ``first[k, r]`` and ``second[k, r]``.
 
-    The sums are of ``p_ik (x_ir - shift_r)`` and its square. Rows whose memberships are all zero do not count,
-    but a NaN or an infinity in them still shows in ``poison``.
+    The sums are of ``p_ik``, of ``p_ik (x_ir - shift_r)`` and of ``p_ik (x_ir - shift_r)^2``. Rows whose memberships
+    are all zero do not count, but a NaN or an infinity in them still shows in ``poison``.
     """
     n_classes, d = first.shape
     z = np.empty(d)
@@ -26,6 +28,7 @@ def class_sums_rows(X: Any, P: Any, shift: Any, start: int, stop: int, first: An
             if p == 0.0:
                 continue
             counted = True
+            weight[k] += p
             for r in range(d):
                 pz = p * z[r]
                 first[k, r] += pz
@@ -73,11 +76,16 @@ def class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) 
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sums_columns(XT: Any, PT: Any, shift: Any, start: int, stop: int, first: Any, second: Any) -> None:
+def class_sums_columns(
+    XT: Any, PT: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any
+) -> None:
     """The same for a Fortran-ordered table, given transposed (C-ordered, one row a feature).
 
     ``first`` and ``second`` are (features, classes) here; ``PT`` is (classes, rows).
     """
+    for k in range(PT.shape[0]):
+        for i in range(start, stop):
+            weight[k] += PT[k, i]
     for top in range(start, stop, 2048):  # so many rows of a column stay in the first cache for all classes
         end = min(top + 2048, stop)
         for r in range(XT.shape[0]):

@@ -108,22 +108,22 @@ def class_moments(
     else:
         table = np.ascontiguousarray(X)
 
-    def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        poison = np.zeros(d)
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], ...]:
+        weight, poison = np.zeros(n_classes), np.zeros(d)
         if by_columns:
             first, second = np.zeros((d, n_classes)), np.zeros((d, n_classes))
-            class_sums_columns(table, PT, shift, start, stop, first, second)
-            return first.T, second.T, poison
+            class_sums_columns(table, PT, shift, start, stop, weight, first, second)
+            return weight, first.T, second.T, poison
         first, second = np.zeros((n_classes, d)), np.zeros((n_classes, d))
-        class_sums_rows(table, P, shift, start, stop, first, second, poison)
-        return first, second, poison
+        class_sums_rows(table, P, shift, start, stop, weight, first, second, poison)
+        return weight, first, second, poison
 
     parts = run_chunks(work, chunks(n, _CHUNK), n_threads)
-    first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(3))
+    weight, first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(4))
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow(np.sum(first + second, axis=0), names)
-    return centred_moments(P.sum(axis=0), first, second, shift)
+    return centred_moments(weight, first, second, shift)
 
 
 def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -131,10 +131,12 @@ def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDA
 
     On a constant column it is the constant itself.
     """
-    counted = np.flatnonzero(memberships.any(axis=1))
-    if len(counted) == 0:
+    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), _CENTRE_ROWS)).astype(np.intp))
+    rows = rows[memberships[rows].any(axis=1)]
+    if len(rows) == 0:
+        rows = np.flatnonzero(memberships.any(axis=1))[:_CENTRE_ROWS]
+    if len(rows) == 0:
         return X[0].astype(np.float64)
-    rows = counted[np.unique(np.linspace(0, len(counted) - 1, min(len(counted), _CENTRE_ROWS)).astype(np.intp))]
     return np.asarray(np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2], dtype=np.float64)
 
 

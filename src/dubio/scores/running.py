@@ -49,7 +49,7 @@ class RunningMoments:
 
     def require_two_classes(self) -> None:
         """Raise unless at least two classes have rows."""
-        refuse_one_class(self.classes, self.moments.weight, self.n_rows, self.n_labelled)
+        refuse_one_class(self.classes, self.moments.weight > 0, self.n_rows, self.n_labelled)
 
     @property
     def has_two_classes(self) -> bool:

@@ -191,7 +191,7 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
     >>> y[100:] = np.nan
     >>> selector = SemiSupervisedLaplacianScore(n_features_to_select=2).fit(X, y)
     >>> list(selector.get_feature_names_out()), selector.n_unlabelled_
-    (['s3', 's4'], 342)
+    (['s4', 's5'], 342)
     """
 
     _target = "numbers"

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
+from dubio._kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
+from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.supervision.pairs import read_pairs
 from dubio.supervision.record import SoftLabels, Supervision
 
@@ -81,18 +83,20 @@ def read_supervision(
 def require_two_classes(supervision: Supervision) -> None:
     """Raise unless at least two classes have labelled rows."""
     assert supervision.memberships is not None and supervision.classes is not None
-    weights = supervision.memberships.sum(axis=0)
-    refuse_one_class(supervision.classes, weights, supervision.n_rows, supervision.n_labelled)
+    has_rows = supervision.memberships[:1000].any(axis=0)
+    if np.count_nonzero(has_rows) < 2:  # not seen in the first rows: look at all
+        has_rows = supervision.memberships.any(axis=0)
+    refuse_one_class(supervision.classes, has_rows, supervision.n_rows, supervision.n_labelled)
 
 
-def refuse_one_class(classes: NDArray[Any], weights: NDArray[np.float64], n_rows: int, n_labelled: int) -> None:
-    """Raise unless two classes have a positive total membership."""
+def refuse_one_class(classes: NDArray[Any], has_rows: NDArray[np.bool_], n_rows: int, n_labelled: int) -> None:
+    """Raise unless two of the classes have rows."""
     if n_labelled == 0:
         raise ValueError(
             f"y has no labelled row (all {n_rows} are unlabelled): label some rows, or use an unsupervised method such "
             "as LaplacianScore."
         )
-    present = np.flatnonzero(weights > 0)
+    present = np.flatnonzero(has_rows)
     if len(present) < 2:
         name = classes.tolist()[present[0]]
         raise ValueError(
@@ -284,7 +288,7 @@ def _read_classes(
         if minus_one.shape != values.shape:  # a value of another type equals nothing
             minus_one = np.zeros(len(values), dtype=bool)
     kept, rows = values[~minus_one], known[~minus_one]
-    classes, inverse = np.unique(kept, return_inverse=True)
+    classes, inverse = _sorted_classes(kept)
     if missing_label == "auto" and minus_one.any() and len(classes) == 1 and not is_block:
         raise ValueError(
             f"y holds -1 in {int(minus_one.sum())} row(s) and only one class beside it ({classes.tolist()[0]!r}): -1 "
@@ -304,40 +308,64 @@ def _read_classes(
     return Supervision("hard", n_rows, codes >= 0, classes, codes, memberships)
 
 
+def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct values, sorted, and the position of each value among them."""
+    if values.dtype.kind in "iu" and len(values):
+        lowest, highest = int(values.min()), int(values.max())
+        if highest - lowest < 65_536:  # count instead of sorting: ten times faster on a million rows
+            offset = (values - lowest).astype(np.int64)
+            present = np.flatnonzero(np.bincount(offset))
+            position = np.zeros(highest - lowest + 1, dtype=np.int64)
+            position[present] = np.arange(len(present))
+            return (present + lowest).astype(values.dtype), position[offset]
+    classes, inverse = np.unique(values, return_inverse=True)
+    return classes, inverse.astype(np.int64)
+
+
 def _read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Supervision:
     try:
-        P = np.array(table, dtype=np.float64)  # a copy: rows are normalised below
+        raw = np.ascontiguousarray(table, dtype=table.dtype if table.dtype.kind == "f" else np.float64)
     except (TypeError, ValueError) as error:
         raise ValueError(
             f"y has shape {table.shape} and holds values that are not numbers: a 2-D y means class probabilities. "
             "One column an expert goes through soft_labels(votes)."
         ) from error
-    classes = np.arange(P.shape[1]) if names is None else np.asarray(names)
-    nan = np.isnan(P)
-    labelled = np.logical_not(nan.all(axis=1))
-    half = np.flatnonzero(nan.any(axis=1) & labelled)
-    if len(half):
+    classes = np.arange(raw.shape[1]) if names is None else np.asarray(names)
+    n = len(raw)
+    memberships = np.empty(raw.shape)
+    labelled = np.empty(n, dtype=bool)
+    tolerance = SUM_TOLERANCE if raw.dtype != np.float32 else 10 * SUM_TOLERANCE
+
+    def work(start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        count, first = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
+        read_membership_rows(raw, start, stop, tolerance, memberships, labelled, count, first)
+        return count, first
+
+    parts = run_chunks(work, chunks(n, 65_536), default_threads())
+    counts = np.sum([count for count, _ in parts], axis=0)
+    for problem in (PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM):
+        if counts[problem]:
+            row = next(int(first[problem]) for count, first in parts if count[problem])
+            _raise_bad_row(raw, row, int(counts[problem]), problem, classes)
+    return Supervision("soft", n, labelled, classes, memberships=memberships)
+
+
+def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classes: NDArray[Any]) -> NoReturn:
+    others = f"({count} such row(s))"
+    if problem == PARTLY_NAN:
         raise ValueError(
-            f"y has NaN in some but not all classes of row {half[0]} ({len(half)} such row(s)): a row of "
-            "probabilities is either complete or all NaN (unlabelled)."
+            f"y has NaN in some but not all classes of row {row} {others}: a row of probabilities is either complete "
+            "or all NaN (unlabelled)."
         )
-    P[~labelled] = 0.0
-    negative = np.argwhere(P < 0)
-    if len(negative):
-        row, column = negative[0]
+    if problem == NEGATIVE:
+        column = int(np.flatnonzero(raw[row] < 0)[0])
         raise ValueError(
-            f"y has a negative probability, {P[row, column]:g}, in row {row}, class {classes.tolist()[column]!r} "
-            f"({len(negative)} such value(s)): probabilities lie in [0, 1]."
+            f"y has a negative probability, {raw[row, column]:g}, in row {row}, class {classes.tolist()[column]!r} "
+            f"{others}: probabilities lie in [0, 1]."
         )
-    if np.isinf(P).any():
-        raise ValueError(f"Input y contains infinity, first in row {np.argwhere(np.isinf(P))[0][0]}.")
-    sums = P.sum(axis=1)
-    tolerance = SUM_TOLERANCE if table.dtype != np.float32 else 10 * SUM_TOLERANCE
-    wrong = np.flatnonzero(labelled & (np.abs(sums - 1.0) > tolerance))
-    if len(wrong):
-        raise ValueError(
-            f"the probabilities in row {wrong[0]} of y sum to {sums[wrong[0]]:.6g}, not to 1 ({len(wrong)} such "
-            "row(s)): divide each row by its sum, or pass soft_labels(y, normalize=True)."
-        )
-    P[labelled] /= sums[labelled, None]
-    return Supervision("soft", len(P), labelled, classes, memberships=P)
+    if problem == INFINITE:
+        raise ValueError(f"Input y contains infinity, first in row {row} {others}.")
+    raise ValueError(
+        f"the probabilities in row {row} of y sum to {raw[row].sum():.6g}, not to 1 {others}: divide each row by its "
+        "sum, or pass soft_labels(y, normalize=True)."
+    )

@@ -1,0 +1,50 @@
+"""One pass over a table of class probabilities: copy, normalise, and note what is wrong with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+#: What may be wrong with a row, in the order in which it is reported; 0 is nothing.
+PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM = 1, 2, 3, 4
+
+
+@numba.njit(cache=True, nogil=True)
+def read_membership_rows(
+    P: Any, start: int, stop: int, tolerance: float, out: Any, labelled: Any, count: Any, first: Any
+) -> None:
+    """Write rows ``start:stop`` of ``P``, divided by their sums, to ``out`` (zero where all NaN).
+
+    ``count[kind]`` rows have a problem of that kind, the first of them is ``first[kind]``.
+    """
+    n_classes = P.shape[1]
+    for i in range(start, stop):
+        n_nan = 0
+        kind = 0
+        total = 0.0
+        for k in range(n_classes):
+            p = np.float64(P[i, k])
+            if np.isnan(p):
+                n_nan += 1
+            elif p < 0.0:
+                kind = NEGATIVE
+            elif np.isinf(p):
+                kind = INFINITE
+            total += p
+        labelled[i] = n_nan < n_classes
+        if n_nan == n_classes:
+            for k in range(n_classes):
+                out[i, k] = 0.0
+            continue
+        if n_nan > 0:
+            kind = PARTLY_NAN
+        elif kind == 0 and abs(total - 1.0) > tolerance:
+            kind = WRONG_SUM
+        if kind > 0:
+            if count[kind] == 0:
+                first[kind] = i
+            count[kind] += 1
+        for k in range(n_classes):
+            out[i, k] = P[i, k] / total
