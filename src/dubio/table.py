@@ -90,7 +90,9 @@ def check_finite(
         more = len(np.unique(columns)) - 1
         raise ValueError(
             f"Input {name} contains {word}: {name_column(names, column)} has it in {len(in_column)} row(s), "
-            f"first in row {first_row + in_column[0]}" + (f", and {more} more column(s) have it too" if more else "") + ". "
+            f"first in row {first_row + in_column[0]}"
+            + (f", and {more} more column(s) have it too" if more else "")
+            + ". "
             "Impute or drop these values first."
         )
 

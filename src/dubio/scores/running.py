@@ -35,9 +35,7 @@ class RunningMoments:
     def of_block(cls, supervision: Supervision, moments: ClassMoments) -> RunningMoments:
         """Moments of one validated block of rows."""
         assert supervision.classes is not None
-        return cls(
-            supervision.kind == "soft", supervision.classes, moments, supervision.n_rows, supervision.n_labelled
-        )
+        return cls(supervision.kind == "soft", supervision.classes, moments, supervision.n_rows, supervision.n_labelled)
 
     def merge(self, other: RunningMoments) -> RunningMoments:
         """Both sets of rows together."""

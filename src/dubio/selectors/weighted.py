@@ -114,13 +114,12 @@ class MomentSelector(ScoreSelector):
         self._validate_own_parameters()
         names, n_features = _dask_columns(X)
         running = dask_moments(X, y, sample_weight, missing_label=getattr(self, "missing_label", "auto"))
-        running.require_two_classes()
         self.n_features_in_ = n_features
         if names is not None:
             self.feature_names_in_ = np.asarray(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
-        self._take(running)
+        self._finish(running)
         return self
 
     def _score(
@@ -133,12 +132,26 @@ class MomentSelector(ScoreSelector):
     def _read_block_supervision(self, y: Any, n_rows: int) -> Supervision:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        return read_supervision(y, n_rows, missing_label=getattr(self, "missing_label", "auto"), is_block=True)
+        supervision = read_supervision(y, n_rows, missing_label=getattr(self, "missing_label", "auto"), is_block=True)
+        if supervision.kind == "soft" and not self._takes_soft:
+            raise ValueError(
+                f"y has shape ({n_rows}, {supervision.n_classes}): {type(self).__name__} needs one label a row."
+            )
+        return supervision
+
+    def _is_ready(self, running: RunningMoments) -> bool:
+        """Whether there is anything to rank by yet."""
+        return running.has_two_classes
+
+    def _finish(self, running: RunningMoments) -> None:
+        """Take the moments of a whole table, or say what is missing in it."""
+        running.require_two_classes()
+        self._take(running)
 
     def _take(self, running: RunningMoments) -> None:
         """Rank by the moments so far; before a second class is seen there is nothing to rank by."""
         count, reason = resolve_count(self.n_features_to_select, self.n_features_in_)
-        if running.has_two_classes:
+        if self._is_ready(running):
             self.scores_ = self._score_moments(running.moments)
             self.ranking_ = rank_scores(self.scores_, lower_is_better=self._lower_is_better)
             self.support_ = self.ranking_ <= count
