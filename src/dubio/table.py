@@ -87,13 +87,11 @@ def check_finite(
             rows, columns = np.nonzero(bad)
         column = int(columns.min())
         in_column = np.sort(rows[columns == column])
-        more = len(np.unique(columns)) - 1
+        others = len(np.unique(columns)) - 1
+        more = f", and {others} more column(s) have it too" if others else ""
         raise ValueError(
             f"Input {name} contains {word}: {name_column(names, column)} has it in {len(in_column)} row(s), "
-            f"first in row {first_row + in_column[0]}"
-            + (f", and {more} more column(s) have it too" if more else "")
-            + ". "
-            "Impute or drop these values first."
+            f"first in row {first_row + in_column[0]}{more}. Impute or drop these values first."
         )
 
 

@@ -177,7 +177,7 @@ def _feature_names(
     features: Sequence[str] | None,
     exclude: Sequence[str],
 ) -> list[str]:
-    asked = {"target": [target] if target is not None else [], "soft": soft}
+    asked: dict[str, Sequence[str]] = {"target": [target] if target is not None else [], "soft": soft}
     asked |= {"weight": [weight] if weight is not None else [], "features": features or [], "exclude": exclude}
     for role, columns in asked.items():
         for column in columns:

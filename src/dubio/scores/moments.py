@@ -6,6 +6,7 @@ Weighted Laplacian, Fisher and closed-form constraint scores are all functions o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -181,7 +182,7 @@ def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]
     pieces = int(np.clip(stored // sums_size, 1, _SPARSE_PIECES))
     cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
     edges = np.unique(np.concatenate([[0], cuts, [n]]))
-    return [(int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def _centre_columns(X: Matrix, P: NDArray[np.float64], moments: ClassMoments, columns: Any) -> ClassMoments:

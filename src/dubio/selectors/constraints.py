@@ -125,7 +125,7 @@ class ConstraintScore(_PairSelector, MomentSelector):
         self.closure = closure
         self.missing_label = missing_label
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Add a block of rows with labels; see :meth:`WeightedLaplacianScore.partial_fit`.
 
         Pairs name rows of one table, so they cannot come in blocks.

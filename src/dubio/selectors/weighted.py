@@ -31,6 +31,8 @@ class MomentSelector(ScoreSelector):
     _takes_sparse = True
     _checks_values_itself = True
 
+    _running: RunningMoments | None = None
+
     @abstractmethod
     def _score_moments(self, moments: ClassMoments) -> NDArray[np.float64]:
         """Scores from the moments of at least two classes."""
@@ -65,7 +67,7 @@ class MomentSelector(ScoreSelector):
         True
         """
         self._validate_own_parameters()
-        running: RunningMoments | None = getattr(self, "_running", None)
+        running = self._running
         first_row = 0 if running is None else running.n_rows
         matrix = read_matrix(X, accept_sparse=True, check_values=False)
         validate_data(self, X, reset=running is None, skip_check_array=True)
@@ -92,7 +94,7 @@ class MomentSelector(ScoreSelector):
         """
         if type(other) is not type(self):
             raise ValueError(f"other is a {type(other).__name__}: only another {type(self).__name__} can be merged.")
-        mine, theirs = getattr(self, "_running", None), getattr(other, "_running", None)
+        mine, theirs = self._running, other._running
         if mine is None or theirs is None:
             raise ValueError("both selectors must have seen rows (fit or partial_fit) before they can be merged.")
         if self.n_features_in_ != other.n_features_in_ or self._known_names() != other._known_names():
@@ -134,9 +136,7 @@ class MomentSelector(ScoreSelector):
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         supervision = read_supervision(y, n_rows, missing_label=getattr(self, "missing_label", "auto"), is_block=True)
         if supervision.kind == "soft" and not self._takes_soft:
-            raise ValueError(
-                f"y has shape ({n_rows}, {supervision.n_classes}): {type(self).__name__} needs one label a row."
-            )
+            raise ValueError(f"y holds {supervision.describe()}: {type(self).__name__} needs one label a row.")
         return supervision
 
     def _is_ready(self, running: RunningMoments) -> bool:

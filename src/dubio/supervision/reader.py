@@ -89,7 +89,7 @@ def require_two_classes(supervision: Supervision) -> None:
     refuse_one_class(supervision.classes, has_rows, supervision.n_rows, supervision.n_labelled)
 
 
-def refuse_one_class(classes: NDArray[Any], has_rows: NDArray[np.bool_], n_rows: int, n_labelled: int) -> None:
+def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
     """Raise unless two of the classes have rows."""
     if n_labelled == 0:
         raise ValueError(
