@@ -156,9 +156,9 @@ def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, sto
 def class_sums_csr_centred(
     data: Any, indices: Any, indptr: Any, P: Any, slot: Any, centre: Any, sums: Any, stored: Any
 ) -> None:
-    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first of these.
+    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first of each class.
 
-    ``centre`` (columns,) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second powers
+    ``centre`` (columns, classes) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second powers
     and the weights themselves; ``stored`` (columns, classes) counts the values stored in rows of each class.
     """
     n_classes = P.shape[1]
@@ -167,12 +167,12 @@ def class_sums_csr_centred(
             c = slot[indices[e]]
             if c < 0:
                 continue
-            if np.isnan(centre[c]):
-                centre[c] = data[e]
-            z = data[e] - centre[c]
             for k in range(n_classes):
                 p = P[i, k]
                 if p != 0.0:
+                    if np.isnan(centre[c, k]):
+                        centre[c, k] = data[e]
+                    z = data[e] - centre[c, k]
                     sums[c, 0, k] += p * z
                     sums[c, 1, k] += p * z * z
                     sums[c, 2, k] += p

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from dubio._kernels.moments import class_sums_coded, class_sums_column
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.scores.moments import centred_moments, provisional_centre
+from dubio.scores.moments import cancelled_columns, centred_moments, provisional_centre, recentred
 from dubio.scores.running import RunningMoments
 from dubio.supervision import Supervision, read_supervision
 from dubio.table import check_overflow, name_column
@@ -73,7 +73,11 @@ def _column_moments(
     if bad.any():
         _raise_bad_value(columns, np.flatnonzero(bad), names, first_row, place)
         check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names))
-    return centred_moments(P.sum(axis=0), first.T, second.T, shift)
+    moments = centred_moments(P.sum(axis=0), first.T, second.T, shift)
+    cancelled = cancelled_columns(moments, second.T)
+    if len(cancelled):
+        moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), P, cancelled)
+    return moments
 
 
 def _raise_bad_value(

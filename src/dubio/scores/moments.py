@@ -23,7 +23,7 @@ _CHUNK = 65_536
 _CENTRE_ROWS = 256
 #: Pieces of a sparse table summed apart, each with sums of its own.
 _SPARSE_PIECES = 16
-#: Share of a sum of squares left after centring below which a sparse column is summed again, around a centre.
+#: Share of a sum of squares left after centring below which a column is summed again, class by class.
 _CANCELLED = 1e-4
 
 
@@ -124,7 +124,9 @@ def class_moments(
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow(np.sum(first + second, axis=0), names)
-    return centred_moments(weight, first, second, shift)
+    moments = centred_moments(weight, first, second, shift)
+    cancelled = cancelled_columns(moments, second)
+    return recentred(moments, X[:, cancelled], P, cancelled) if len(cancelled) else moments
 
 
 def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -172,8 +174,8 @@ def _sparse_moments(
         check_finite(X, names=names, first_row=first_row)
         check_overflow((first + second).sum(axis=0), names)
     moments = centred_moments(P.sum(axis=0), first, second, np.zeros(d))
-    cancelled = (moments.m2 < _CANCELLED * second).any(axis=0)
-    return _centre_columns(X, P, moments, np.flatnonzero(cancelled)) if cancelled.any() else moments
+    cancelled = cancelled_columns(moments, second)
+    return _sparse_recentred(moments, X, P, cancelled) if len(cancelled) else moments
 
 
 def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
@@ -185,21 +187,58 @@ def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]
     return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
-def _centre_columns(X: Matrix, P: NDArray[np.float64], moments: ClassMoments, columns: Any) -> ClassMoments:
-    """Sum some columns again around a stored value: far from zero, squares about zero have lost their digits."""
+def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], columns: Any) -> ClassMoments:
+    """:func:`recentred` for a CSR table, over stored values; what is not stored is zero."""
     n_classes = P.shape[1]
     slot = np.full(X.shape[1], -1, dtype=np.int64)
     slot[columns] = np.arange(len(columns))
-    centre = np.full(len(columns), np.nan)
+    centre = np.full((len(columns), n_classes), np.nan)
     sums = np.zeros((len(columns), 3, n_classes))
     stored = np.zeros((len(columns), n_classes), dtype=np.int64)
     class_sums_csr_centred(X.data, X.indices, X.indptr, P, slot, centre, sums, stored)
-    weight = P.sum(axis=0)
-    # What is not stored is zero: so much weight at -centre, and exactly none where every row of a class is stored.
+    centre[np.isnan(centre)] = 0.0
+    weight = moments.weight
+    # So much weight lies at zero, and exactly none where every row of a class is stored.
     zeros = np.where(stored < np.count_nonzero(P, axis=0), np.maximum(weight - sums[:, 2], 0.0), 0.0)
-    first = sums[:, 0] - zeros * centre[:, None]
-    second = sums[:, 1] + zeros * centre[:, None] ** 2
-    again = centred_moments(weight, first.T, second.T, centre)
-    origin, offset, m2 = moments.origin.copy(), moments.offset.copy(), moments.m2.copy()
-    origin[columns], offset[:, columns], m2[:, columns] = again.origin, again.offset, again.m2
-    return ClassMoments(weight, origin, offset, m2)
+    mean = sums[:, 0] / np.where(sums[:, 2] > 0, sums[:, 2], 1.0)
+    to_zero = -centre - mean
+    whole = np.where(weight > 0, weight, 1.0)
+    m2 = np.maximum(sums[:, 1] - sums[:, 0] * mean, 0.0) + to_zero**2 * sums[:, 2] * zeros / whole
+    return _replace_columns(moments, columns, centre.T, (mean + to_zero * zeros / whole).T, m2.T)
+
+
+def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], columns: Any) -> ClassMoments:
+    """Moments in which some columns (given as ``X``) are summed again, around a value from each class itself.
+
+    Where classes lie far from the common centre compared with their own spread, squares about it lose their digits.
+    """
+    centre = X[np.argmax(P, axis=0)].astype(np.float64)
+    offset, m2 = np.zeros_like(centre), np.zeros_like(centre)
+    for k in np.flatnonzero(moments.weight > 0):
+        rows = np.flatnonzero(P[:, k])
+        z, p = X[rows] - centre[k], P[rows, k]
+        offset[k] = p @ z / moments.weight[k]
+        m2[k] = p @ (z - offset[k]) ** 2
+    return _replace_columns(moments, columns, centre, offset, m2)
+
+
+def cancelled_columns(moments: ClassMoments, second: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Columns whose spread within classes is so small against the squares it was found from that digits are lost."""
+    weight = moments.weight
+    lost = moments.within < _CANCELLED * second.sum(axis=0)
+    return np.flatnonzero(lost | (weight @ moments.m2 < _CANCELLED * (weight @ second)))
+
+
+def _replace_columns(
+    moments: ClassMoments,
+    columns: Any,
+    centre: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    m2: NDArray[np.float64],
+) -> ClassMoments:
+    """``moments`` with some columns given anew, their offsets being from a ``centre`` (K, columns) of each class."""
+    new_origin = centre[np.argmax(moments.weight)]
+    origin, offsets, squares = moments.origin.copy(), moments.offset.copy(), moments.m2.copy()
+    origin[columns], offsets[:, columns], squares[:, columns] = new_origin, (centre - new_origin) + offset, m2
+    offsets[moments.weight == 0] = 0.0
+    return ClassMoments(moments.weight, origin, offsets, squares)

@@ -66,8 +66,8 @@ class RunningMoments:
             return self.classes if len(self.classes) else other.classes
         if _sort(self.classes) != _sort(other.classes):
             raise ValueError(
-                f"y holds {_sort(self.classes)} (such as {self.classes[0]!r}) in one block and {_sort(other.classes)} "
-                f"(such as {other.classes[0]!r}) in another: make all labels one type."
+                f"y holds {_sort(self.classes)} (such as {self.classes.tolist()[0]!r}) in one block and {_sort(other.classes)} "
+                f"(such as {other.classes.tolist()[0]!r}) in another: make all labels one type."
             )
         joined = np.unique(np.concatenate([self.classes, other.classes]))
         if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
