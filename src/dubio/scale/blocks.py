@@ -73,7 +73,7 @@ def _column_moments(
     if bad.any():
         _raise_bad_value(columns, np.flatnonzero(bad), names, first_row, place)
         check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names))
-    moments = centred_moments(P.sum(axis=0), first.T, second.T, shift)
+    moments = centred_moments(np.ones(n) @ P, first.T, second.T, shift)
     cancelled = cancelled_columns(moments, second.T)
     if len(cancelled):
         moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), P, cancelled)
@@ -110,7 +110,7 @@ def _read_classes(column: Any, missing_label: Any) -> Supervision:
 
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    used = np.unique(codes[codes >= 0])
+    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(encoded.dictionary) + 1)[1:])
     values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
     distinct = read_supervision(_plain(values), len(values), missing_label=missing_label, is_block=True)
     assert distinct.codes is not None and distinct.classes is not None

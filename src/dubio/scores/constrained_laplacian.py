@@ -98,9 +98,7 @@ def constrained_laplacian_score(
 def check_kernel(lam: float, scale: str) -> None:
     """Raise if the kernel has no width."""
     if not (np.isfinite(lam) and lam > 0):
-        raise ValueError(
-            f"lam must be positive, the width of the kernel exp(-d^2 / lam); found {lam!r}"
-        )
+        raise ValueError(f"lam must be positive, the width of the kernel exp(-d^2 / lam); found {lam!r}")
     if scale not in ("mean", "none"):
         raise ValueError(f'scale must be "mean" or "none"; found {scale!r}')
 
@@ -108,9 +106,7 @@ def check_kernel(lam: float, scale: str) -> None:
 def _pattern(graph: Any, n_rows: int) -> sparse.csr_array:
     """Where a graph has edges in either direction, no row with itself."""
     if graph.shape != (n_rows, n_rows):
-        raise ValueError(
-            f"neighbor_labels as a graph must have shape ({n_rows}, {n_rows}); found {graph.shape}"
-        )
+        raise ValueError(f"neighbor_labels as a graph must have shape ({n_rows}, {n_rows}); found {graph.shape}")
     return symmetrize(sparse.csr_array(graph != 0).astype(np.float64))
 
 
@@ -189,9 +185,7 @@ def _weighted(
     return pair_graph(pairs, kernel if weights is None else weights * kernel, n_rows)
 
 
-def _warn_of_underflow(
-    degree: NDArray[np.float64], has_neighbors: NDArray[np.bool_], lam: float, scale: str
-) -> None:
+def _warn_of_underflow(degree: NDArray[np.float64], has_neighbors: NDArray[np.bool_], lam: float, scale: str) -> None:
     lost = int(np.count_nonzero(has_neighbors & (degree < np.finfo(np.float64).tiny)))
     total = int(np.count_nonzero(has_neighbors))
     if not total or 2 * lost < total:

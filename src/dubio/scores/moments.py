@@ -103,21 +103,15 @@ def class_moments(
     shift = provisional_centre(X, P)
     if not np.isfinite(shift).all():
         check_finite(X, names=names, first_row=first_row)
-    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
-    if by_columns:
-        table, PT = X.T, np.ascontiguousarray(P.T)
+    if X.flags.f_contiguous and not X.flags.c_contiguous:
+        kernel, table = class_sums_columns, X.T
     else:
-        table = np.ascontiguousarray(X)
+        kernel, table = class_sums_rows, np.ascontiguousarray(X)
 
     def work(start: int, stop: int) -> tuple[NDArray[np.float64], ...]:
-        weight, poison = np.zeros(n_classes), np.zeros(d)
-        if by_columns:
-            first, second = np.zeros((d, n_classes)), np.zeros((d, n_classes))
-            class_sums_columns(table, PT, shift, start, stop, weight, first, second)
-            return weight, first.T, second.T, poison
-        first, second = np.zeros((n_classes, d)), np.zeros((n_classes, d))
-        class_sums_rows(table, P, shift, start, stop, weight, first, second, poison)
-        return weight, first, second, poison
+        sums = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d)), np.zeros(d)
+        kernel(table, P, shift, start, stop, *sums)
+        return sums
 
     parts = run_chunks(work, chunks(n, _CHUNK), n_threads)
     weight, first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(4))
