@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
 from dubio.scores.quadratic import quadratic_form
 from dubio.supervision import read_supervision
