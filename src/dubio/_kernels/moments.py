@@ -186,8 +186,8 @@ def class_sums_csr_centred(
 ) -> None:
     """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first of each class.
 
-    ``centre`` (columns, classes) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second powers
-    and the weights themselves; ``stored`` (columns, classes) counts the values stored in rows of each class.
+    ``centre`` (columns, classes) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second
+    powers and the weights themselves; ``stored`` (columns, classes) counts the values stored in rows of each class.
     """
     n_classes = P.shape[1]
     for i in range(len(indptr) - 1):

@@ -1,8 +1,8 @@
 r"""Edges of a neighbour graph as seen from a sample of rows: enough for unbiased sums over all edges.
 
 Let N(i) be the k nearest rows of i. Every edge of the graph stands in the list of one of its ends, or of both. So a
-sum over edges is a sum over rows i and :math:`j \in N(i)` in which an edge that stands in one list counts fully, and one
-that stands in both lists counts half, twice. Row i's part needs its own list, and whether i is in the lists of its
+sum over edges is a sum over rows i and :math:`j \in N(i)` in which an edge that stands in one list counts fully, and
+one that stands in both lists counts half, twice. Row i's part needs its own list, and whether i is in the lists of its
 neighbours: with m sampled rows, at most m (k + 1) lists, each found exactly among all n rows. A simple random sample
 of rows, times n / m, then estimates the sum without bias.
 """

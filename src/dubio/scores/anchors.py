@@ -1,15 +1,16 @@
 r"""Laplacian scores from sampled rows, with standard errors.
 
 A score is :math:`R = A / (Q - M^2 / V)`, where A, Q, M and V are sums over edges (of :math:`s (f_i - f_j)^2`,
-:math:`s (f_i^2 + f_j^2)`, :math:`s (f_i + f_j)` and :math:`2 s`), or :math:`R = V A / (V Q - M^2)`. Each sum is a sum over
-rows of parts :math:`a_i, q_i, m_i, v_i` (see :mod:`dubio.graphs.anchors`), and a product of two such sums over a simple
-random sample S of m of n rows is estimated without bias by
+:math:`s (f_i^2 + f_j^2)`, :math:`s (f_i + f_j)` and :math:`2 s`), or :math:`R = V A / (V Q - M^2)`. Each sum is a sum
+over rows of parts :math:`a_i, q_i, m_i, v_i` (see :mod:`dubio.graphs.anchors`), and a product of two such sums is
+estimated without bias, from a simple random sample S of m of n rows, by
 
 .. math:: \widehat{U Z} = \frac{n}{m} \sum_{i \in S} u_i z_i + \frac{n (n - 1)}{m (m - 1)} \sum_{i \ne j \in S} u_i z_j,
 
-so numerator and denominator are both unbiased; with m = n they are exact. Their ratio has a bias of order 1/m and, by the
-delta method, the variance of :math:`n \bar e` with :math:`e_i = (a_i - R\, (q_i - 2 \mu m_i + \mu^2 v_i)) / (Q - M^2 / V)`
-and :math:`\mu = M / V`.
+so numerator and denominator are both unbiased; with m = n they are exact. Their ratio has a bias of order 1/m and, by
+the delta method, the variance of :math:`n \bar e` with :math:`\mu = M / V` and
+
+.. math:: e_i = (a_i - R\, (q_i - 2 \mu m_i + \mu^2 v_i)) / (Q - M^2 / V).
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _BLOCK_BYTES = 32 * 2**20
 
 
 def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Score of every column of ``X`` and its standard error; ``inf`` and 0 for one that does not vary over the edges."""
+    """Score of every column of ``X`` and its standard error; ``inf`` and 0 for one constant over the edges."""
     if not edges.weights.sum() > 0:
         raise ValueError("no sampled edge has a positive weight: give a wider kernel (t) or more anchors.")
     touched = np.unique(np.concatenate([edges.rows, edges.neighbors.ravel()]))

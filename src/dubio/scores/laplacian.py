@@ -16,7 +16,6 @@ from dubio.scores.quadratic import laplacian_ratio
 from dubio.supervision import read_supervision, require_numbers
 from dubio.table import Matrix, read_matrix
 
-
 #: Scores and, where they are estimates, their standard errors.
 ScoresAndErrors: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 

@@ -64,11 +64,9 @@ class RunningMoments:
             )
         if not (len(self.classes) and len(other.classes)):  # a block without any label
             return self.classes if len(self.classes) else other.classes
+        mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
         if _sort(self.classes) != _sort(other.classes):
-            raise ValueError(
-                f"y holds {_sort(self.classes)} (such as {self.classes.tolist()[0]!r}) in one block and {_sort(other.classes)} "
-                f"(such as {other.classes.tolist()[0]!r}) in another: make all labels one type."
-            )
+            raise ValueError(f"y holds {mine} in one block and {theirs} in another: make all labels one type.")
         joined = np.unique(np.concatenate([self.classes, other.classes]))
         if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
             raise ValueError(

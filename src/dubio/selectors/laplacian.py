@@ -253,8 +253,8 @@ class SemiSupervisedLaplacianScore(_GraphSelector):
     C : float
         Weight of edges between labelled rows.
     neighbors : {"exact", "approximate", "anchors"}
-        How the mixed graph of many rows is found: exactly, by nearest-neighbour descent (needs pynndescent), or from the
-        exact neighbours of ``n_anchors`` sampled rows, which gives estimates with standard errors.
+        How the mixed graph of many rows is found: exactly, by nearest-neighbour descent (needs pynndescent), or from
+        the exact neighbours of ``n_anchors`` sampled rows, which gives estimates with standard errors.
     n_anchors : int
         Rows sampled for "anchors".
     random_state : int, RandomState or None
