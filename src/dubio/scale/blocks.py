@@ -57,7 +57,7 @@ def _column_moments(
     some = some if len(some) else np.zeros(1, dtype=np.intp)
     shift = provisional_centre(np.column_stack([x[some] for x in columns]), np.ones((len(some), 1)))
     shift[~np.isfinite(shift)] = 0.0  # found again, with its place, in the sums
-    codes = supervision.codes if weights is None else None
+    codes = supervision.codes.astype(np.int32) if supervision.codes is not None and weights is None else None
     PT = None if codes is not None else np.ascontiguousarray(P.T)
     first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)
 
