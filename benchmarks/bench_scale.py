@@ -154,7 +154,9 @@ def _text_table(n: int, d: int, stored: int, popular: bool) -> Any:
     else:
         columns = rng.integers(0, d, size=(n, stored), dtype=np.int32)
     columns.sort(axis=1)
-    table = sparse.csr_array((rng.random(n * stored), columns.ravel(), np.arange(0, n * stored + 1, stored)), (n, d))
+    pointers = np.arange(0, n * stored + 1, stored, dtype=np.int32)
+    table = sparse.csr_array((rng.random(n * stored), columns.ravel(), pointers), shape=(n, d))
+    table.sum_duplicates()
     return table, rng.dirichlet(np.ones(3), size=n)
 
 
@@ -233,9 +235,8 @@ def anchor_spread(n: int, m: int, seeds: int) -> Callable[[], Any]:
 
 def anchor_statistics(n: int = 20_000, m: int = 500, seeds: int = 200) -> None:
     spread, mean = measure(ME, "anchor_spread", n=n, m=m, seeds=seeds, warmup=0, repeat=1).value
-    print(
-        f"\n## Anchors: {m} of {n:,} rows, {seeds} seeds\n\n| feature | sd of error / standard error | mean |\n|---|---:|---:|"
-    )
+    print(f"\n## Anchors: {m} of {n:,} rows, {seeds} seeds\n")
+    print("| feature | sd of error / standard error | mean |\n|---|---:|---:|")
     for j, (s, b) in enumerate(zip(spread, mean, strict=True)):
         print(f"| x{j} | {s:.2f} | {b:+.2f} |", flush=True)
 

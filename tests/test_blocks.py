@@ -226,6 +226,15 @@ def test_sparse_equals_dense(n_classes, unsorted):
         assert score(table, P)[6] == score(X, P)[6]  # exactly the worst
 
 
+def test_a_sparse_value_stored_in_parts():
+    parts = sparse.csr_array((np.asarray([1.0, 2.0, 5.0, 1.0]), [0, 0, 0, 0], [0, 2, 3, 4, 4]), shape=(4, 1))
+    before = parts.data.copy()
+    np.testing.assert_allclose(
+        dubio.fisher_score(parts, [0, 0, 1, 1]), dubio.fisher_score([[3.0], [5.0], [1.0], [0.0]], [0, 0, 1, 1])
+    )
+    np.testing.assert_array_equal(parts.data, before)
+
+
 def test_sparse_column_stored_in_one_class_only():
     """A value near 1e6 in one class and nothing in the other: the spread within the class must not cancel."""
     rng = np.random.default_rng(5)

@@ -153,7 +153,7 @@ def test_progress_is_reported(frame, tmp_path):
 
 def test_a_missing_column_says_which_exist(frame, tmp_path):
     path = _sources(frame, tmp_path)["parquet"]
-    with pytest.raises(ValueError, match=r"target column 'Y' is not in one.parquet, which has 10 column\(s\): 'a', 'b'"):
+    with pytest.raises(ValueError, match=r"target column 'Y' is not in one.parquet, which has 10 column\(s\): 'a', "):
         rank_stream(path, target="Y")
     with pytest.raises(ValueError, match=r"soft column 'pp'.*Did you mean 'p'\?"):
         rank_stream(path, soft=["pp", "q"])

@@ -152,6 +152,9 @@ def centred_moments(
 def _sparse_moments(
     X: Matrix, P: NDArray[np.float64], names: list[Any] | None, first_row: int, n_threads: int
 ) -> ClassMoments:
+    if not X.has_canonical_format:  # a value stored in parts must be whole before it is squared
+        X = X.copy()
+        X.sum_duplicates()
     d, n_classes = X.shape[1], P.shape[1]
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
@@ -173,9 +176,9 @@ def _sparse_moments(
 
 
 def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
-    """Ranges of rows with about as many stored values each, and no fewer than there are sums."""
+    """Ranges of rows with about as many stored values each: many for each sum, as every piece has sums of its own."""
     n, stored = len(indptr) - 1, int(indptr[-1])
-    pieces = int(np.clip(stored // sums_size, 1, _SPARSE_PIECES))
+    pieces = int(np.clip(stored // (32 * sums_size), 1, _SPARSE_PIECES))
     cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
     edges = np.unique(np.concatenate([[0], cuts, [n]]))
     return [(int(a), int(b)) for a, b in pairwise(edges)]
