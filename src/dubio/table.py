@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array
 
 #: float64 or float32, dense or CSR: what every method computes on.
@@ -61,6 +63,97 @@ def read_matrix(
     if check_values:
         check_finite(matrix, names=names, allow_nan=allow_nan, name=name)
     return matrix
+
+
+def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:
+    """A dense float64 matrix that may hold NaN, and the mask of its nominal columns.
+
+    Nominal are the columns declared so (``nominal``: a mask, positions or names) and, in a data frame, those of
+    categories, text or bools. Their categories become whole numbers, in the order of their names; a missing one
+    becomes NaN.
+    """
+    names = column_names(X)
+    if names is None:
+        matrix = X
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+            is_nominal = _declared(nominal, names, X.shape[1])
+            matrix = X.astype(object)
+            for column in np.flatnonzero(is_nominal):
+                matrix[:, column] = _category_codes(X[:, column])
+        matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
+        return matrix, _declared(nominal, names, matrix.shape[1])
+    is_nominal = _declared(nominal, names, len(names))
+    is_nominal |= [_holds_categories(X, j, dtype) for j, dtype in enumerate(X.dtypes)]
+    if not is_nominal.any() or X.shape[0] == 0:
+        return read_matrix(X, allow_nan=True, name=name).astype(np.float64, copy=False), is_nominal
+    matrix = np.empty((len(X), len(names)))
+    numeric = np.flatnonzero(~is_nominal)
+    if len(numeric):
+        matrix[:, numeric] = read_matrix(_safe_indexing(X, numeric, axis=1), check_values=False, name=name)
+    for j in np.flatnonzero(is_nominal):
+        matrix[:, j] = _category_codes(_column_values(X, int(j)))
+    check_finite(matrix, names=names, allow_nan=True, name=name)
+    return matrix, is_nominal
+
+
+def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
+    """Whether a column of a data frame is one of categories, text or bools."""
+    word = str(dtype).lower()
+    if word == "object":  # text in older pandas, but also numbers beside None
+        known = [value for value in _column_values(X, index) if not _is_missing(value)]
+        return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in known)
+    return word.startswith(("categor", "enum", "bool", "str", "utf8"))
+
+
+def _column_values(X: Any, index: int) -> NDArray[Any]:
+    return np.asarray(_safe_indexing(X, [index], axis=1).to_numpy(), dtype=object)[:, 0]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _category_codes(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Whole numbers for the categories of one column, NaN where it has none."""
+    missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=len(column))
+    codes = np.full(len(column), np.nan)
+    # Text and numbers may stand side by side: categories are told apart by what they print.
+    codes[~missing] = np.unique([str(value) for value in column[~missing]], return_inverse=True)[1]
+    return codes
+
+
+def _declared(nominal: Any, names: list[Any] | None, n_features: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n_features, dtype=bool)
+    if nominal is not None:
+        mask[pick_columns(nominal, names, n_features, "nominal")] = True
+    return mask
+
+
+def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument: str) -> NDArray[np.int64]:
+    """Positions of the columns that ``argument`` names: None for all, a mask, positions or names."""
+    if wanted is None:
+        return np.arange(n_features)
+    columns = np.asarray(wanted)
+    if columns.ndim != 1:
+        raise ValueError(f"{argument} has {columns.ndim} dimensions: give a list of columns or a mask.")
+    if columns.dtype.kind == "b":
+        if len(columns) != n_features:
+            raise ValueError(f"{argument} is a mask of {len(columns)} columns, and X has {n_features}.")
+        return np.flatnonzero(columns)
+    if columns.dtype.kind in "iu" or len(columns) == 0:
+        outside = [int(j) for j in columns if not 0 <= j < n_features]
+        if outside:
+            raise ValueError(f"{argument} holds {outside[0]}, and X has the columns 0 to {n_features - 1}.")
+        positions = columns.astype(np.int64)
+    else:
+        unknown = [str(name) for name in columns.tolist() if names is None or name not in names]
+        if names is None or unknown:
+            why = "X has no column names" if names is None else f"X has no column {unknown[0]!r}"
+            raise ValueError(f"{argument} names {len(columns)} column(s), but {why}.")
+        positions = np.array([names.index(name) for name in columns.tolist()], dtype=np.int64)
+    if len(np.unique(positions)) < len(positions):
+        raise ValueError(f"{argument} holds a column more than once.")
+    return positions
 
 
 def check_finite(

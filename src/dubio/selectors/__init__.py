@@ -1,14 +1,23 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.cleaned import CleanedSelector
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
+from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import LaplacianScore, SemiSupervisedLaplacianScore, SupervisedLaplacianScore
+from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
+from dubio.selectors.neighbors import NeighborSearch
 from dubio.selectors.weighted import FisherScore, WeightedLaplacianScore
 
 __all__ = [
+    "CleanedSelector",
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
+    "NeighborSearch",
     "SemiSupervisedLaplacianScore",
     "SupervisedLaplacianScore",
     "WeightedLaplacianScore",

@@ -74,7 +74,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
-            if not weights[supervision.labelled].any():
+            if self._needs_labels and not weights[supervision.labelled].any():
                 raise ValueError("sample_weight is zero on every labelled row: nothing is left to learn from.")
         self.n_labelled_ = supervision.n_labelled
         self.n_unlabelled_ = supervision.n_rows - supervision.n_labelled

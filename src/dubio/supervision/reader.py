@@ -64,8 +64,8 @@ def read_supervision(
     --------
     >>> from dubio.supervision import read_supervision
     >>> s = read_supervision(["cat", None, "dog", "cat"], 4)
-    >>> s.kind, list(s.classes), list(s.codes)
-    ('hard', ['cat', 'dog'], [np.int64(0), np.int64(-1), np.int64(1), np.int64(0)])
+    >>> s.kind, s.classes.tolist(), s.codes.tolist()
+    ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
     supervision = _read_target(y, n_rows, target, missing_label, is_block)
     if must_link is None and cannot_link is None:
@@ -103,6 +103,27 @@ def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labell
             f"y has one class only ({name!r} in {n_labelled} labelled row(s)): at least two classes are needed to tell "
             "which features separate them."
         )
+
+
+def require_two_rows_a_class(supervision: Supervision) -> None:
+    """Raise if a class lives in one row only: methods that measure distances within a class have none there."""
+    assert supervision.memberships is not None and supervision.classes is not None
+    rows_of = (supervision.memberships > 0).sum(axis=0)
+    lonely = np.flatnonzero(rows_of == 1)
+    if len(lonely) == 0:
+        return
+    if supervision.kind == "hard" and supervision.classes.dtype.kind in "iu" and 3 * len(lonely) > len(rows_of) > 20:
+        raise ValueError(
+            f"Unknown label type: y holds {len(rows_of)} distinct whole numbers in {supervision.n_labelled} rows, "
+            f"{len(lonely)} of them once. This looks like regression, and this method needs classes; for a numeric "
+            "target use a method such as SupervisedLaplacianScore."
+        )
+    row = int(np.flatnonzero(supervision.memberships[:, lonely[0]] > 0)[0])
+    raise ValueError(
+        f"class {supervision.classes[lonely[0]]!r} has one row only (row {row}; {len(lonely)} such class(es)), and the "
+        "distance to the next row of the class does not exist: give it a second row, merge it with another class, "
+        "or leave it out."
+    )
 
 
 def require_numbers(supervision: Supervision, at_least: int = 2) -> None:

@@ -1,4 +1,4 @@
-"""Seeded simulators of doubt: an unsure expert, wrong labels, lost labels, pairs in place of labels."""
+"""Seeded simulators of doubt: an unsure expert, wrong labels, lost labels (pairs: see ``pairs_from_labels``)."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from dubio.supervision.record import SoftLabels
@@ -72,13 +73,71 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArr
     >>> int((flip_labels(y, 0.2, random_state=0) != y).sum())
     4
     """
-    if not 0 <= rate <= 1:
-        raise ValueError(f"rate={rate!r} must lie in [0, 1].")
+    wanted = _flips_wanted(y, rate)
     classes, codes = _classes(y)
     rng = check_random_state(random_state)
-    rows = rng.permutation(len(codes))[: round(rate * len(codes))]
+    rows = rng.permutation(len(codes))[:wanted]
     flipped = codes.copy()
     flipped[rows] = _other_class(codes[rows], len(classes), rng)
+    return classes[flipped]
+
+
+def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+    """Turn exactly ``round(rate * n)`` labels into the next class in sorted order (the last into the first).
+
+    Examples
+    --------
+    >>> from dubio.supervision import flip_labels_to_next
+    >>> flip_labels_to_next(["a", "b", "c"], 1.0).tolist()
+    ['b', 'c', 'a']
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    rows = check_random_state(random_state).permutation(len(codes))[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = (codes[rows] + 1) % len(classes)
+    return classes[flipped]
+
+
+def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+    """Flip exactly ``round(rate * n)`` labels of rows near another class, to that class.
+
+    A row is the nearer to the border the smaller its distance to the nearest row of another class is in comparison
+    with that to the nearest other row of its own. The flips are drawn from the twice as many rows nearest to it, and go
+    to the class of the nearest row of another class. Distances are taken in ``X`` as it is: scale it first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.supervision import flip_labels_near_border
+    >>> y = np.repeat([0, 1], 50)
+    >>> flipped = flip_labels_near_border(np.arange(100.0)[:, None], y, 0.02, random_state=0)
+    >>> bool(np.isin(np.flatnonzero(flipped != y), [48, 49, 50, 51]).all())
+    True
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or len(table) != len(codes):
+        raise ValueError(f"X has shape {table.shape} and y has {len(codes)} rows: they must be the same rows.")
+    n = len(codes)
+    to_own = np.full(n, np.inf)
+    to_other = np.full(n, np.inf)
+    other = np.zeros(n, dtype=np.int64)
+    for k in range(len(classes)):
+        mine = codes == k
+        tree = NearestNeighbors(n_neighbors=1).fit(table[mine])
+        distance = tree.kneighbors(table[~mine])[0][:, 0]
+        nearer = distance < to_other[~mine]
+        rows = np.flatnonzero(~mine)[nearer]
+        to_other[rows], other[rows] = distance[nearer], k
+        if mine.sum() > 1:
+            to_own[mine] = tree.kneighbors()[0][:, 0]
+    nearness = np.divide(to_other, to_own, out=np.full(n, np.inf), where=to_own > 0)
+    near = np.argsort(nearness, kind="stable")[: 2 * wanted]
+    rows = check_random_state(random_state).permutation(near)[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = other[rows]
     return classes[flipped]
 
 
@@ -127,47 +186,10 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     return hidden
 
 
-def sample_pairs(
-    y: ArrayLike, n_must: int, n_cannot: int, *, random_state: Any = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw distinct must-link and cannot-link pairs from labels, uniformly over all such pairs.
-
-    Returns
-    -------
-    must_link, cannot_link : arrays (n_must, 2), (n_cannot, 2)
-        Row indices, the lower one first.
-    """
-    classes, codes = _classes(y)
-    rng = check_random_state(random_state)
-    n = len(codes)
-    sizes = np.bincount(codes, minlength=len(classes))
-    n_same = int((sizes * (sizes - 1) // 2).sum())
-    available = {"n_must": n_same, "n_cannot": n * (n - 1) // 2 - n_same}
-    for name, wanted in (("n_must", n_must), ("n_cannot", n_cannot)):
-        if not 0 <= wanted <= available[name]:
-            raise ValueError(f"{name}={wanted}, but y has {available[name]} such pairs.")
-    return (
-        _draw_pairs(codes, n_must, available["n_must"], True, rng),
-        _draw_pairs(codes, n_cannot, available["n_cannot"], False, rng),
-    )
-
-
-def _draw_pairs(
-    codes: NDArray[np.int64], wanted: int, available: int, same: bool, rng: np.random.RandomState
-) -> NDArray[np.int64]:
-    n = len(codes)
-    if wanted > available // 4:  # dense: list them all and choose
-        i, j = np.triu_indices(n, 1)
-        fit = np.flatnonzero((codes[i] == codes[j]) == same)
-        chosen = rng.choice(fit, wanted, replace=False)
-        return np.column_stack([i[chosen], j[chosen]]).astype(np.int64)
-    found: dict[tuple[int, int], None] = {}
-    while len(found) < wanted:
-        i, j = rng.randint(n, size=(2, 2 * wanted + 64))
-        for a, b in zip(np.minimum(i, j).tolist(), np.maximum(i, j).tolist(), strict=True):
-            if a != b and (codes[a] == codes[b]) == same and len(found) < wanted:
-                found[a, b] = None
-    return np.asarray(list(found), dtype=np.int64).reshape(-1, 2)
+def _flips_wanted(y: ArrayLike, rate: float) -> int:
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate={rate!r} must lie in [0, 1].")
+    return round(rate * len(np.asarray(y)))
 
 
 def _classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
