@@ -1,0 +1,37 @@
+"""How many features to keep: those whose q-value passes, with the reason in words."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class NoFeatureStandsOut(UserWarning):
+    """Nothing in the table is clearly related to what is known of the target."""
+
+
+def keep_significant(
+    qvalues: NDArray[np.float64], ranking: NDArray[np.int64], alpha: float, *, stacklevel: int = 2
+) -> tuple[NDArray[np.bool_], str]:
+    """The features with ``q <= alpha``; the best-ranked one, with a warning, if there are none."""
+    support = qvalues <= alpha
+    kept = int(support.sum())
+    if kept:
+        return support, (
+            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most "
+            f"{alpha:g}, so that about {100 * alpha:g} % of those kept are expected to be there by chance"
+        )
+    warnings.warn(
+        f"no feature stands out: the smallest q-value is {qvalues.min():.3g}, above alpha={alpha:g}. The best-ranked "
+        "feature is kept, but nothing shows that it matters.",
+        NoFeatureStandsOut,
+        stacklevel=stacklevel,
+    )
+    support = np.zeros(len(qvalues), dtype=bool)
+    support[np.argmin(ranking)] = True
+    return support, (
+        f"no feature stands out: the smallest q-value (Benjamini-Hochberg) is {qvalues.min():.3g}, above {alpha:g}; "
+        "the best-ranked feature is kept all the same, because a selection must not be empty"
+    )
