@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
@@ -57,6 +58,7 @@ def write_report(
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
+    notes: Sequence[str] = (),
 ) -> None:
     """Write the report of a fitted selector as one HTML file (needs the extra ``cli``).
 
@@ -76,6 +78,8 @@ def write_report(
         What the page calls them.
     code : str
         Code that does the same again, shown at the end.
+    notes : sequence of str
+        Remarks, shown with the explanation.
 
     Examples
     --------
@@ -100,6 +104,7 @@ def write_report(
         table_name=table_name,
         target_name=target_name,
         code=code,
+        notes=notes,
     )
     write_whole(path, render_report(findings))
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from dubio.report.svg import Scale, chart, escape, figures, line, nice_ticks, number, shorten, tag, text
 
 Floats = NDArray[np.float64]
-_NAME = 190.0  # room for names on the left
+_NAME = 228.0  # room for names on the left
 _ROW = 22.0
 
 
@@ -39,7 +39,7 @@ def ranking_bars(
     for i, name in enumerate(names):
         y = top + _ROW * i
         state = "kept" if kept[i] else "left"
-        label = text(_NAME, y + 14, shorten(name, 28), class_=f"name {state}", text_anchor="end")
+        label = text(_NAME, y + 14, shorten(name, 30), class_=f"name {state}", text_anchor="end")
         bar = tag(
             "rect", x=bars(0), y=y + 4, width=max(bars(float(merits[i])) - bars(0), 1.5), height=13.0, rx=2, class_=state
         )
@@ -86,7 +86,7 @@ def size_chart(
     parts = []
     for tick in ticks:
         parts.append(line([(left, y(tick)), (right, y(tick))], class_="grid"))
-        words = f"{10.0**tick:.3g}" if logarithmic else f"{tick:.4g}"
+        words = _power_of_ten(tick) if logarithmic else f"{tick:.4g}"
         parts.append(text(left - 6, y(tick) + 4, words, class_="tick", text_anchor="end"))
     for tick in np.unique(np.round([1, *nice_ticks(1, last, 8)])):
         parts.append(text(x(tick), bottom + 18, f"{tick:g}", class_="tick", text_anchor="middle"))
@@ -192,12 +192,12 @@ def feature_by_number(name: str, values: Floats, target: Floats, target_name: st
 def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str]) -> str:
     """How often each feature took each rank: a row a feature, a column a rank."""
     cell, top = 26.0, 30.0
-    parts = [text(_NAME + 10, 12, "share of the resamples in which the feature had that rank", class_="axis-name")]
+    parts = [text(_NAME + 10, 12, "rank in the resamples; the darker, the more often", class_="axis-name")]
     for j, label in enumerate(columns):
         parts.append(text(_NAME + 10 + cell * (j + 0.5), top - 4, label, class_="tick", text_anchor="middle"))
     for i, name in enumerate(names):
         y = top + _ROW * i
-        parts.append(text(_NAME, y + 15, shorten(name, 28), class_="name", text_anchor="end"))
+        parts.append(text(_NAME, y + 15, shorten(name, 30), class_="name", text_anchor="end"))
         for j in range(len(columns)):
             share = float(shares[i, j])
             parts.append(
@@ -209,7 +209,7 @@ def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str]) -> s
                     width=cell - 2,
                     height=_ROW - 2,
                     class_="heat",
-                    fill_opacity=f"{max(share, 0.0) ** 0.7:.3f}",
+                    fill_opacity=f"{max(share, 0.0) ** 0.5:.3f}",
                 )
             )
     width = _NAME + 20 + cell * len(columns)
@@ -218,12 +218,17 @@ def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str]) -> s
 
 def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
     """Correlations between features; two colours for the two signs."""
-    cell = 26.0
-    parts = []
+    cell, top = 26.0, 22.0
+    parts = [
+        tag("rect", x=_NAME + 10, y=2.0, width=12.0, height=12.0, class_="plus"),
+        text(_NAME + 27, 12, "rise together", class_="axis-name"),
+        tag("rect", x=_NAME + 120, y=2.0, width=12.0, height=12.0, class_="minus"),
+        text(_NAME + 137, 12, "one falls as the other rises", class_="axis-name"),
+    ]
     size = len(names)
     for i, name in enumerate(names):
-        y = _ROW * i
-        parts.append(text(_NAME, y + 15, f"{i + 1}. {shorten(name, 25)}", class_="name", text_anchor="end"))
+        y = top + _ROW * i
+        parts.append(text(_NAME, y + 15, f"{i + 1}. {shorten(name, 27)}", class_="name", text_anchor="end"))
         for j in range(size):
             value = float(correlations[i, j])
             parts.append(
@@ -239,8 +244,8 @@ def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
                 )
             )
     for j in range(size):
-        parts.append(text(_NAME + 10 + cell * (j + 0.5), _ROW * size + 14, j + 1, class_="tick", text_anchor="middle"))
-    return chart(max(_NAME + 20 + cell * size, 300), _ROW * size + 22, "Correlation of the top features", parts)
+        parts.append(text(_NAME + 10 + cell * (j + 0.5), top + _ROW * size + 14, j + 1, class_="tick", text_anchor="middle"))
+    return chart(max(_NAME + 20 + cell * size, 540), top + _ROW * size + 22, "Correlation of the top features", parts)
 
 
 def share_bars(names: Sequence[str], shares: Floats, labels: Sequence[str], title: str) -> str:
@@ -250,11 +255,17 @@ def share_bars(names: Sequence[str], shares: Floats, labels: Sequence[str], titl
     parts = []
     for i, name in enumerate(names):
         y = _ROW * i
-        parts.append(text(_NAME, y + 15, shorten(name, 28), class_="name", text_anchor="end"))
+        parts.append(text(_NAME, y + 15, shorten(name, 30), class_="name", text_anchor="end"))
         width = max(bars(float(shares[i])) - bars(0), 1.0)
         parts.append(tag("rect", x=bars(0), y=y + 4, width=width, height=14.0, rx=2, class_="kept"))
         parts.append(text(bars(0) + width + 6, y + 15, labels[i], class_="value"))
     return chart(900, _ROW * len(names) + 6, title, parts)
+
+
+def _power_of_ten(exponent: float) -> str:
+    if -3 <= exponent <= 3:
+        return f"{10.0**exponent:g}"
+    return "10" + str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def _span(values: Floats) -> tuple[float, float]:

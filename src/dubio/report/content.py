@@ -103,8 +103,8 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     sure = findings.stability
     if sure is not None:
         columns += [
-            _column("rank from", _numbers(sure.rank_low[order], 3), "number", "low end of the rank when resampled"),
-            _column("rank to", _numbers(sure.rank_high[order], 3), "number", "high end of the rank when resampled"),
+            _column("rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of the rank when resampled"),
+            _column("rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"),
             _column("kept in", _numbers(100 * sure.frequency[order], 3), "percent", "share of the resamples"),
         ]
     return {"noun": "features", "columns": columns}

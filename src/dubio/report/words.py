@@ -47,7 +47,7 @@ def surety(findings: Findings) -> list[str]:
     stability = findings.stability
     if stability is not None:
         value = stability.index.value
-        word = "barely" if value < 0.4 else "fairly" if value < 0.75 else "very"
+        word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
         sentences.append(
             f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
             f"stability index was {value:.2f} (interval {stability.index.low:.2f} to {stability.index.high:.2f}; 1 means "
