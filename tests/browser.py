@@ -7,11 +7,20 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
+#: Chromium reads commands from descriptor 3 and writes answers to descriptor 4: first out of the way, then into place.
+_LAUNCH = """
+import fcntl, os, sys
+read, write = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
+os.dup2(read, 3)
+os.dup2(write, 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
@@ -42,9 +51,8 @@ class Browser:
             f"--user-data-dir={self._folder}",
             f"--window-size={width},{height}",
         ]
-        # Chromium reads commands from descriptor 3 and writes answers to descriptor 4.
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}', path, *options, "about:blank"],
+            [sys.executable, "-c", _LAUNCH, str(to_read), str(to_write), path, *options, "about:blank"],
             pass_fds=(to_read, to_write),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

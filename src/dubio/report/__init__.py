@@ -25,9 +25,14 @@ def render_report(findings: Findings) -> str:
 
     from dubio import __version__
     from dubio.report.content import page_content
+    from dubio.report.svg import printable
 
     environment = Environment(
-        loader=PackageLoader("dubio.report", "."), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=PackageLoader("dubio.report", "."),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
+        undefined=StrictUndefined,
+        trim_blocks=True,
     )
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dubio.report import charts, words
 from dubio.report.findings import Findings
-from dubio.report.svg import figures
+from dubio.report.svg import figures, shorten
 from dubio.table import standardize
 
 _TOP_BARS = 30
@@ -128,15 +128,15 @@ def _cell(value: Any, kind: str) -> str:
     return figures(value) if isinstance(value, float) else str(value)
 
 
-def _merits(findings: Findings) -> NDArray[np.float64]:
-    """Scores between 0 (the worst) and 1 (the best)."""
-    scores = findings.ranking.scores * (-1.0 if findings.ranking.lower_is_better else 1.0)
+def _merits(findings: Findings, shown: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Lengths of the bars: from the worst of the features shown, a stub, to the best, a full bar."""
+    scores = findings.ranking.scores[shown] * (-1.0 if findings.ranking.lower_is_better else 1.0)
     finite = np.isfinite(scores)
     if not finite.any():
         return np.zeros(len(scores))
     low, high = scores[finite].min(), scores[finite].max()
-    merits = np.ones(len(scores)) if high == low else (scores - low) / (high - low)
-    return np.clip(np.where(finite, merits, 0.0), 0.0, 1.0)
+    merits = np.ones(len(scores)) if high == low else 0.04 + 0.96 * (scores - low) / (high - low)
+    return np.where(finite, merits, 0.0)
 
 
 def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
@@ -144,7 +144,7 @@ def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
     intervals = None if sure is None else (sure.rank_low[shown], sure.rank_median[shown], sure.rank_high[shown])
     return charts.ranking_bars(
         [str(ranking.names[j]) for j in shown],
-        _merits(findings)[shown],
+        _merits(findings, shown),
         [figures(float(ranking.scores[j])) for j in shown],
         ranking.support[shown],
         intervals,
@@ -166,7 +166,7 @@ def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]
             classes = ["all rows"] if known.classes is None else [str(c) for c in known.classes.tolist()]
             order = np.argsort(-memberships.sum(axis=0), kind="stable")
             picture = charts.feature_by_class(name, values, memberships, classes, order)
-        pictures.append({"name": name, "rank": str(rank), "svg": picture})
+        pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
     return pictures
 
 
@@ -236,7 +236,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
         _column("row", _numbers(rows), "number", "counted from 0"),
         _column("given label", given, "text"),
         _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
-        _column("wrong with", _numbers(100 * audit.wrong[rows], 3), "percent", "probability that the label is wrong"),
+        _column("wrong with", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
     ]
     columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
     shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]

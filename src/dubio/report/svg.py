@@ -9,10 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+def printable(text: object) -> str:
+    """The text with a box for every character no page may hold."""
+    return "".join(c if c.isprintable() or c in " \n" else "\ufffd" for c in str(text))
+
+
 def escape(text: object) -> str:
-    """Text as it may stand in SVG and HTML; characters no page may hold are shown as a box."""
-    clean = "".join(c if c.isprintable() or c == " " else "\ufffd" for c in str(text))
-    return html.escape(clean, quote=True)
+    """Text as it may stand in SVG and HTML."""
+    return html.escape(printable(text), quote=True)
 
 
 def shorten(text: object, length: int) -> str:

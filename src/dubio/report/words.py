@@ -27,8 +27,8 @@ def answer(findings: Findings) -> str:
         return "No feature stands out."
     if kept == total:
         return "All of them: no feature can be left out with confidence." if total > 1 else "The only one there is."
-    plural = "features" if kept != 1 else "feature"
-    return f"Keep {kept} of {total} {plural}." if total > 1 else "Keep the one feature there is."
+    plural = "features" if total != 1 else "feature"
+    return f"Keep {kept:,} of {total:,} {plural}." if total > 1 else "Keep the one feature there is."
 
 
 def surety(findings: Findings) -> list[str]:
@@ -50,7 +50,7 @@ def surety(findings: Findings) -> list[str]:
         word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
         sentences.append(
             f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
-            f"stability index was {value:.2f} (interval {stability.index.low:.2f} to {stability.index.high:.2f}; 1 means "
+            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to {_two(stability.index.high)}; 1 means "
             "always the same features, 0 no better than chance)."
         )
     audit = findings.audit
@@ -62,6 +62,10 @@ def surety(findings: Findings) -> list[str]:
             else f"None of the {labelled} labels looks wrong."
         )
     return sentences
+
+
+def _two(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # never "-0.00"
 
 
 def labels_table(findings: Findings) -> list[tuple[str, str]]:
