@@ -14,7 +14,7 @@ from dubio.plots import LabelAuditDisplay, RankingDisplay, SubsetPathDisplay
 from dubio.supervision import flip_labels
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 
 @pytest.fixture(autouse=True)

@@ -44,9 +44,7 @@ def made_up_stability(n_features: int, names: Any, n_draws: int = 10) -> Stabili
     ranks = np.argsort(rng.random((n_draws, n_features)), axis=1) + 1
     low, median, high = np.quantile(ranks, [0.025, 0.5, 0.975], axis=0)
     kept = ranks <= max(1, n_features // 2)
-    return Stability(
-        names, ranks, kept, low, median, high, kept.mean(axis=0), nogueira_index(kept), "bootstrap", 0.95
-    )
+    return Stability(names, ranks, kept, low, median, high, kept.mean(axis=0), nogueira_index(kept), "bootstrap", 0.95)
 
 
 @pytest.fixture(scope="module")
@@ -236,7 +234,9 @@ def test_keyboard_reaches_sorting_and_the_theme(browser, hostile_page):
     browser.run("document.querySelector('[data-table=features] thead button').focus()")
     assert browser.run("document.activeElement.tagName") == "BUTTON"
     for kind in ("keyDown", "keyUp"):
-        browser.call("Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r")
+        browser.call(
+            "Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r"
+        )
     assert browser.run("document.querySelector('thead th').getAttribute('aria-sort')") == "descending"
     background = "getComputedStyle(document.body).backgroundColor"
     light = browser.run(background)
@@ -247,7 +247,9 @@ def test_keyboard_reaches_sorting_and_the_theme(browser, hostile_page):
 def test_page_is_named_for_screen_readers(browser, hostile_page):
     browser.open(hostile_page)
     assert browser.run("document.documentElement.lang") == "en"
-    assert browser.run("[...document.querySelectorAll('svg')].every(s => s.getAttribute('aria-label') && s.role !== '')")
+    assert browser.run(
+        "[...document.querySelectorAll('svg')].every(s => s.getAttribute('aria-label') && s.role !== '')"
+    )
     assert browser.run("[...document.querySelectorAll('table')].every(t => t.caption && t.caption.textContent.trim())")
     assert browser.run("[...document.querySelectorAll('th')].every(h => h.scope)")
     assert browser.run("[...document.querySelectorAll('input, select')].every(i => i.labels.length === 1)")

@@ -61,9 +61,9 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         clean = FeatureSelector(random_state=seed, n_jobs=jobs).fit(X, truth)
     wrong = float(np.mean(guesses != truth))
     print(
-        f"Wine: {len(X)} rows, {X.shape[1]} features of which {N_DECOYS} are shuffled copies that mean nothing. A simulated "
-        f"expert gives\neach row class probabilities (mean doubt {DOUBT:g}); asked for one class, the same expert would be "
-        f"wrong in {100 * wrong:.0f} % of the rows.\n"
+        f"Wine: {len(X)} rows, {X.shape[1]} features of which {N_DECOYS} are shuffled copies that mean nothing. A "
+        f"simulated\nexpert gives each row class probabilities (mean doubt {DOUBT:g}); asked for one class, the same "
+        f"expert\nwould be wrong in {100 * wrong:.0f} % of the rows.\n"
     )
     ranking = doubtful.to_ranking()
     rows = [

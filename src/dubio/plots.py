@@ -43,9 +43,7 @@ class RankingDisplay:
     stability: Any = None
 
     @classmethod
-    def from_estimator(
-        cls, estimator: Any, *, stability: Any = None, n_features: int = 20, ax: Any = None
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, stability: Any = None, n_features: int = 20, ax: Any = None) -> Self:
         """Draw the ranking of a fitted selector."""
         check_is_fitted(estimator)
         return cls(estimator.to_ranking(), stability).plot(n_features=n_features, ax=ax)

@@ -38,19 +38,27 @@ class Engine(StrEnum):
     lnt = "lnt"
 
 
-Table = Annotated[str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or Feather; .csv.gz too; - for CSV on stdin.")]
-Target = Annotated[str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")]
+Table = Annotated[
+    str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or Feather; .csv.gz too; - for CSV on stdin.")
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")
+]
 Unlabelled = Annotated[
     list[str] | None,
     typer.Option("--unlabelled", metavar="VALUE", help="A value of the target that means: no label. May be repeated."),
 ]
 Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
-Nominal = Annotated[list[str] | None, typer.Option("--nominal", metavar="A,B", help="Columns of names, also if they look like numbers.")]
+Nominal = Annotated[
+    list[str] | None, typer.Option("--nominal", metavar="A,B", help="Columns of names, also if they look like numbers.")
+]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; the answer does not depend on it.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Top = Annotated[int, typer.Option("--top", min=1, metavar="N", help="Rows of the printed table (CSV and JSON have all).")]
+Top = Annotated[
+    int, typer.Option("--top", min=1, metavar="N", help="Rows of the printed table (CSV and JSON have all).")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -64,12 +72,7 @@ def _version(
         raise typer.Exit()
 
 
-@app.command(
-    epilog="Examples:  dubio rank patients.csv --target diagnosis --report patients.html   |   "
-    "dubio rank wine.parquet --soft p_red,p_white --keep 5 --json   |   "
-    "dubio rank scans.csv.gz --experts ann,bob,eve --save-table small.csv   |   "
-    "dubio rank songs.tsv --pairs pairs.csv"
-)
+@app.command()
 def rank(
     table: Table,
     target: Target = None,
@@ -82,12 +85,19 @@ def rank(
     experts: Annotated[
         list[str] | None, typer.Option("--experts", metavar="A,B,C", help="Columns with one expert's class each.")
     ] = None,
-    combine: Annotated[Combine, typer.Option("--combine", help="How the experts' votes are put together.")] = Combine.average,
+    combine: Annotated[
+        Combine, typer.Option("--combine", help="How the experts' votes are put together.")
+    ] = Combine.average,
     pairs: Annotated[
-        str | None, typer.Option("--pairs", metavar="FILE", help="Pairs of rows: row, row, must or cannot (rows from 0).")
+        str | None,
+        typer.Option("--pairs", metavar="FILE", help="Pairs of rows: row, row, must or cannot (rows from 0)."),
     ] = None,
-    regression: Annotated[bool, typer.Option("--regression", help="The target is a number (found out if not said).")] = False,
-    classes: Annotated[bool, typer.Option("--classes", help="The target is a class, also if it looks like a number.")] = False,
+    regression: Annotated[
+        bool, typer.Option("--regression", help="The target is a number (found out if not said).")
+    ] = False,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="The target is a class, also if it looks like a number.")
+    ] = False,
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
@@ -101,11 +111,15 @@ def rank(
     ] = None,
     draws: Annotated[
         int | None,
-        typer.Option("--stability", metavar="DRAWS", min=0, help="Resamples that say how sure the ranks are; 0 for none."),
+        typer.Option(
+            "--stability", metavar="DRAWS", min=0, help="Resamples that say how sure the ranks are; 0 for none."
+        ),
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
-    report: Annotated[str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to look at.")] = None,
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to look at.")
+    ] = None,
     save_table: Annotated[
         str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with the kept columns only.")
     ] = None,
@@ -119,6 +133,13 @@ def rank(
 
     The target may be a class or a number, some of them missing; class probabilities; the votes of several experts;
     pairs of rows; or nothing at all. The method and the number of features follow from it, unless you say otherwise.
+
+    \b
+    Examples:
+      dubio rank patients.csv --target diagnosis --report patients.html
+      dubio rank wine.parquet --soft p_red,p_white --keep 5 --json
+      dubio rank scans.csv.gz --experts ann,bob,eve --save-table small.csv
+      dubio rank songs.tsv --pairs pairs.csv
     """
     from dubio.cli.ranking import RankOptions, rank_table
 
@@ -127,7 +148,6 @@ def rank(
     rank_table(
         table,
         _wishes(
-            table,
             target=target,
             soft=soft,
             experts=experts,
@@ -157,9 +177,7 @@ def rank(
     )
 
 
-@app.command(
-    epilog="Examples:  dubio audit patients.csv --target diagnosis   |   dubio audit patients.csv -t diagnosis --csv > doubtful.csv"
-)
+@app.command()
 def audit(
     table: Table,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column with the class.")],
@@ -180,10 +198,15 @@ def audit(
 
     Experts judge each row without having seen it. Rows are counted from 0 under the header. Look at a row before you
     change its label: a rare kind of row is doubted too.
+
+    \b
+    Examples:
+      dubio audit patients.csv --target diagnosis
+      dubio audit patients.csv -t diagnosis --csv > doubtful.csv
     """
     from dubio.cli.auditing import audit_table
 
-    wishes = _wishes(table, target=target, kind="classes", unlabelled=unlabelled, ignore=ignore, nominal=nominal)
+    wishes = _wishes(target=target, kind="classes", unlabelled=unlabelled, ignore=ignore, nominal=nominal)
     audit_table(table, wishes, engine.value, every_row, seed, jobs, _output(as_json, as_csv), top, quiet)
 
 
@@ -218,7 +241,9 @@ def methods(as_json: AsJson = False, as_csv: AsCsv = False, debug: Debug = False
 
 @app.command()
 def demo(
-    report: Annotated[str, typer.Option("--report", metavar="OUT.html", help="Where to write the report.")] = "dubio-demo.html",
+    report: Annotated[
+        str, typer.Option("--report", metavar="OUT.html", help="Where to write the report.")
+    ] = "dubio-demo.html",
     seed: Seed = 0,
     jobs: Jobs = None,
     debug: Debug = False,
@@ -253,11 +278,13 @@ def _count(text: str) -> Any:
     raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3) or auto.")
 
 
-def _wishes(table: str, **options: Any) -> Any:
+def _wishes(**options: Any) -> Any:
     from dubio.cli.question import Wishes
 
     lists = ("soft", "experts", "ignore", "nominal")
-    given = {name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value}
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value
+    }
     return Wishes(**{name: _names(value) if name in lists else value for name, value in given.items()})
 
 

@@ -123,7 +123,9 @@ def _rows(found: Any, every_row: bool) -> list[dict[str, Any]]:
     return records(table[["row", "given", "suggested", "wrong", "doubtful", "rank"]])
 
 
-def _print(found: Any, question: Question, rows: list[dict[str, Any]], by_class: list[dict[str, Any]], top: int) -> None:
+def _print(
+    found: Any, question: Question, rows: list[dict[str, Any]], by_class: list[dict[str, Any]], top: int
+) -> None:
     columns = [("row", "right"), ("given", "left"), ("suggested", "left"), ("wrong with", "right")]
     shown = [(row["row"], row["given"], row["suggested"], _percent(row["wrong"])) for row in rows[:top]]
     hidden = len(rows) - len(shown)

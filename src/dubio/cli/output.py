@@ -54,7 +54,9 @@ def print_text(content: str) -> None:
         stream.flush()
 
 
-def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = "") -> None:
+def print_table(
+    title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = ""
+) -> None:
     """A neat table; ``columns`` holds a name and "left" or "right" for each."""
     from rich import box
     from rich.console import Console

@@ -222,9 +222,7 @@ def _is_number(column: Any) -> bool:
     return getattr(column.dtype, "kind", "O") in "iuf"
 
 
-def _features(
-    frame: Any, apart: list[str], wishes: Wishes, notes: list[str], code: list[str]
-) -> tuple[Any, list[str]]:
+def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, list[str]]:
     import pandas as pd
 
     dropped, nominal = list(apart), []

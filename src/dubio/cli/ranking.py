@@ -209,7 +209,12 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
         }
         if sure is not None:
             index = sure.index
-            content["stability"] = {"index": index.value, "low": index.low, "high": index.high, "draws": len(sure.rankings)}
+            content["stability"] = {
+                "index": index.value,
+                "low": index.low,
+                "high": index.high,
+                "draws": len(sure.rankings),
+            }
         print_text(as_json(content))
     else:
         _print_ranking(question, selector, rows, options.top)

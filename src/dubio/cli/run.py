@@ -35,7 +35,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return 0
+        return FAULT
     except UserError as error:
         _say(str(error))
         return BAD_INPUT

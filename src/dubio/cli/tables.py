@@ -75,8 +75,8 @@ def table_format(path: str) -> str:
         return "text"
     hint = " (save the sheet as CSV first)" if suffix in (".xlsx", ".xls", ".ods") else ""
     raise UserError(
-        f"{quote(path)} has the ending {quote(suffix)}{hint}: tables are .csv, .tsv, .parquet or .feather, and text may "
-        "be compressed (.csv.gz)."
+        f"{quote(path)} has the ending {quote(suffix)}{hint}: tables are .csv, .tsv, .parquet or .feather, and text "
+        "may be compressed (.csv.gz)."
     )
 
 
@@ -187,10 +187,10 @@ def _lines(path: str, content: bytes | None) -> Iterator[TextIO]:
         yield io.TextIOWrapper(io.BytesIO(content), **options)
     elif path.endswith(".gz"):
         with gzip.open(path, "rt", **options) as text:
-            yield text  # type: ignore[misc]
+            yield text
     elif path.endswith(".bz2"):
         with bz2.open(path, "rt", **options) as text:
-            yield text  # type: ignore[misc]
+            yield text
     elif path.endswith(".zst"):
         import pyarrow as pa
 

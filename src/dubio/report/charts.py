@@ -41,7 +41,13 @@ def ranking_bars(
         state = "kept" if kept[i] else "left"
         label = text(_NAME, y + 14, shorten(name, 30), class_=f"name {state}", text_anchor="end")
         bar = tag(
-            "rect", x=bars(0), y=y + 4, width=max(bars(float(merits[i])) - bars(0), 1.5), height=13.0, rx=2, class_=state
+            "rect",
+            x=bars(0),
+            y=y + 4,
+            width=max(bars(float(merits[i])) - bars(0), 1.5),
+            height=13.0,
+            rx=2,
+            class_=state,
         )
         value = text(max(bars(float(merits[i])), bars(0)) + 6, y + 14, labels[i], class_="value")
         title = f"<title>{escape(name)}: {escape(labels[i])}{', kept' if kept[i] else ''}</title>"
@@ -103,7 +109,9 @@ def size_chart(
     parts.append(line([(x(at), top), (x(at), bottom)], class_="chosen"))
     anchor = "end" if at > last / 2 else "start"
     parts.append(
-        text(x(at) + (-6 if anchor == "end" else 6), top + 12, f"{chosen} kept", class_="chosen-name", text_anchor=anchor)
+        text(
+            x(at) + (-6 if anchor == "end" else 6), top + 12, f"{chosen} kept", class_="chosen-name", text_anchor=anchor
+        )
     )
     return chart(900, 295, f"{label} by number of features; {chosen} kept", parts)
 
@@ -244,7 +252,9 @@ def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
                 )
             )
     for j in range(size):
-        parts.append(text(_NAME + 10 + cell * (j + 0.5), top + _ROW * size + 14, j + 1, class_="tick", text_anchor="middle"))
+        parts.append(
+            text(_NAME + 10 + cell * (j + 0.5), top + _ROW * size + 14, j + 1, class_="tick", text_anchor="middle")
+        )
     return chart(max(_NAME + 20 + cell * size, 540), top + _ROW * size + 22, "Correlation of the top features", parts)
 
 

@@ -62,7 +62,13 @@ def page_content(findings: Findings) -> dict[str, Any]:
 def tables_json(tables: dict[str, Any]) -> str:
     """JSON that may stand inside a script element: no character of it can end the element or start another."""
     packed = json.dumps(tables, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    for character, code in (("<", "\\u003c"), (">", "\\u003e"), ("&", "\\u0026"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
+    for character, code in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
         packed = packed.replace(character, code)
     return packed
 
@@ -103,8 +109,12 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     sure = findings.stability
     if sure is not None:
         columns += [
-            _column("rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of the rank when resampled"),
-            _column("rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"),
+            _column(
+                "rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of the rank when resampled"
+            ),
+            _column(
+                "rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"
+            ),
             _column("kept in", _numbers(100 * sure.frequency[order], 3), "percent", "share of the resamples"),
         ]
     return {"noun": "features", "columns": columns}

@@ -120,7 +120,9 @@ def size_curve(selector: Any) -> Curve:
         steps = np.arange(1, len(qvalues) + 1)
         return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature taken in", alpha, True)
     scores = ranking.scores[ranking.order]
-    return Curve(np.arange(1, len(scores) + 1), scores, kept, f"score ({'low' if ranking.lower_is_better else 'high'} is good)")
+    return Curve(
+        np.arange(1, len(scores) + 1), scores, kept, f"score ({'low' if ranking.lower_is_better else 'high'} is good)"
+    )
 
 
 def subset_path(selector: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], str] | None:

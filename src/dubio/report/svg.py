@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +36,7 @@ def figures(value: float) -> str:
     return "–" if not np.isfinite(value) else f"{value:.4g}"
 
 
-def tag(name: str, content: str = "", **attributes: object) -> str:
+def tag(name: str, content: str = "", **attributes: Any) -> str:
     """One element; ``class_`` is class, underscores become hyphens, numbers are shortened."""
     parts = [name]
     for key, value in attributes.items():
@@ -45,7 +46,7 @@ def tag(name: str, content: str = "", **attributes: object) -> str:
     return f"<{head}>{content}</{name}>" if content else f"<{head}/>"
 
 
-def text(x: float, y: float, words: object, **attributes: object) -> str:
+def text(x: float, y: float, words: object, **attributes: Any) -> str:
     """Text at a point."""
     return tag("text", escape(words), x=float(x), y=float(y), **attributes)
 
@@ -71,7 +72,7 @@ def nice_ticks(low: float, high: float, count: int = 5) -> NDArray[np.float64]:
     return np.where(np.abs(ticks) < step * 1e-9, 0.0, ticks)
 
 
-def line(points: Sequence[tuple[float, float]], **attributes: object) -> str:
+def line(points: Sequence[tuple[float, float]], **attributes: Any) -> str:
     """A polyline."""
     return tag("polyline", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), fill="none", **attributes)
 

@@ -36,8 +36,8 @@ def surety(findings: Findings) -> list[str]:
     sentences = []
     if not findings.stands_out:
         sentences.append(
-            "Nothing in the table is clearly related to the target: the best-ranked feature is kept because a selection "
-            "must not be empty, and nothing shows that it matters."
+            "Nothing in the table is clearly related to the target: the best-ranked feature is kept because a "
+            "selection must not be empty, and nothing shows that it matters."
         )
     elif findings.alpha is not None:
         sentences.append(
@@ -50,14 +50,14 @@ def surety(findings: Findings) -> list[str]:
         word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
         sentences.append(
             f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
-            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to {_two(stability.index.high)}; 1 means "
-            "always the same features, 0 no better than chance)."
+            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to {_two(stability.index.high)}; 1 "
+            "means always the same features, 0 no better than chance)."
         )
     audit = findings.audit
     if audit is not None:
         doubtful, labelled = int(audit.doubtful.sum()), int(audit.labelled.sum())
         sentences.append(
-            f"{doubtful} of {labelled} labels look wrong (estimated share of wrong labels: {100 * audit.error_rate:.1f} %)."
+            f"{doubtful} of {labelled} labels look wrong (estimated share: {100 * audit.error_rate:.1f} %)."
             if doubtful
             else f"None of the {labelled} labels looks wrong."
         )
