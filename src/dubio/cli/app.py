@@ -285,7 +285,10 @@ def _wishes(**options: Any) -> Any:
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value
     }
-    return Wishes(**{name: _names(value) if name in lists else value for name, value in given.items()})
+    for name in lists:
+        if name in given:
+            given[name] = _names(given[name])
+    return Wishes(**given)
 
 
 def _names(values: tuple[str, ...]) -> tuple[str, ...]:

@@ -50,8 +50,8 @@ def surety(findings: Findings) -> list[str]:
         word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
         sentences.append(
             f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
-            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to {_two(stability.index.high)}; 1 "
-            "means always the same features, 0 no better than chance)."
+            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to "
+            f"{_two(stability.index.high)}; 1 means always the same features, 0 no better than chance)."
         )
     audit = findings.audit
     if audit is not None:
