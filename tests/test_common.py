@@ -32,6 +32,8 @@ ESTIMATORS = [
     dubio.FuzzyRoughSearch(),
     dubio.MutualInformationSearch(n_init=2, random_state=0),
     dubio.MutualInformationRanking(n_init=2, random_state=0),
+    dubio.NeighborSearch(clean=None),
+    dubio.NeighborSearch(target="numbers"),
 ]
 
 
