@@ -14,12 +14,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dubio import audit_labels
+from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.progress import step
 from dubio.cli.question import Question, Wishes, ask
 from dubio.cli.ranking import tell
 from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import read_table
+from dubio.supervision import read_supervision
 from dubio.table import standardize
 
 #: From so many features on, labels are doubted in the table's main directions.
@@ -31,10 +33,11 @@ def audit_question(question: Question, engine: Any, seed: int, jobs: int | None)
     """Audit the labels of a question; missing cells are taken as the median of their column."""
     features = question.features.astype(float)
     filled = features.fillna(features.median()).fillna(0.0)
+    labels = question.y.mask(question.y.map(question.y.value_counts()) == 1)
     experts = None
     if filled.shape[1] > MANY_FEATURES:
         filled = _main_directions(filled.to_numpy(), seed)
-    if filled.shape[1] >= 0.8 * question.y.dropna().value_counts().min():
+    if filled.shape[1] >= 0.8 * labels.dropna().value_counts().min():
         experts = _experts_for_small_classes(jobs)
     with step("doubting the labels") as advance:
         done = {"steps": 0}
@@ -45,13 +48,22 @@ def audit_question(question: Question, engine: Any, seed: int, jobs: int | None)
 
         return audit_labels(
             filled,
-            question.y,
+            labels,
             engine=engine,
             experts=experts if engine != "lnt" else None,
             missing_label=question.missing_label,
             random_state=seed,
             n_jobs=jobs,
             progress=progress,
+        )
+
+
+def _require_classes(question: Question) -> None:
+    read = read_supervision(question.y, len(question.y), target="auto", missing_label=question.missing_label)
+    if read.kind == "numbers":
+        raise UserError(
+            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: an audit "
+            "needs one class a row."
         )
 
 
@@ -86,6 +98,11 @@ def audit_table(
         frame = read_table(path)
     question = ask(frame, wishes, path)
     notes = list(question.notes)
+    _require_classes(question)
+    alone = question.y.value_counts()
+    alone = alone[alone == 1].index.tolist()
+    if alone:
+        notes.append(f"{len(alone)} class(es) with one row each cannot be judged and were left out: {listing(alone)}.")
     missing = int(question.features.isna().to_numpy().sum())
     if missing:
         notes.append(f"{missing} missing value(s) of the table were taken as the median of their column.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import sys
@@ -16,6 +17,7 @@ from typing import Any
 from dubio.cli.errors import UserError
 from dubio.files import remove_unfinished
 
+_THEIRS = re.compile(r"[/\\\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\\\]")
 #: Exit codes: a mistake in the file or the options; a fault of ours; interrupted.
 BAD_INPUT, FAULT, INTERRUPTED = 2, 1, 130
 
@@ -116,7 +118,8 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             yield
         finally:
             for warning in caught:
-                if issubclass(warning.category, UserWarning | RuntimeWarning):
+                # what the libraries below us warn each other of is no news for a person
+                if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
                     text = _one_line(warning.message)
                     if text not in notes:
                         notes.append(text)
