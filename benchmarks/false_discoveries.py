@@ -116,7 +116,10 @@ def one(table: Any, kind: str, seed: int, permuted: bool) -> Draw:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         target = "numbers" if "numbers" in kind else "classes"
-        selector = FeatureSelector(random_state=seed, target=target).fit(X, known)
+        # With all classes known "auto" searches subsets after an audit of the labels, seconds a draw; which features
+        # are kept is decided by the tests alone, so a quick ranking is measured in its place.
+        method = "mean_rank" if kind == "classes" else "auto"
+        selector = FeatureSelector(method, random_state=seed, target=target).fit(X, known)
     nothing = any(issubclass(w.category, NoFeatureStandsOut) for w in caught)
     kept = selector.support_
     return Draw((kept & ~relevant).sum() / kept.sum(), kept[relevant].mean(), nothing)

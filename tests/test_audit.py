@@ -279,14 +279,14 @@ def test_pool_maximises_the_literal_likelihood():
         best = naive.pooled_log_likelihood(logs, noisy, pool.weights, pool.flip_rate)
         for weights, rate in (
             (pool.weights * 1.05, pool.flip_rate),
-            (pool.weights + [0.05, 0.0], pool.flip_rate),
-            (pool.weights + [0.0, 0.05], pool.flip_rate),
+            (pool.weights + np.array([0.05, 0.0]), pool.flip_rate),
+            (pool.weights + np.array([0.0, 0.05]), pool.flip_rate),
             (pool.weights, pool.flip_rate * 0.9),
         ):
             assert naive.pooled_log_likelihood(logs, noisy, weights, rate) <= best + 1e-9
         if flips:
             slope = approx_fprime(
-                [pool.flip_rate], lambda r: naive.pooled_log_likelihood(logs, noisy, pool.weights, r[0]), 1e-6
+                [pool.flip_rate], lambda r, w=pool.weights: naive.pooled_log_likelihood(logs, noisy, w, r[0]), 1e-6
             )
             assert abs(slope[0]) < 1e-3
 

@@ -34,6 +34,7 @@ def test_each_form_of_supervision_gets_its_method():
     pairs = pairs_from_labels(y, n_must_link=40, n_cannot_link=40, random_state=0)
     few = np.where(np.arange(90) < 20, y, -1)
     cases = {
+        "hard": ({"y": y}, "neighbor_search"),
         "few hard": ({"y": few}, "relieff"),
         "soft": ({"y": unsure_expert(y, random_state=0).memberships}, "mean_rank"),
         "numbers": ({"y": _numbers()[1]}, "mean_rank"),
@@ -52,6 +53,8 @@ def test_each_form_of_supervision_gets_its_method():
 
 def test_the_first_rule_that_fits_is_taken():
     many = read_supervision(np.eye(2)[np.arange(200_000) % 2], 200_000)
+    classes = read_supervision(np.arange(5000) % 2, 5000)
+    assert choose(classes, 50).parameters["methods"] == ("smooth_r2", "relieff")
     assert choose(many, 50).parameters["methods"] == ("linear_r2", "smooth_r2")
     assert choose(read_supervision(np.eye(2)[np.arange(200) % 2], 200), 50).parameters["methods"] == (
         "smooth_r2",
@@ -85,6 +88,18 @@ def test_only_related_features_are_kept_and_the_ranking_is_the_method_s():
     tests = relation_pvalues(X.to_numpy(), read_supervision(P, 150))
     np.testing.assert_array_equal(fitted.pvalues_, tests.pvalues)
     np.testing.assert_array_equal(fitted.ranking_, dubio.MeanRankScore().fit(X, P).ranking_)
+
+
+def test_a_search_tells_its_sufficient_subset_and_certain_probabilities_are_classes():
+    X, y = _table(150)
+    fitted = FeatureSelector().fit(X, np.eye(3)[y])
+    assert fitted.method_ == "neighbor_search" and fitted.supervision_.kind == "hard"
+    assert 1 in fitted.sufficient_subset_ and "as well as any subset" in fitted.explanation_
+    np.testing.assert_array_equal(fitted.support_, fitted.qvalues_ <= 0.05)
+    np.testing.assert_array_equal(fitted.support_, FeatureSelector("mean_rank").fit(X, y).support_)
+    fitted.set_params(n_features_to_select=2).fit(X, y)
+    assert not hasattr(fitted, "sufficient_subset_") and not hasattr(fitted, "pvalues_")
+    np.testing.assert_array_equal(np.flatnonzero(fitted.support_), fitted.selector_.subsets_[2])
 
 
 def test_nothing_related_says_so():
@@ -172,3 +187,14 @@ def test_pairs_beside_numbers_are_refused():
     X, y = _numbers()
     with pytest.raises(ValueError, match="leave one of them out"):
         FeatureSelector().fit(X, y, must_link=[(0, 1)], cannot_link=[(1, 2)])
+
+
+def test_the_page_on_how_many_runs():
+    import re
+    from pathlib import Path
+
+    page = (Path(__file__).parents[1] / "docs" / "how_many.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.S)
+    assert blocks
+    for block in blocks:
+        exec(compile(block, "how_many.md", "exec"), {})

@@ -128,8 +128,8 @@ def audit_labels(
             folds_used = usable_folds(codes, classes, n_folds)
             counts = np.bincount(codes[codes >= 0])
             left = counts - -(-counts // folds_used)  # of each class, when a fold is held out
-            judges = read_experts(experts, int(left.sum()), int(left.min()), n_jobs)
             table = read_matrix(X, allow_nan=experts is not None)
+            judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
             said = out_of_fold_probabilities(
                 table,
                 codes,

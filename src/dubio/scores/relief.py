@@ -34,8 +34,8 @@ def soft_relief_score(
     .. math:: S_r = \frac1n \sum_i \Big[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
               - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big],
 
-    over the n rows that have both hits and misses among their neighbours. Looks at all features together when it chooses neighbours, so it sees features that matter only jointly. Work
-    grows as :math:`n^2 d`; memory does not.
+    over the n rows that have both hits and misses among their neighbours. Looks at all features together when it
+    chooses neighbours, so it sees features that matter only jointly. Work grows as :math:`n^2 d`; memory does not.
 
     Parameters
     ----------
