@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -199,6 +200,72 @@ def test_report_and_its_code(capfd, folder, tmp_path):
         row["score"] for name in scope["X"].columns for row in found["features"] if row["feature"] == name
     ]
     assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("method", ["neighbor_search", "mutual_information_search", "fuzzy_rough_search"])
+def test_report_of_a_search_shows_its_criterion(capfd, folder, tmp_path, method):
+    out = tmp_path / "report.html"
+    found = ranked(capfd, folder / "iris.csv", "-t", "species", "-m", method, "--report", out, "--stability", 0)
+    page = out.read_text()
+    assert re.search(r"is good\) by number of features; \d+ (kept|are enough)", page)
+    assert found["kept"]
+
+
+def test_code_of_a_messy_table(capfd, tmp_path):
+    import html
+
+    path, out = tmp_path / "messy.csv", tmp_path / "report.html"
+    rng = np.random.default_rng(0)
+    lines = ["nr;x;colour;y"]
+    for i in range(60):
+        x, colour = "?" if i % 7 == 0 else round(rng.normal(), 3), "None" if i % 3 else "red"
+        lines.append(f"{i};{x};{colour};{'-' if i % 5 == 0 else 'ab'[i % 2]}")
+    path.write_text("\n".join(lines))
+    found = ranked(capfd, path, "-t", "y", "--unlabelled", "-", "--keep", 2, "--report", out, "--stability", 0)
+    scope: dict = {}
+    exec(html.unescape(out.read_text().split("In Python:</p><pre><code>")[1].split("</code>")[0]), scope)
+    ranking = scope["selector"].to_ranking()
+    assert [row["feature"] for row in found["features"]] == ranking.names[ranking.order].tolist()
+    assert [row["score"] for row in found["features"]] == ranking.scores[ranking.order].tolist()
+    assert "'nr' only numbers the rows" in " ".join(found["notes"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_is_shown_to_a_person_only(folder):
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = ["rank", str(folder / "iris.csv"), "-t", "species", "--csv", "--stability", "20"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dubio.cli", *words], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    out = process.stdout.read() if process.stdout else ""
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert b"ranking" in shown and b"20 resamples" in shown
+    assert out.startswith("rank,feature,") and "\x1b" not in out
+
+
+def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    table.loc[7, "species"] = "unique"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = dubio(capfd, "audit", tmp_path / "t.csv", "-t", "species", "--json")
+    assert code == 0 and json.loads(out)["labels"] == 149
+    assert "1 class(es) with one row each cannot be judged and were left out: 'unique'" in err
+    code, out, err = dubio(capfd, "audit", folder / "diabetes.csv", "-t", "progress")
+    assert code == 2 and "different numbers, not classes" in err
 
 
 def test_audit_finds_wrong_labels(capfd, folder, tmp_path):

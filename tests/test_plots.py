@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
-from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, audit_labels, stability
+from dubio import FisherScore, FuzzyRoughSearch, LinearR2Score, audit_labels, stability
 from dubio.plots import LabelAuditDisplay, RankingDisplay, SubsetPathDisplay
 from dubio.supervision import flip_labels
 
@@ -73,7 +73,7 @@ def test_path_of_a_search_ends_at_its_dependency():
 def test_path_of_an_automatic_count_crosses_alpha(iris):
     X, y = iris
     noisy = X.assign(noise=np.random.default_rng(0).normal(size=len(X)))
-    selector = FeatureSelector().fit(noisy, y)
+    selector = LinearR2Score(n_features_to_select="auto").fit(noisy, y)
     display = SubsetPathDisplay.from_estimator(selector)
     assert display.curve.threshold == 0.05
     values = display.ax_.lines[0].get_ydata()

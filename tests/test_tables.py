@@ -124,7 +124,7 @@ def test_nearest_names(frame):
 
 def question(**wishes):
     data = wishes.pop("data")
-    return ask(pd.DataFrame(data), Wishes(**wishes), "t.csv")
+    return ask(pd.DataFrame(data), Wishes(**wishes), "t.parquet")
 
 
 def test_mixed_columns_are_named_and_counted():
@@ -178,6 +178,21 @@ def test_minus_one_beside_one_class_is_a_class():
     assert question(data=data, target="y").missing_label is None
     data["y"] = [-1, 0, 1, -1]
     assert question(data=data, target="y").missing_label == "auto"
+
+
+def test_parquet_index_and_decimals(tmp_path):
+    from decimal import Decimal
+
+    frame = pd.DataFrame({"price": [Decimal("1.50"), None, Decimal("2.25")], "y": list("aba")}, index=[7, 7, 9])
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(str(tmp_path / "t.parquet"))
+    assert table["price"].tolist()[::2] == [1.5, 2.25] and list(table.index) == [0, 1, 2]
+
+
+def test_names_made_of_text_must_not_collide():
+    data = {"c": list("abab"), "c=a": [1.0, 2, 3, 5], "y": list("pqqp")}
+    with pytest.raises(UserError, match="'c=a', and there is one already"):
+        question(data=data, target="y")
 
 
 def test_infinite_cells_are_named():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dubio.ranking import Ranking
-from dubio.report.findings import Curve, size_curve
+from dubio.report.findings import Curve, size_curve, subset_path
 
 _KEPT, _LEFT, _WARN = "#0b6e6e", "#c3c8d1", "#b4441c"
 
@@ -108,9 +108,9 @@ class SubsetPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the curve of a fitted selector."""
+        """Draw the criterion of a fitted search, or else the curve that chose the size."""
         check_is_fitted(estimator)
-        return cls(size_curve(estimator)).plot(ax=ax)
+        return cls(subset_path(estimator) or size_curve(estimator)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw value against size, with the chosen size."""
@@ -123,7 +123,7 @@ class SubsetPathDisplay:
             ax.set_yscale("log")
         if curve.threshold is not None:
             ax.axhline(curve.threshold, color=_WARN, linestyle="--", label=f"{curve.threshold:g}")
-        ax.axvline(curve.chosen, color="black", linestyle=":", label=f"{curve.chosen} kept")
+        ax.axvline(curve.chosen, color="black", linestyle=":", label=f"{curve.chosen} chosen")
         ax.set_xlabel("number of features")
         ax.set_ylabel(curve.label)
         ax.legend()

@@ -7,11 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
-from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from dubio import audit_labels
 from dubio.cli.errors import UserError, listing, quote
@@ -34,11 +29,8 @@ def audit_question(question: Question, engine: Any, seed: int, jobs: int | None)
     features = question.features.astype(float)
     filled = features.fillna(features.median()).fillna(0.0)
     labels = question.y.mask(question.y.map(question.y.value_counts()) == 1)
-    experts = None
     if filled.shape[1] > MANY_FEATURES:
         filled = _main_directions(filled.to_numpy(), seed)
-    if filled.shape[1] >= 0.8 * labels.dropna().value_counts().min():
-        experts = _experts_for_small_classes(jobs)
     with step("doubting the labels") as advance:
         done = {"steps": 0}
 
@@ -50,7 +42,6 @@ def audit_question(question: Question, engine: Any, seed: int, jobs: int | None)
             filled,
             labels,
             engine=engine,
-            experts=experts if engine != "lnt" else None,
             missing_label=question.missing_label,
             random_state=seed,
             n_jobs=jobs,
@@ -71,15 +62,6 @@ def _main_directions(table: NDArray[np.float64], seed: int) -> NDArray[np.float6
     """The table in its principal components, which know nothing of the labels: Gaussian experts need few columns."""
     unit = standardize(table)
     return PCA(min(N_DIRECTIONS, *unit.shape), svd_solver="full", random_state=seed).fit_transform(unit)
-
-
-def _experts_for_small_classes(jobs: int | None) -> dict[str, Any]:
-    """The audit's experts without the one that needs more rows of each class than there are features."""
-    return {
-        "forest": ExtraTreesClassifier(100, min_samples_leaf=2, n_jobs=jobs),
-        "neighbors": make_pipeline(StandardScaler(), KNeighborsClassifier(5, n_jobs=jobs)),
-        "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
-    }
 
 
 def audit_table(

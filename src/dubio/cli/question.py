@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.tables import MISSING, require_columns, table_format
+from dubio.cli.tables import MISSING, require_columns, separator_of, table_format
 from dubio.supervision import soft_labels
 
 #: A text column with more values than this is a name or free text, not a kind of thing.
@@ -261,6 +261,11 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
         sources += [name for name in nominal for _ in pieces[name].columns]
         table = pd.get_dummies(table, columns=nominal, prefix_sep="=", dtype=np.float64)
         made = [name for name in table.columns if name not in before]
+        twins = table.columns[table.columns.duplicated()].tolist()
+        if twins:
+            raise UserError(
+                f"the values of a column of text give a feature {quote(twins[0])}, and there is one already."
+            )
         notes.append(f"{len(nominal)} column(s) of text became {len(made)} yes/no feature(s): {listing(nominal)}.")
         code.append(f'X = pd.get_dummies(X, columns={nominal!r}, prefix_sep="=", dtype=float)')
     _refuse_infinite(table)
@@ -294,5 +299,12 @@ def _reading_code(path: str) -> list[str]:
     reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path))
     if reader:
         return [f"table = {reader}({path!r})"]
-    separator = ', sep="\\t"' if ".tsv" in path or ".tab" in path else ""
-    return [f"table = pd.read_csv({path!r}{separator}, na_values={[MISSING[0]]!r})"]
+    if path == "-":
+        return [
+            "import sys",
+            "",
+            f"table = pd.read_csv(sys.stdin, keep_default_na=False, na_values={['', *MISSING]!r})",
+        ]
+    separator = separator_of(path)
+    sep = "" if separator == "," else f", sep={separator!r}"
+    return [f"table = pd.read_csv({path!r}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"]

@@ -52,7 +52,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     selector = _selector(question, options)
     with step("ranking"), notes_from_warnings(notes):
         selector.fit(question.features, question.y, **question.fit_arguments)
-    draws = options.draws if options.draws is not None else (_usual_draws(question) if options.report else 0)
+    draws = options.draws if options.draws is not None else (_usual_draws(selector, question) if options.report else 0)
     sure = _stability(selector, question, options, draws) if draws else None
     if options.report:
         _write_report(path, question, selector, sure, options, notes)
@@ -84,9 +84,11 @@ def _selector(question: Question, options: RankOptions) -> Any:
     )
 
 
-def _usual_draws(question: Question) -> int:
+def _usual_draws(selector: Any, question: Question) -> int:
     """Fewer resamples of larger tables."""
     cells = question.features.shape[0] * question.features.shape[1]
+    if hasattr(selector.selector_, "subsets_"):  # a search costs the square of that
+        return 20 if cells <= 3_000 else 10 if cells <= 15_000 else 5
     return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
 
 
@@ -108,7 +110,7 @@ def _stability(selector: Any, question: Question, options: RankOptions, draws: i
             question.y,
             n_draws=draws,
             random_state=options.seed,
-            n_jobs=options.jobs or 1,
+            n_jobs=options.jobs or -1,
             progress=advance,
             **question.fit_arguments,
         )
@@ -204,6 +206,7 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
             "explanation": selector.explanation_,
             "lower_is_better": bool(ranking.lower_is_better),
             "kept": [row["feature"] for row in rows if row["kept"]],
+            "sufficient_subset": [str(ranking.names[j]) for j in getattr(selector, "sufficient_subset_", ())],
             "notes": notes,
             "features": rows,
         }

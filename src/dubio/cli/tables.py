@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -139,7 +140,7 @@ def _read_text(path: str) -> Any:
     import pyarrow.csv
 
     content = sys.stdin.buffer.read() if path == "-" else None
-    separator = _separator(path, content)
+    separator = separator_of(path, content)
     source = pa.input_stream(io.BytesIO(content) if content is not None else path)
     try:
         with source:
@@ -162,7 +163,7 @@ def _read_text(path: str) -> Any:
     return table.to_pandas()
 
 
-def _separator(path: str, content: bytes | None) -> str:
+def separator_of(path: str, content: bytes | None = None) -> str:
     """What parts the columns: known for .tsv, otherwise what the header has most of."""
     with _lines(path, content) as lines:
         try:
@@ -233,9 +234,13 @@ def _refuse_twins(names: list[str], path: str) -> None:
 
 def _tidy(frame: Any, path: str) -> Any:
     """Text names for all columns; at least one row and one column."""
+    frame = frame.reset_index(drop=True)
     frame.columns = [
         str(name) if str(name).strip() else f"unnamed_{position}" for position, name in enumerate(frame.columns)
     ]
+    for name in frame.columns:
+        if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
+            frame[name] = frame[name].astype(float)  # decimals of Parquet are numbers
     if len(frame) == 0:
         where = "standard input" if path == "-" else quote(path)
         raise UserError(f"{where} is empty: it names {len(frame.columns)} column(s) and has no row.")

@@ -37,7 +37,7 @@ def render_report(findings: Findings) -> str:
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     content = page_content(findings)
-    for name in ("bars", "size", "heat", "correlation", "classes", "data"):
+    for name in ("bars", "size", "path", "heat", "correlation", "classes", "data"):
         content[name] = Markup(content[name])  # made here, of escaped parts
     for picture in content["drawn"]:
         picture["svg"] = Markup(picture["svg"])

@@ -70,7 +70,13 @@ def ranking_bars(
 
 
 def size_chart(
-    sizes: NDArray[np.int64], values: Floats, chosen: int, label: str, threshold: float | None, logarithmic: bool
+    sizes: NDArray[np.int64],
+    values: Floats,
+    chosen: int,
+    words: str,
+    label: str,
+    threshold: float | None,
+    logarithmic: bool,
 ) -> str:
     """Value against number of features, with the chosen number and the threshold."""
     finite = np.isfinite(values)
@@ -109,11 +115,9 @@ def size_chart(
     parts.append(line([(x(at), top), (x(at), bottom)], class_="chosen"))
     anchor = "end" if at > last / 2 else "start"
     parts.append(
-        text(
-            x(at) + (-6 if anchor == "end" else 6), top + 12, f"{chosen} kept", class_="chosen-name", text_anchor=anchor
-        )
+        text(x(at) + (-6 if anchor == "end" else 6), top + 12, words, class_="chosen-name", text_anchor=anchor)
     )
-    return chart(900, 295, f"{label} by number of features; {chosen} kept", parts)
+    return chart(900, 295, f"{label} by number of features; {words}", parts)
 
 
 def feature_by_class(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.report import charts, words
-from dubio.report.findings import Findings
+from dubio.report.findings import Curve, Findings
 from dubio.report.svg import figures, shorten
 from dubio.table import standardize
 
@@ -37,14 +37,8 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "kept": findings.kept[:40],
         "n_more_kept": max(0, findings.n_kept - 40),
         "bars": _bars(findings, order[:_TOP_BARS]),
-        "size": charts.size_chart(
-            findings.curve.sizes,
-            findings.curve.values,
-            findings.curve.chosen,
-            findings.curve.label,
-            findings.curve.threshold,
-            findings.curve.logarithmic,
-        ),
+        "size": _curve(findings.curve, "kept"),
+        "path": _curve(findings.path, "are enough") if findings.path is not None else "",
         "drawn": _drawn(findings, order[:_TOP_DRAWN]),
         "heat": _heat(findings, top),
         "correlation": charts.correlation_heat([str(findings.ranking.names[j]) for j in top], correlations),
@@ -57,6 +51,18 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "first_rows": {name: _first_rows(table, 25) for name, table in tables.items()},
         "data": tables_json(tables),
     }
+
+
+def _curve(curve: Curve, words: str) -> str:
+    return charts.size_chart(
+        curve.sizes,
+        curve.values,
+        curve.chosen,
+        f"{curve.chosen} {words}",
+        curve.label,
+        curve.threshold,
+        curve.logarithmic,
+    )
 
 
 def tables_json(tables: dict[str, Any]) -> str:

@@ -14,6 +14,13 @@ from dubio.ranking import Ranking
 from dubio.supervision import Supervision, read_supervision
 from dubio.table import column_names
 
+#: What the searches value a subset by.
+_CRITERIA = {
+    "FuzzyRoughSearch": "dependency of the target (high is good)",
+    "MutualInformationSearch": "mutual information (high is good)",
+    "NeighborSearch": "loss of the nearest neighbours (low is good)",
+}
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -38,6 +45,8 @@ class Findings:
     method: str
     method_does: str
     curve: Curve
+    path: Curve | None
+    sufficient: Sequence[str]
     alpha: float | None
     stability: Any = None
     audit: Any = None
@@ -95,6 +104,8 @@ def gather(
         method=_method_name(selector, ranking),
         method_does=method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
         curve=size_curve(selector),
+        path=subset_path(selector) if tested else None,
+        sufficient=[str(ranking.names[j]) for j in getattr(selector, "sufficient_subset_", ())],
         alpha=float(getattr(selector, "alpha", 0.05)) if tested else None,
         stability=stability,
         audit=audit,
@@ -110,40 +121,33 @@ def size_curve(selector: Any) -> Curve:
     """The curve that chose the size: q-values, the criterion of a search, or else the scores."""
     ranking = selector.to_ranking()
     kept = int(ranking.support.sum())
-    path = subset_path(selector)
-    if path is not None:
-        sizes, values, label = path
-        return Curve(sizes, values, kept, label)
     qvalues = ranking.extras.get("qvalue")
     if qvalues is not None:
         alpha = float(getattr(selector, "alpha", 0.05))
         steps = np.arange(1, len(qvalues) + 1)
         return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature taken in", alpha, True)
+    path = subset_path(selector)
+    if path is not None:
+        return path
     scores = ranking.scores[ranking.order]
-    return Curve(
-        np.arange(1, len(scores) + 1), scores, kept, f"score ({'low' if ranking.lower_is_better else 'high'} is good)"
-    )
+    direction = "low" if ranking.lower_is_better else "high"
+    return Curve(np.arange(1, len(scores) + 1), scores, kept, f"score ({direction} is good)")
 
 
-def subset_path(selector: Any) -> tuple[NDArray[np.int64], NDArray[np.float64], str] | None:
-    """Sizes and criterion values of a search; None for a method that ranks features one by one."""
+def subset_path(selector: Any) -> Curve | None:
+    """The criterion of a search by subset size; None for a method that ranks features one by one."""
     inner = getattr(selector, "selector_", selector)
-    if not hasattr(inner, "subsets_"):
-        return None
-    for attribute, label in (
-        ("values_", "criterion"),
-        ("criteria_", "criterion"),
-        ("dependencies_", "dependency (high is good)"),
-        ("mutual_information_", "mutual information (high is good)"),
-    ):
+    for attribute in ("values_", "dependencies_"):
         values = getattr(inner, attribute, None)
-        if values is None:
+        if not hasattr(inner, "subsets_") or values is None or len(values) == 0:
             continue
-        if not isinstance(values, dict):
-            values = dict(zip(sorted(inner.subsets_), np.asarray(values, dtype=np.float64).tolist(), strict=False))
-        if values:
-            sizes = sorted(values)
-            return np.asarray(sizes, dtype=np.int64), np.asarray([values[s] for s in sizes], dtype=np.float64), label
+        if not isinstance(values, dict):  # one after the other, from the first feature on
+            values = dict(zip(sorted(inner.subsets_), values, strict=False))
+        sizes = np.asarray(sorted(values), dtype=np.int64)
+        heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
+        sufficient = getattr(selector, "sufficient_subset_", None)
+        chosen = int(inner.n_features_) if sufficient is None else len(sufficient)
+        return Curve(sizes, heights, chosen, _CRITERIA.get(type(inner).__name__, "criterion"))
     return None
 
 
