@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
-from dubio import FeatureSelector, FisherScore, audit_labels, stability
+from dubio import FeatureSelector, FisherScore, Ranking, audit_labels, stability
 from dubio.report import gather, render_report, write_report
 from dubio.report.content import tables_json
 from dubio.significance.resampling import Stability, nogueira_index
@@ -289,6 +289,13 @@ def test_report_without_a_browser_script_still_shows_rows(hostile_page):
     page = hostile_page.read_text(encoding="utf-8")
     body = page.split('data-table="features"')[1].split("</table>")[0]
     assert body.count("<tr>") == 26  # the header and 25 rows
+
+
+def test_ranking_in_a_notebook_is_escaped_and_short():
+    names = ["<b>bold</b>", *(f"f{j}" for j in range(99))]
+    shown = Ranking.from_scores(np.arange(100.0), names=names)._repr_html_()
+    assert "<b>" not in shown and "&lt;b&gt;bold" in shown
+    assert shown.count("<tr") == 1 + 50 + 1 and "and 50 more" in shown
 
 
 def test_audit_table_has_the_suspicious_rows():
