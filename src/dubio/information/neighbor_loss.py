@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 KNOWN_PER_NEIGHBOR = 2
 
 
-class _NeighborLoss:
+class _NeighborLoss(ABC):
     """What the two criteria share: the distances of the current subset and the nearest rows in it."""
 
     larger_is_better = False
@@ -37,11 +37,6 @@ class _NeighborLoss:
     @abstractmethod
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         """The loss of some rows for the current subset changed by each candidate."""
-
-    @property
-    def value_of_nothing(self) -> float:
-        """The loss without any feature, when every row is predicted alike."""
-        raise NotImplementedError
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Begin at a subset; its value, or 0.0 for the empty one."""
@@ -91,8 +86,7 @@ class NeighborCrossEntropy(_NeighborLoss):
         \hat p_{is} = \frac{\pi_s + \sum_{j \in N_i} m_{js}}{k + 1}, \qquad
         L = -\frac{1}{K} \sum_s \frac{1}{\sum_i m_{is}} \sum_i m_{is} \log \hat p_{is} .
 
-    Without any feature it would be the entropy of the priors, each class counted alike. Classes without any
-    membership are left out.
+    Classes without any membership are left out.
 
     Parameters
     ----------
@@ -113,11 +107,6 @@ class NeighborCrossEntropy(_NeighborLoss):
         totals = totals[present]
         self._row_weights = self._memberships / totals[:, None] / len(totals)
         self._priors = totals / totals.sum()
-
-    @property
-    def value_of_nothing(self) -> float:
-        """The class-balanced cross-entropy of the priors."""
-        return float(-np.log(self._priors).mean())
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         return cross_entropy_sums(
@@ -154,12 +143,6 @@ class NeighborSquaredError(_NeighborLoss):
     def __init__(self, distances: SubsetDistances, values: ArrayLike, *, n_neighbors: int = 15) -> None:
         super().__init__(distances, n_neighbors)
         self._values = np.ascontiguousarray(values, dtype=np.float64)
-
-    @property
-    def value_of_nothing(self) -> float:
-        """The error of the mean of all other rows."""
-        n = len(self._values)
-        return float(np.var(self._values) * (n / (n - 1)) ** 2)
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         sums = squared_error_sums(

@@ -292,7 +292,7 @@ def _target_of(supervision: Supervision) -> Any:
     if supervision.kind == "hard":
         assert supervision.codes is not None and supervision.classes is not None
         labels = np.full(supervision.n_rows, None, dtype=object)
-        labels[supervision.labelled] = supervision.codes[supervision.labelled].tolist()
+        labels[supervision.labelled] = supervision.classes[supervision.codes[supervision.labelled]].tolist()
         return labels
     if supervision.kind == "soft":
         assert supervision.memberships is not None and supervision.classes is not None
