@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from sklearn.base import clone
 
 from dubio.cli.errors import UserError, quote
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
@@ -92,20 +93,28 @@ def _usual_draws(selector: Any, question: Question) -> int:
     return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
 
 
+def settled(selector: Any) -> Any:
+    """An unfitted selector that does what this one has chosen to do: the same method, as many features."""
+    fresh = clone(selector).set_params(
+        method=selector.method_, n_features_to_select=int(selector.n_features_), n_jobs=1
+    )
+    parts = getattr(selector.selector_, "parts_", None)
+    if parts is not None and not selector.method_params:
+        fresh.set_params(method_params={"methods": tuple(parts)})
+    return fresh
+
+
 def _stability(selector: Any, question: Question, options: RankOptions, draws: int) -> Any:
     """How far ranks move when as many features are kept as now."""
-    from sklearn.base import clone
-
     if draws < 2:
         raise UserError("--stability needs 2 resamples at least, or 0 for none.")
-    fixed = clone(selector).set_params(n_features_to_select=int(selector.n_features_), n_jobs=1)
     with (
         step(f"{draws} resamples") as advance,
         notes_from_warnings([]),
         joblib.parallel_config(backend="threading"),  # processes would start slowly and outlive Ctrl-C
     ):
         return stability(
-            fixed,
+            settled(selector),
             question.features,
             question.y,
             n_draws=draws,

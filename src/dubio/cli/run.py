@@ -32,7 +32,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with _leave_on_interrupt():
             return _call(words)
     except KeyboardInterrupt:
-        _say("interrupted; nothing was written.")
+        _say("interrupted.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
         with contextlib.suppress(OSError):
@@ -95,7 +95,7 @@ def _leave_on_interrupt() -> Iterator[None]:
             while received := here.recv(1):
                 if received[0] == signal.SIGINT:
                     remove_unfinished()
-                    _say("interrupted; nothing was written.")
+                    _say("interrupted.")
                     os._exit(INTERRUPTED)
 
     handler = signal.signal(signal.SIGINT, lambda *_: None)  # the thread does what is to be done

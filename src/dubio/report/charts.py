@@ -98,8 +98,8 @@ def size_chart(
     parts = []
     for tick in ticks:
         parts.append(line([(left, y(tick)), (right, y(tick))], class_="grid"))
-        words = _power_of_ten(tick) if logarithmic else f"{tick:.4g}"
-        parts.append(text(left - 6, y(tick) + 4, words, class_="tick", text_anchor="end"))
+        height = _power_of_ten(tick) if logarithmic else f"{tick:.4g}"
+        parts.append(text(left - 6, y(tick) + 4, height, class_="tick", text_anchor="end"))
     for tick in np.unique(np.round([1, *nice_ticks(1, last, 8)])):
         parts.append(text(x(tick), bottom + 18, f"{tick:g}", class_="tick", text_anchor="middle"))
     parts.append(text((left + right) / 2, bottom + 38, "number of features", class_="axis-name", text_anchor="middle"))
