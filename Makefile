@@ -34,7 +34,7 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --write
 
 # The examples are run by `make test`; this builds the pages from them and from the docstrings.
 $(VENV)/.docs: $(VENV)/.installed

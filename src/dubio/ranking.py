@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-
 #: Rows of the table in a notebook.
 _SHOWN = 50
 

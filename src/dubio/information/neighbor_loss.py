@@ -38,6 +38,11 @@ class _NeighborLoss(ABC):
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         """The loss of some rows for the current subset changed by each candidate."""
 
+    @property
+    @abstractmethod
+    def value_of_nothing(self) -> float:
+        """The loss without any feature, when every row is predicted alike."""
+
     def start(self, features: NDArray[np.int64]) -> float:
         """Begin at a subset; its value, or 0.0 for the empty one."""
         self.distances.start(features)
@@ -108,6 +113,11 @@ class NeighborCrossEntropy(_NeighborLoss):
         self._row_weights = self._memberships / totals[:, None] / len(totals)
         self._priors = totals / totals.sum()
 
+    @property
+    def value_of_nothing(self) -> float:
+        """The class-balanced cross-entropy of the priors."""
+        return float(-np.log(self._priors).mean())
+
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         return cross_entropy_sums(
             self.distances.columns,
@@ -143,6 +153,12 @@ class NeighborSquaredError(_NeighborLoss):
     def __init__(self, distances: SubsetDistances, values: ArrayLike, *, n_neighbors: int = 15) -> None:
         super().__init__(distances, n_neighbors)
         self._values = np.ascontiguousarray(values, dtype=np.float64)
+
+    @property
+    def value_of_nothing(self) -> float:
+        """The error of the mean of all other rows."""
+        n = len(self._values)
+        return float(np.var(self._values) * (n / (n - 1)) ** 2)
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         sums = squared_error_sums(
