@@ -53,6 +53,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
     """Rank, print, write the report, and say where it is."""
     from dubio.cli.output import print_table
     from dubio.cli.progress import step
+    from dubio.cli.ranking import settled
     from dubio.report import write_report
 
     X, labels, truth, guesses = doubtful_wine(seed)
@@ -93,8 +94,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         f"{decoys} of the {N_DECOYS} shuffled ones.\n"
     )
     with step("resampling") as advance:
-        fixed = FeatureSelector(n_features_to_select=doubtful.n_features_, random_state=seed)
-        sure = stability(fixed, X, labels, n_draws=30, random_state=seed, progress=advance)
+        sure = stability(settled(doubtful), X, labels, n_draws=30, random_state=seed, progress=advance)
     with step("doubting the labels"):
         audit = audit_labels(X, guesses, random_state=seed, n_jobs=jobs)
     write_report(

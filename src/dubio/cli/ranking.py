@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import joblib
+from sklearn.base import clone
 
 from dubio.cli.errors import UserError, quote
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
@@ -92,20 +93,28 @@ def _usual_draws(selector: Any, question: Question) -> int:
     return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
 
 
+def settled(selector: Any) -> Any:
+    """An unfitted selector that does what this one has chosen to do: the same method, as many features."""
+    fresh = clone(selector).set_params(
+        method=selector.method_, n_features_to_select=int(selector.n_features_), n_jobs=1
+    )
+    parts = getattr(selector.selector_, "parts_", None)
+    if parts is not None and not selector.method_params:
+        fresh.set_params(method_params={"methods": tuple(parts)})
+    return fresh
+
+
 def _stability(selector: Any, question: Question, options: RankOptions, draws: int) -> Any:
     """How far ranks move when as many features are kept as now."""
-    from sklearn.base import clone
-
     if draws < 2:
         raise UserError("--stability needs 2 resamples at least, or 0 for none.")
-    fixed = clone(selector).set_params(n_features_to_select=int(selector.n_features_), n_jobs=1)
     with (
         step(f"{draws} resamples") as advance,
         notes_from_warnings([]),
         joblib.parallel_config(backend="threading"),  # processes would start slowly and outlive Ctrl-C
     ):
         return stability(
-            fixed,
+            settled(selector),
             question.features,
             question.y,
             n_draws=draws,
@@ -220,18 +229,19 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
             }
         print_text(as_json(content))
     else:
-        _print_ranking(question, selector, rows, options.top)
+        print_ranking(question.asked, rows, selector.explanation_, options.top)
     tell(notes, options.quiet)
 
 
-def _print_ranking(question: Question, selector: Any, rows: list[dict[str, Any]], top: int) -> None:
+def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top: int) -> None:
+    """The best features as a table, and the explanation under it."""
     labels = {"pvalue": "p-value", "qvalue": "q-value", "rank_low": "from", "rank_high": "to", "frequency": "kept in"}
     names = [name for name in rows[0] if name != "rank_median"]
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
     shown = [[_shown(name, row[name]) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
     more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
-    print_table(f"Features for {question.asked}", columns, shown, f"{more}{selector.explanation_}")
+    print_table(f"Features for {asked}", columns, shown, f"{more}{explanation}")
 
 
 def _shown(name: str, value: Any) -> Any:

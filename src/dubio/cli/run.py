@@ -17,7 +17,9 @@ from typing import Any
 from dubio.cli.errors import UserError
 from dubio.files import remove_unfinished
 
-_THEIRS = re.compile(r"[/\\\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\\\]")
+_THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
+#: Commands that have nothing to tidy up when they are interrupted.
+_SUDDEN = ("rank", "audit", "methods", "demo")
 #: Exit codes: a mistake in the file or the options; a fault of ours; interrupted.
 BAD_INPUT, FAULT, INTERRUPTED = 2, 1, 130
 
@@ -29,10 +31,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if debug:
         return _call(words)
     try:
-        with _leave_on_interrupt():
+        with _leave_on_interrupt() if words[:1] and words[0] in _SUDDEN else contextlib.nullcontext():
             return _call(words)
     except KeyboardInterrupt:
-        _say("interrupted; nothing was written.")
+        _say("interrupted.")
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
         with contextlib.suppress(OSError):
@@ -95,7 +97,7 @@ def _leave_on_interrupt() -> Iterator[None]:
             while received := here.recv(1):
                 if received[0] == signal.SIGINT:
                     remove_unfinished()
-                    _say("interrupted; nothing was written.")
+                    _say("interrupted.")
                     os._exit(INTERRUPTED)
 
     handler = signal.signal(signal.SIGINT, lambda *_: None)  # the thread does what is to be done
