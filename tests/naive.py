@@ -5,6 +5,8 @@ Nothing here is shared with the package: loops and n x n arrays as printed.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 # --- The Laplacian family (WLS paper, equations 1-5; SSLS paper, equations 1-4 and 10-11) -----------------------
@@ -96,3 +98,449 @@ def fisher_score(X, y):
         within = sum((y == k).sum() * f[y == k].var() for k in set(y))
         scores.append(between / within)
     return np.array(scores)
+
+
+# --- Pairs (CSFS paper: equations 1 to 10, figure 2; SPEC; the closure of pairs) ------------------------------
+
+
+def all_pairs(codes):
+    """Every must-link and cannot-link that follows from classes; -1 is unlabelled."""
+    must_link, cannot_link = [], []
+    for i in range(len(codes)):
+        for j in range(i + 1, len(codes)):
+            if codes[i] >= 0 and codes[j] >= 0:
+                (must_link if codes[i] == codes[j] else cannot_link).append((i, j))
+    return must_link, cannot_link
+
+
+def pair_closure(must_link, cannot_link):
+    """Every pair that follows from the given ones, by repeating the two rules until nothing is new."""
+    together = {tuple(sorted(pair)) for pair in must_link if pair[0] != pair[1]}
+    apart = {tuple(sorted(pair)) for pair in cannot_link}
+    while True:
+        new_together, new_apart = set(), set()
+        for a, b in together:
+            for one, shared in ((a, b), (b, a)):
+                for c, d in together:
+                    if shared in (c, d):
+                        other = d if shared == c else c
+                        if other != one:
+                            new_together.add(tuple(sorted((one, other))))
+                for c, d in apart:
+                    if shared in (c, d):
+                        other = d if shared == c else c
+                        new_apart.add(tuple(sorted((one, other))))
+        if new_together <= together and new_apart <= apart:
+            return sorted(together), sorted(apart)
+        together |= new_together
+        apart |= new_apart
+
+
+def constraint_score(X, must_link, cannot_link, must_link_weights=None, cannot_link_weights=None):
+    """Equation 3; the worst score where the cannot-links leave no spread."""
+    must_link_weights = [1.0] * len(must_link) if must_link_weights is None else must_link_weights
+    cannot_link_weights = [1.0] * len(cannot_link) if cannot_link_weights is None else cannot_link_weights
+    scores = []
+    for r in range(X.shape[1]):
+        f = [float(value) for value in X[:, r]]
+        above = sum(w * (f[i] - f[j]) ** 2 for (i, j), w in zip(must_link, must_link_weights, strict=True))
+        below = sum(w * (f[i] - f[j]) ** 2 for (i, j), w in zip(cannot_link, cannot_link_weights, strict=True))
+        scores.append(above / below if below > 0 else math.inf)
+    return np.array(scores)
+
+
+def projected_overlap(X, segment, line):
+    """Project the segment on the line of two rows; the length of it that falls between those two rows."""
+    p, q = (np.asarray(X[row], dtype=float) for row in segment)
+    a, b = (np.asarray(X[row], dtype=float) for row in line)
+    direction = b - a
+    length = math.sqrt(float(np.sum(direction**2)))
+    if length == 0:
+        return 0.0
+    at = sorted([float(np.sum((p - a) * direction)) / length, float(np.sum((q - a) * direction)) / length])
+    return max(0.0, min(at[1], length) - max(at[0], 0.0))
+
+
+def diameter(X, pairs):
+    rows = sorted({row for pair in pairs for row in pair})
+    return max((math.dist(X[i], X[j]) for i in rows for j in rows), default=0.0)
+
+
+def overlaps_nowhere(X, segment, line, scale):
+    return projected_overlap(X, segment, line) <= 1e-12 * scale
+
+
+def coherence(X, must_link, cannot_link):
+    """Equations 5 and 6; a constraint that nothing could oppose is coherent."""
+    scale = diameter(X, [*must_link, *cannot_link])
+
+    def share(constraint, others):
+        return float(np.mean([overlaps_nowhere(X, constraint, o, scale) for o in others])) if others else 1.0
+
+    return (
+        np.array([share(m, cannot_link) for m in must_link]),
+        np.array([share(c, must_link) for c in cannot_link]),
+    )
+
+
+def select_hard(X, must_link, cannot_link):
+    """Figure 2."""
+    of_must_link, of_cannot_link = coherence(X, must_link, cannot_link)
+    return (
+        [m for m, value in zip(must_link, of_must_link, strict=True) if value == 1],
+        [c for c, value in zip(cannot_link, of_cannot_link, strict=True) if value == 1],
+    )
+
+
+def select_soft(X, must_link, cannot_link, order):
+    """The paper's outlook: take constraints in an order, reject what opposes one already taken.
+
+    ``order`` counts the must-links first, then the cannot-links.
+    """
+    scale = diameter(X, [*must_link, *cannot_link])
+    kept_must_link, kept_cannot_link = [], []
+    for position in order:
+        is_must_link = position < len(must_link)
+        pair = must_link[position] if is_must_link else cannot_link[position - len(must_link)]
+        others = kept_cannot_link if is_must_link else kept_must_link
+        if all(overlaps_nowhere(X, pair, o, scale) and overlaps_nowhere(X, o, pair, scale) for o in others):
+            (kept_must_link if is_must_link else kept_cannot_link).append(pair)
+    return sorted(kept_must_link), sorted(kept_cannot_link)
+
+
+def mean_squared_distance(X):
+    """Over all pairs of different rows."""
+    n = len(X)
+    return float(np.mean([np.sum((X[i] - X[j]) ** 2) for i in range(n) for j in range(n) if i != j]))
+
+
+def constrained_laplacian_score(X, neighbors, must_link, cannot_link, lam, scale):
+    """Equations 7 to 10, the denominator read so that without pairs it is that of equation 1.
+
+    ``neighbors[i][j]``: whether two rows are neighbours; ``must_link``, ``cannot_link``: weight of each pair.
+    """
+    X = np.asarray(X, dtype=float)
+    n = len(X)
+    unit = mean_squared_distance(X) if scale == "mean" else 1.0
+    w = np.array([[math.exp(-np.sum((X[i] - X[j]) ** 2) / unit / lam) for j in range(n)] for i in range(n)])
+    S, N, C = np.zeros((n, n)), np.zeros((n, n)), np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            together = max(must_link.get((i, j), 0.0), must_link.get((j, i), 0.0))
+            apart = max(cannot_link.get((i, j), 0.0), cannot_link.get((j, i), 0.0))
+            near = i != j and neighbors[i][j]
+            S[i, j] = w[i, j] if near else 0.0
+            if near:
+                N[i, j] = together * w[i, j] + apart * w[i, j] ** 2
+            else:
+                N[i, j] = together * w[i, j] ** 2
+            C[i, j] = apart
+    D = S.sum(axis=1)
+    scores = []
+    for r in range(X.shape[1]):
+        f = X[:, r]
+        mu = f.mean()
+        above = sum((f[i] - f[j]) ** 2 * (S[i, j] + N[i, j]) for i in range(n) for j in range(n))
+        below = sum(D[i] * ((f[i] - mu) ** 2 + sum(C[i, j] * (f[i] - f[j]) ** 2 for j in range(n))) for i in range(n))
+        scores.append(above / below if below > 0 else math.inf)
+    return np.array(scores)
+
+
+def paper_laplacian_score(X, neighbors, lam):
+    """Equation 1: the double sum over the D-weighted spread around the plain mean."""
+    return constrained_laplacian_score(X, neighbors, {}, {}, lam, "none")
+
+
+def spec_score(X, graph, function, power, n_eigenvectors=None):
+    """Zhao and Liu's three functions, by the full spectrum of the normalised Laplacian."""
+    degree = graph.sum(axis=1)
+    root = np.sqrt(degree)
+    inverse = np.array([1 / value if value > 0 else 0.0 for value in root])
+    normalised = np.diag((degree > 0).astype(float)) - inverse[:, None] * graph * inverse[None, :]
+    values, vectors = np.linalg.eigh(normalised)
+    trivial = root / np.linalg.norm(root)
+    scores = []
+    for r in range(X.shape[1]):
+        f = root * X[:, r]
+        f = f / np.linalg.norm(f)
+        alpha = vectors.T @ f
+        smooth = float(np.sum(alpha**2 * values**power))
+        if function == 1:
+            scores.append(smooth)
+        elif function == 2:
+            scores.append(smooth / (1 - float(f @ trivial) ** 2))
+        else:
+            gain = sum((2**power - values[j] ** power) * alpha[j] ** 2 for j in range(n_eigenvectors))
+            scores.append(gain - 2**power * float(f @ trivial) ** 2)
+    return np.array(scores)
+
+
+# --- Fuzzy-rough selection (ssFRFS paper, equations 6-11, Theorem 1 and Algorithm 1) ------------------------------
+
+
+def fuzzy_similarity(column, nominal=False, similarity="std"):
+    """R_a(x, y) for all pairs; a missing value is like everything, two categories are not alike at all."""
+    n = len(column)
+    known = column[~np.isnan(column)]
+    R = np.ones((n, n))
+    for x in range(n):
+        for y in range(n):
+            a, b = column[x], column[y]
+            if np.isnan(a) or np.isnan(b) or a == b:
+                continue
+            if nominal:
+                R[x, y] = 0.0
+            elif similarity == "gaussian":
+                R[x, y] = np.exp(-((a - b) ** 2) / (2 * np.var(known, ddof=1)))
+            else:
+                width = np.std(known, ddof=1) if similarity == "std" else known.max() - known.min()
+                R[x, y] = max(0.0, 1.0 - abs(a - b) / width)
+    return R
+
+
+FUZZY_T_NORMS = {
+    "lukasiewicz": lambda a, b: max(0.0, a + b - 1.0),
+    "minimum": lambda a, b: min(a, b),
+    "product": lambda a, b: a * b,
+}
+FUZZY_IMPLICATORS = {
+    "lukasiewicz": lambda a, b: min(1.0, 1.0 - a + b),
+    "kleene-dienes": lambda a, b: max(1.0 - a, b),
+    "reichenbach": lambda a, b: 1.0 - a + a * b,
+    "goedel": lambda a, b: 1.0 if a <= b else b,
+    "goguen": lambda a, b: 1.0 if a <= b else b / a,
+}
+
+
+def fuzzy_classes(y):
+    """The fuzzy sets whose lower approximations make up the positive region, one list of memberships each.
+
+    ``y``: codes with -1 = unlabelled, or memberships with rows of NaN (or zeros) = unlabelled. Every unlabelled
+    row is a class of its own (Section 3).
+    """
+    y = np.asarray(y)
+    n = len(y)
+    if y.ndim == 1:
+        sets = [[1.0 if y[i] == c else 0.0 for i in range(n)] for c in sorted(set(y[y >= 0]))]
+        unlabelled = [i for i in range(n) if y[i] < 0]
+    else:
+        P = np.nan_to_num(y)
+        sets = [[P[i, c] for i in range(n)] for c in range(P.shape[1])]
+        unlabelled = [i for i in range(n) if P[i].sum() == 0]
+    return sets + [[1.0 if i == u else 0.0 for i in range(n)] for u in unlabelled]
+
+
+def fuzzy_positive_region(
+    relations, features, y, numeric=False, t_norm="lukasiewicz", implicator="lukasiewicz", D=None
+):
+    """POS_B of every row; ``D`` is the similarity of a numeric target (0 with an unlabelled row)."""
+    T, implies = FUZZY_T_NORMS[t_norm], FUZZY_IMPLICATORS[implicator]
+    n = len(y)
+    R = np.ones((n, n))
+    for a in features:
+        for x in range(n):
+            for z in range(n):
+                R[x, z] = T(R[x, z], relations[a][x, z])
+    if numeric:
+        return np.array([min(implies(R[x, z], D[x, z]) for z in range(n)) for x in range(n)])
+    region = np.zeros(n)
+    for members in fuzzy_classes(y):
+        for x in range(n):
+            region[x] = max(region[x], min(implies(R[x, z], members[z]) for z in range(n)))
+    return region
+
+
+def fuzzy_decision_similarity(values, similarity="std"):
+    D = fuzzy_similarity(values, similarity=similarity)
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            D[i, :] = D[:, i] = 0.0
+            D[i, i] = 1.0
+    return D
+
+
+def fuzzy_rough_search(
+    X, y, nominal=None, weights=None, numeric=False, similarity="std", t_norm="lukasiewicz", implicator="lukasiewicz"
+):
+    """Algorithm 1: returns the features in order, gamma after each, gamma of all features."""
+    n, d = X.shape
+    nominal = np.zeros(d, dtype=bool) if nominal is None else nominal
+    weights = np.ones(n) if weights is None else weights
+    relations = [fuzzy_similarity(X[:, j], nominal[j], similarity) for j in range(d)]
+    D = fuzzy_decision_similarity(y, similarity) if numeric else None
+
+    def gamma(features):
+        region = fuzzy_positive_region(relations, features, y, numeric, t_norm, implicator, D)
+        return sum(weights * region) / sum(weights)
+
+    gamma_all = gamma(range(d))
+    chosen, path, now = [], [], gamma([])
+    while abs(now - gamma_all) > 1e-9:
+        values = {a: gamma([*chosen, a]) for a in range(d) if a not in chosen}
+        now = max(values.values())
+        best = min(a for a in values if values[a] >= now - 1e-9)
+        chosen.append(best)
+        path.append(values[best])
+    return chosen, path, gamma_all
+
+
+# --- Label-noise-tolerant mutual information (LNT paper, equations 5, 6, 15-19, 24-29, Algorithms 1 and 2) ---------
+
+
+def neighbour_order(X, i):
+    """The other rows by distance to row i, ties by index, and their distances."""
+    distances = np.sqrt(((X - X[i]) ** 2).sum(axis=1))
+    others = [j for j in np.argsort(distances, kind="stable") if j != i]
+    return others, distances
+
+
+def unit_ball(d):
+    """Volume of a ball of diameter 1 (epsilon is a diameter)."""
+    from scipy.special import gammaln
+
+    return np.exp(d / 2 * np.log(np.pi) - gammaln(d / 2 + 1) - d * np.log(2.0))
+
+
+def knn_entropy(X, k=8):
+    """Equation 5, with the volume of the ball in place of the printed surface."""
+    from scipy.special import digamma
+
+    n, d = X.shape
+    total = 0.0
+    for i in range(n):
+        others, distances = neighbour_order(X, i)
+        total += np.log(2 * distances[others[k - 1]])
+    return digamma(n) - digamma(k) + np.log(unit_ball(d)) + d / n * total
+
+
+def mutual_information(X, y, k=8):
+    """Equations 5 and 7: H(X) - sum_y p(y) H(X | Y = y); equation 6 when every class has more than k rows."""
+    value = knn_entropy(X, k)
+    for c in np.unique(y):
+        own = X[y == c]
+        value -= len(own) / len(X) * knn_entropy(own, min(k, len(own) - 1))
+    return value
+
+
+def grow_balls(X, gamma, k, slack):
+    """Algorithm 1: diameters and membership sums, the row itself left out of the ordering.
+
+    The ball stops at min(k, available) - slack, of little memberships at half of what there is; up to rounding.
+    """
+    n, n_classes = gamma.shape
+    diameters, sums = np.zeros((n, n_classes)), np.zeros((n, n_classes))
+    for s in range(n_classes):
+        for i in range(n):
+            others, distances = neighbour_order(X, i)
+            available = gamma[:, s].sum() - gamma[i, s]
+            target = (min(k, available) - min(slack, available / 2)) * (1 - 1e-9)
+            count, total = 1, gamma[others[0], s]
+            while total < target:
+                total += gamma[others[count], s]
+                count += 1
+            diameters[i, s] = 2 * distances[others[count - 1]]
+            sums[i, s] = total
+    return diameters, sums
+
+
+def log_densities(X, gamma, k, slack=0.0):
+    """Equation 15."""
+    from scipy.special import digamma
+
+    n, d = X.shape
+    diameters, sums = grow_balls(X, gamma, k, slack)
+    log_ball = d / 2 * np.log(np.pi) - d * np.log(2.0)
+    from scipy.special import gammaln
+
+    log_ball -= gammaln(d / 2 + 1)
+    return digamma(sums) - digamma(gamma.sum(axis=0)) - log_ball - d * np.log(diameters)
+
+
+def noise_tolerant_mutual_information(X, gamma, k=8, slack=0.5):
+    """Equations 15 to 19."""
+    n = len(X)
+    densities = log_densities(X, gamma, k, slack)
+    value = knn_entropy(X, k)
+    for s in range(gamma.shape[1]):
+        total = gamma[:, s].sum()
+        entropy = -(gamma[:, s] * densities[:, s]).sum() / total
+        value -= total / n * entropy
+    return value
+
+
+def label_likelihood(codes, rates):
+    """Equation 20 for every row and true class; 1 for a row without a label."""
+    n_classes = len(rates)
+    likelihood = np.ones((len(codes), n_classes))
+    for i, y in enumerate(codes):
+        for s in range(n_classes):
+            if y >= 0:
+                likelihood[i, s] = 1 - rates[s] if y == s else rates[s] / (n_classes - 1)
+    return likelihood
+
+
+def posterior(densities, codes, rates, priors):
+    """Equation 26 in log space, memberships kept above 1e-12, and the log of its denominator summed (24)."""
+    gamma = np.zeros(densities.shape)
+    evidence = 0.0
+    likelihood = label_likelihood(codes, rates)
+    for i in range(len(gamma)):
+        joint = densities[i] + np.log(likelihood[i]) + np.log(priors)
+        top = joint.max()
+        total = np.exp(joint - top).sum()
+        gamma[i] = np.maximum(np.exp(joint - top) / total, 1e-12)
+        gamma[i] /= gamma[i].sum()
+        evidence += top + np.log(total)
+    return gamma, evidence
+
+
+def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3):
+    """Section 4.3: memberships, error rates, priors and objectives of the best of ``n_init`` restarts."""
+    n, n_classes = len(X), codes.max() + 1
+    labelled = codes >= 0
+    label_priors = np.array([(codes[labelled] == s).mean() for s in range(n_classes)])
+    starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
+    best = None
+    for start in starts:
+        rates, priors = np.maximum(start, 1e-6), label_priors
+        gamma, _ = posterior(np.zeros((n, n_classes)), codes, rates, priors)
+        objectives = []
+        for _ in range(max_iter):
+            gamma, evidence = posterior(log_densities(X, gamma, k), codes, rates, priors)
+            objectives.append(evidence - np.log(label_priors[codes[labelled]]).sum())
+            rates = np.array(
+                [gamma[labelled & (codes != s), s].sum() / gamma[labelled, s].sum() for s in range(n_classes)]
+            )
+            rates = np.clip(rates, 1e-6, 1 - 1e-6)
+            priors = gamma.mean(axis=0)
+            if len(objectives) > 1 and abs(objectives[-1] - objectives[-2]) <= tol * n:
+                break
+        if best is None or objectives[-1] > best[3][-1]:
+            best = gamma, rates, priors, objectives
+    return best
+
+
+def information_search(X, codes, random_state, label_noise=True, direction="backward", k=8, **noise):
+    """Algorithm 2 (backward), plain backward search, and the forward ones: subsets and values by size."""
+    d = X.shape[1]
+    plain = np.eye(codes.max() + 1)[codes]
+    subset = list(range(d)) if direction == "backward" else []
+    subsets, values = {}, {}
+    steps = d - 1 if direction == "backward" else d
+    for step in range(steps + 1):
+        gamma = plain
+        if label_noise and (step < steps or step == 0):
+            gamma = estimate_memberships(X[:, subset or list(range(d))], codes, random_state, **noise)[0]
+        if step == 0 and direction == "backward":
+            subsets[d], values[d] = list(subset), noise_tolerant_mutual_information(X, gamma, k)
+        if step == steps:
+            break
+        if direction == "backward":
+            candidates = {j: [f for f in subset if f != j] for j in subset}
+        else:
+            candidates = {j: sorted([*subset, j]) for j in range(d) if j not in subset}
+        found = {j: noise_tolerant_mutual_information(X[:, s], gamma, k) for j, s in candidates.items()}
+        best = max(found, key=lambda j: (found[j], -j))
+        subset = candidates[best]
+        subsets[len(subset)], values[len(subset)] = subset, found[best]
+    return subsets, values

@@ -21,6 +21,15 @@ ESTIMATORS = [
     dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
     dubio.WeightedLaplacianScore(),
     dubio.FisherScore(),
+    dubio.FeatureSelector(),
+    dubio.MeanRankScore(),
+    dubio.SmoothR2Score(),
+    dubio.LinearR2Score(),
+    dubio.SoftReliefScore(),
+    dubio.ReliefFScore(),
+    dubio.ConstraintScore(),
+    dubio.ConstrainedLaplacianScore(),
+    dubio.FuzzyRoughSearch(),
 ]
 
 

@@ -53,6 +53,81 @@ def read_matrix(
     return matrix
 
 
+def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:
+    """A dense float64 matrix that may hold NaN, and the mask of its nominal columns.
+
+    Nominal are the columns declared so (``nominal``: a mask, positions or names) and, in a data frame, those of
+    categories, text or bools. Their categories become whole numbers, in the order of their names; a missing one
+    becomes NaN.
+    """
+    names = column_names(X)
+    if names is None:
+        matrix = X
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+            is_nominal = _declared(nominal, names, X.shape[1])
+            matrix = X.astype(object)
+            for column in np.flatnonzero(is_nominal):
+                matrix[:, column] = _category_codes(X[:, column])
+        matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
+        return matrix, _declared(nominal, names, matrix.shape[1])
+    is_nominal = _declared(nominal, names, len(names))
+    is_nominal |= [not _is_numeric(dtype) or str(dtype).lower().startswith("bool") for dtype in X.dtypes]
+    if not is_nominal.any() or X.shape[0] == 0:
+        return read_matrix(X, allow_nan=True, name=name).astype(np.float64, copy=False), is_nominal
+    matrix = np.empty((len(X), len(names)))
+    for j in range(len(names)):
+        column = X[names[j]] if names.count(names[j]) == 1 else X.iloc[:, j]
+        if is_nominal[j]:
+            matrix[:, j] = _category_codes(np.asarray(column.to_numpy(), dtype=object))
+        else:
+            matrix[:, j] = column.to_numpy().astype(np.float64)
+    check_finite(matrix, names=names, allow_nan=True, name=name)
+    return matrix, is_nominal
+
+
+def _category_codes(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Whole numbers for the categories of one column, NaN where it has none."""
+    missing = np.array([value is None or value != value or type(value).__name__ == "NAType" for value in column])
+    codes = np.full(len(column), np.nan)
+    # Text and numbers may stand side by side: categories are told apart by what they print.
+    codes[~missing] = np.unique([str(value) for value in column[~missing]], return_inverse=True)[1]
+    return codes
+
+
+def _declared(nominal: Any, names: list[Any] | None, n_features: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n_features, dtype=bool)
+    if nominal is not None:
+        mask[pick_columns(nominal, names, n_features, "nominal")] = True
+    return mask
+
+
+def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument: str) -> NDArray[np.int64]:
+    """Positions of the columns that ``argument`` names: None for all, a mask, positions or names."""
+    if wanted is None:
+        return np.arange(n_features)
+    columns = np.asarray(wanted)
+    if columns.ndim != 1:
+        raise ValueError(f"{argument} has {columns.ndim} dimensions: give a list of columns or a mask.")
+    if columns.dtype.kind == "b":
+        if len(columns) != n_features:
+            raise ValueError(f"{argument} is a mask of {len(columns)} columns, and X has {n_features}.")
+        return np.flatnonzero(columns)
+    if columns.dtype.kind in "iu" or len(columns) == 0:
+        outside = [int(j) for j in columns if not 0 <= j < n_features]
+        if outside:
+            raise ValueError(f"{argument} holds {outside[0]}, and X has the columns 0 to {n_features - 1}.")
+        positions = columns.astype(np.int64)
+    else:
+        unknown = [str(name) for name in columns.tolist() if names is None or name not in names]
+        if names is None or unknown:
+            why = "X has no column names" if names is None else f"X has no column {unknown[0]!r}"
+            raise ValueError(f"{argument} names {len(columns)} column(s), but {why}.")
+        positions = np.array([names.index(name) for name in columns.tolist()], dtype=np.int64)
+    if len(np.unique(positions)) < len(positions):
+        raise ValueError(f"{argument} holds a column more than once.")
+    return positions
+
+
 def check_finite(matrix: Matrix, *, names: list[Any] | None = None, allow_nan: bool = False, name: str = "X") -> None:
     """Raise a ValueError that says where ``matrix`` has its first infinite (or NaN) value."""
     values = matrix.data if sparse.issparse(matrix) else matrix

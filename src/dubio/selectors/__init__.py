@@ -1,5 +1,9 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.consensus import MeanRankScore
+from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
+from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
+from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -7,11 +11,20 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 
 __all__ = [
+    "ConstrainedLaplacianScore",
+    "ConstraintScore",
     "FisherScore",
+    "FuzzyRoughSearch",
     "LaplacianScore",
+    "LinearR2Score",
+    "MeanRankScore",
+    "ReliefFScore",
     "SemiSupervisedLaplacianScore",
+    "SmoothR2Score",
+    "SoftReliefScore",
     "SupervisedLaplacianScore",
     "WeightedLaplacianScore",
 ]

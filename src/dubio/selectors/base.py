@@ -10,13 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from dubio.ranking import Ranking, default_names, rank_scores, resolve_count
+from dubio.significance.count import keep_significant
+from dubio.significance.multiple import benjamini_hochberg
+from dubio.significance.permutation import RelabelNull, permutation_pvalues
 from dubio.supervision import Supervision, read_supervision, require_numbers, require_two_classes
 from dubio.table import Matrix, read_matrix
+
+#: How many features to keep: a count, a share, "auto" (those that stand out), or None for half.
+Count = int | float | Literal["auto"] | None
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):
@@ -45,7 +51,11 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             None,
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="right"),
+            StrOptions({"auto"}),
         ],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "target": [StrOptions({"auto", "classes", "numbers"})],
+        "random_state": ["random_state"],
         "standardize": ["boolean"],
         "n_jobs": [None, Integral],
         "missing_label": [object],
@@ -74,7 +84,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         weights = None
         if sample_weight is not None:
             weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
-            if not weights[supervision.labelled].any():
+            if self._needs_labels and not weights[supervision.labelled].any():
                 raise ValueError("sample_weight is zero on every labelled row: nothing is left to learn from.")
         self.n_labelled_ = supervision.n_labelled
         self.n_unlabelled_ = supervision.n_rows - supervision.n_labelled
@@ -117,7 +127,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         supervision = read_supervision(
             y,
             n_rows,
-            target=self._target,
+            target=getattr(self, "target", self._target),
             missing_label=getattr(self, "missing_label", "auto"),
             **pairs,
         )
@@ -141,6 +151,12 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    @property
+    def _seed(self) -> int:
+        """A whole number for what is drawn at random, from ``random_state`` where the method has one."""
+        state = getattr(self, "random_state", 0)
+        return int(state) if isinstance(state, Integral) else int(check_random_state(state).randint(2**31))
+
     def _known_names(self) -> list[Any] | None:
         """Names of the columns, where the table had any."""
         names = getattr(self, "feature_names_in_", None)
@@ -162,7 +178,9 @@ class BaseSelector(SelectorMixin, BaseEstimator):
 class ScoreSelector(BaseSelector):
     """A selector that gives every feature a score of its own.
 
-    A subclass computes the scores in :meth:`_score`; this class ranks and cuts them.
+    A subclass computes the scores in :meth:`_score`; this class ranks and cuts them. ``n_features_to_select="auto"``
+    keeps the features whose score is better than chance allows (see :meth:`_pvalues`), with false discoveries held
+    at ``alpha`` by Benjamini and Hochberg's rule: never none, and with a warning where no feature stands out.
 
     Attributes
     ----------
@@ -174,10 +192,18 @@ class ScoreSelector(BaseSelector):
         The features kept.
     n_features_ : int
         How many were kept.
+    explanation_ : str
+        Why that many.
+    pvalues_, qvalues_ : array (n_features,)
+        With "auto": how often chance does as well, and the same as a false-discovery rate.
     """
 
     #: Direction of the scores.
     _lower_is_better: ClassVar[bool] = True
+    #: Whether the score of a feature does not depend on which other features are in the table.
+    _scores_are_independent: ClassVar[bool] = False
+    #: Permutations of the labels that "auto" starts with.
+    _n_permutations: ClassVar[int] = 1000
 
     @abstractmethod
     def _score(
@@ -185,12 +211,47 @@ class ScoreSelector(BaseSelector):
     ) -> NDArray[np.float64]:
         """Score every feature."""
 
+    def _pvalues(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """How often chance scores as well: by shuffling the labels unless a subclass knows better."""
+        null = RelabelNull(
+            self._score,
+            X,
+            supervision,
+            sample_weight,
+            self.scores_,
+            lower_is_better=self._lower_is_better,
+            features_are_independent=self._scores_are_independent,
+            screen=self._screen(X, supervision, sample_weight),
+        )
+        return permutation_pvalues(
+            null, alpha=self._alpha, n_permutations=self._n_permutations, random_state=self._seed
+        )
+
+    def _screen(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        """Quick p-values that say which features are surely ordinary, where the score has closed-form moments."""
+        return None
+
     def _fit(self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> None:
-        count, self._reason = resolve_count(self.n_features_to_select, X.shape[1])
+        automatic = isinstance(self.n_features_to_select, str)
+        if not automatic:
+            count, self.explanation_ = resolve_count(self.n_features_to_select, X.shape[1])
         self.scores_ = self._score(X, supervision, sample_weight)
         self.ranking_ = rank_scores(self.scores_, lower_is_better=self._lower_is_better)
-        self.support_ = self.ranking_ <= count
-        self.n_features_ = count
+        if automatic:
+            self.pvalues_ = self._pvalues(X, supervision, sample_weight)
+            self.qvalues_ = benjamini_hochberg(self.pvalues_)
+            self.support_, self.explanation_ = keep_significant(self.qvalues_, self.ranking_, self._alpha, stacklevel=5)
+        else:
+            self.support_ = self.ranking_ <= count
+        self.n_features_ = int(self.support_.sum())
+
+    @property
+    def _alpha(self) -> float:
+        return float(getattr(self, "alpha", 0.05))
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, what was kept."""
@@ -202,5 +263,6 @@ class ScoreSelector(BaseSelector):
             self.ranking_,
             self.support_,
             type(self).__name__,
-            self._reason,
+            self.explanation_,
+            extras={name: getattr(self, name + "s_") for name in ("pvalue", "qvalue") if hasattr(self, name + "s_")},
         )

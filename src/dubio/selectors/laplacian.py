@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from dubio.graphs import neighbor_graph, read_graph, semi_supervised_graph, target_graph
@@ -18,7 +19,10 @@ from dubio.scores.weighted import (
     supervision_moments,
     weighted_laplacian_from_moments,
 )
-from dubio.selectors.base import ScoreSelector
+from dubio.selectors.base import Count, ScoreSelector
+from dubio.significance.graphs import GraphNull, RatioForms
+from dubio.significance.leave_one_out import leave_one_out_pvalues
+from dubio.significance.permutation import permutation_pvalues
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize
 
@@ -31,8 +35,10 @@ class LaplacianScore(ScoreSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float
+        With "auto": the share of false discoveries to allow.
     n_neighbors : int
         Neighbours of each row.
     t : float or "mean"
@@ -76,7 +82,8 @@ class LaplacianScore(ScoreSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         n_neighbors: int = 5,
         t: float | Literal["mean"] = 1.0,
         kernel: Kernel = "squared",
@@ -86,6 +93,7 @@ class LaplacianScore(ScoreSelector):
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.n_neighbors = n_neighbors
         self.t = t
         self.kernel = kernel
@@ -98,12 +106,27 @@ class LaplacianScore(ScoreSelector):
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         space = standardize(X) if self.standardize else X
-        options: dict[str, Any] = {"t": self.t, "kernel": self.kernel, "symmetry": self.symmetry}
         if self.graph is not None:
-            graph = read_graph(self.graph, space, **options)
+            graph = read_graph(self.graph, space, **self._graph_options)
         else:
-            graph = neighbor_graph(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, **options)
+            graph = neighbor_graph(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, **self._graph_options)
         return laplacian_ratio(graph, X)
+
+    def _pvalues(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """Of each feature on the graph of all others; on a graph given by the user, on that one."""
+        space = standardize(X) if self.standardize else X
+        if self.graph is not None:
+            null = GraphNull(read_graph(self.graph, space, **self._graph_options), X)
+            return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
+        return leave_one_out_pvalues(
+            space, n_neighbors=self.n_neighbors, random_state=self._seed, n_jobs=self.n_jobs, **self._graph_options
+        )
+
+    @property
+    def _graph_options(self) -> dict[str, Any]:
+        return {"t": self.t, "kernel": self.kernel, "symmetry": self.symmetry}
 
 
 class SupervisedLaplacianScore(ScoreSelector):
@@ -113,8 +136,10 @@ class SupervisedLaplacianScore(ScoreSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float
+        With "auto": the share of false discoveries to allow.
     n_neighbors : int
         Neighbours of each row on the line of y.
     t : float or "mean"
@@ -143,20 +168,30 @@ class SupervisedLaplacianScore(ScoreSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         n_neighbors: int = 5,
         t: float | Literal["mean"] = 1.0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.n_neighbors = n_neighbors
         self.t = t
 
     def _score(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        known = supervision.labelled
-        y = _standard_target(supervision)[known]
-        return laplacian_ratio(target_graph(y, n_neighbors=self.n_neighbors, t=self.t), X[known])
+        return laplacian_ratio(self._target_graph(supervision), X[supervision.labelled])
+
+    def _pvalues(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        null = GraphNull(self._target_graph(supervision), X[supervision.labelled])
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed)
+
+    def _target_graph(self, supervision: Supervision) -> sparse.csr_array:
+        y = _standard_target(supervision)[supervision.labelled]
+        return target_graph(y, n_neighbors=self.n_neighbors, t=self.t)
 
 
 class SemiSupervisedLaplacianScore(ScoreSelector):
@@ -167,8 +202,10 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float
+        With "auto": the share of false discoveries to allow.
     n_neighbors, n_neighbors_supervised : int
         Neighbours in the mixed graph and in the graph of the labelled rows.
     t : float or "mean"
@@ -200,6 +237,7 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
     """
 
     _target = "numbers"
+    _n_permutations = 200  # each builds the mixed graph anew
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_neighbors": _NEIGHBORS,
         "n_neighbors_supervised": _NEIGHBORS,
@@ -210,7 +248,8 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         n_neighbors: int = 30,
         n_neighbors_supervised: int = 5,
         t: float | Literal["mean"] = 1.0,
@@ -219,6 +258,7 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.n_neighbors = n_neighbors
         self.n_neighbors_supervised = n_neighbors_supervised
         self.t = t
@@ -245,8 +285,10 @@ class WeightedLaplacianScore(ScoreSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float
+        With "auto": the share of false discoveries to allow.
     missing_label : "auto", None or a value
         What means "unlabelled" in hard labels besides None and NaN: "auto" adds the whole number -1.
 
@@ -271,9 +313,11 @@ class WeightedLaplacianScore(ScoreSelector):
 
     _takes_sparse = True
     _checks_values_itself = True
+    _scores_are_independent = True
 
-    def __init__(self, *, n_features_to_select: int | float | None = None, missing_label: Any = "auto") -> None:
+    def __init__(self, *, n_features_to_select: Count = None, alpha: float = 0.05, missing_label: Any = "auto") -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.missing_label = missing_label
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -297,6 +341,16 @@ class WeightedLaplacianScore(ScoreSelector):
     ) -> NDArray[np.float64]:
         return weighted_laplacian_from_moments(supervision_moments(X, supervision, sample_weight, self._known_names()))
 
+    def _screen(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        if sample_weight is not None:
+            return None  # the moments are those of unweighted rows
+        assert supervision.memberships is not None
+        known = supervision.labelled
+        share = 1.0 - 1.0 / (1.0 + self.scores_)  # similar over all pairs, from similar over dissimilar
+        return RatioForms.of_memberships(supervision.memberships[known]).pvalues(X[known], share)
+
 
 class FisherScore(WeightedLaplacianScore):
     """Classes, hard or soft: spread of the class means over spread within classes (see :func:`fisher_score`).
@@ -318,6 +372,11 @@ class FisherScore(WeightedLaplacianScore):
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         return fisher_from_moments(supervision_moments(X, supervision, sample_weight, self._known_names()))
+
+    def _screen(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64] | None:
+        return None
 
 
 def _standard_target(supervision: Supervision) -> NDArray[np.float64]:

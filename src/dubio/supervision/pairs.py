@@ -221,14 +221,7 @@ def _read_kind(
             raise ValueError(f"{name}_weights was given without {name}")
         return np.empty((0, 2), dtype=np.int64), None
     pairs = read_indices(name, pairs)
-    outside = (pairs < 0) | (pairs >= n_rows)
-    if outside.any():
-        row, side = np.argwhere(outside)[0]
-        raise ValueError(
-            f"{name}[{row}] = {_show(pairs[row])} names row {pairs[row, side]}, but X has {n_rows} rows, "
-            f"0 to {n_rows - 1} ({_count(outside.any(axis=1).sum(), 'such pair')} of {len(pairs)}). "
-            "Pairs are positions in X, not index labels"
-        )
+    refuse_outside(name, pairs, n_rows)
     itself = pairs[:, 0] == pairs[:, 1]
     if name == "cannot_link" and itself.any():
         at = np.flatnonzero(itself)[0]
@@ -256,6 +249,18 @@ def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
     raise ValueError(f"{name} must hold whole row indices; found dtype {array.dtype}, as in {array[0].tolist()}")
+
+
+def refuse_outside(name: str, pairs: NDArray[np.int64], n_rows: int) -> None:
+    """Raise if a pair names a row that is not there."""
+    outside = (pairs < 0) | (pairs >= n_rows)
+    if outside.any():
+        at, side = np.argwhere(outside)[0]
+        raise ValueError(
+            f"{name}[{at}] = {_show(pairs[at])} names row {pairs[at, side]}, but X has {n_rows} rows, "
+            f"0 to {n_rows - 1} ({_count(outside.any(axis=1).sum(), 'such pair')} of {len(pairs)}). "
+            "Pairs are positions in X, not index labels"
+        )
 
 
 def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]:

@@ -1,0 +1,173 @@
+"""How often ``n_features_to_select="auto"`` keeps features that have nothing to do with the target, and finds those that do.
+
+Irrelevant features are known on two kinds of tables: the papers' artificial problems, and real tables to which a
+shuffled copy of each column was added. On real tables every original column counts as relevant, which not all are: the
+power there is a lower bound. Run ``python -m benchmarks.false_discoveries [draws per table] [jobs]``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from dubio import FeatureSelector
+from dubio.datasets import (
+    make_circle,
+    make_spheres,
+    make_squares,
+    make_y1,
+    make_y2,
+    make_y3,
+    make_y4,
+    make_y5,
+)
+from dubio.significance import NoFeatureStandsOut
+from dubio.supervision import hide_labels, unsure_expert
+
+CLASSES = [
+    "iris",
+    "breast_tissue",
+    "sonar",
+    "ecoli",
+    "glass",
+    "page_blocks",
+    "segment",
+    "vehicle",
+    "vertebral_column",
+    "wall_robot",
+    "waveform",
+    "wine",
+    "yeast",
+    "ionosphere",
+    "australian",
+    "heart_statlog",
+    "olitos",
+]
+NUMBERS = ["pollen", "delve_census_random_order"]
+ARTIFICIAL_CLASSES = [make_spheres, make_squares, make_circle, make_y4, make_y5]
+ARTIFICIAL_NUMBERS = [make_y1, make_y2, make_y3]
+ROWS = 300
+FEW = 60
+#: Draws of each line of the table at least.
+TOTAL = int(os.environ.get("DUBIO_DRAWS", "200"))
+
+
+class Draw(NamedTuple):
+    """One fit: share of irrelevant features among those kept, share of the relevant ones kept, nothing stood out."""
+
+    false: float
+    power: float
+    nothing: bool
+
+
+def load(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """A real table without its constant columns; three numeric columns in ten of the census."""
+    table = pd.read_csv(Path(os.environ.get("DUBIO_DATA", "data")) / f"{name}.csv.gz")
+    X = table.drop(columns="target").to_numpy(dtype=np.float64)
+    return X[:, np.ptp(X, axis=0) > 0], table["target"].to_numpy()
+
+
+def with_shuffled_copies(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """At most ROWS rows, at most 30 columns, a shuffled copy of each: table, target, which columns are relevant."""
+    X, y = load(name)
+    rows = rng.permutation(len(X))[:ROWS]
+    columns = np.sort(rng.permutation(X.shape[1])[:30])
+    X, y = X[rows][:, columns], y[rows]
+    X = X[:, np.ptp(X, axis=0) > 0]
+    if y.dtype.kind != "f":  # a class with a single row tells nothing
+        names, counts = np.unique(y, return_counts=True)
+        keep = np.isin(y, names[counts >= 3])
+        X, y = X[keep], y[keep]
+    copies = rng.permuted(X, axis=0)
+    order = rng.permutation(2 * X.shape[1])  # no method may profit from the order of the columns
+    return np.hstack([X, copies])[:, order], y, (order < X.shape[1])
+
+
+def artificial(make: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    problem = make(random_state=int(rng.integers(2**31)))
+    X, y = problem.X[:ROWS], problem.y[:ROWS]
+    return X, y, np.arange(X.shape[1]) < problem.n_relevant
+
+
+def supervise(kind: str, y: np.ndarray, rng: np.random.Generator) -> Any:
+    seed = int(rng.integers(2**31))
+    if kind == "soft":
+        return unsure_expert(y, mean=0.3, random_state=seed).memberships
+    if kind in ("few classes", "few numbers"):
+        share = max(0.0, 1 - FEW / len(y))
+        return hide_labels(y.astype(float) if kind == "few numbers" else y, share, random_state=seed)
+    return y
+
+
+def one(table: Any, kind: str, seed: int, permuted: bool) -> Draw:
+    rng = np.random.default_rng([seed, 77])
+    X, y, relevant = (with_shuffled_copies if isinstance(table, str) else artificial)(table, rng)
+    if permuted:
+        y = rng.permutation(y)
+    known = supervise(kind, y, rng)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        target = "numbers" if "numbers" in kind else "classes"
+        selector = FeatureSelector(random_state=seed, target=target).fit(X, known)
+    nothing = any(issubclass(w.category, NoFeatureStandsOut) for w in caught)
+    kept = selector.support_
+    return Draw((kept & ~relevant).sum() / kept.sum(), kept[relevant].mean(), nothing)
+
+
+def measure(kind: str, tables: list[Any], draws: int, jobs: int, permuted: bool = False) -> list[list[Draw]]:
+    """Draws by table."""
+    flat = joblib.Parallel(n_jobs=jobs)(
+        joblib.delayed(one)(table, kind, seed, permuted) for table in tables for seed in range(draws)
+    )
+    return [flat[i : i + draws] for i in range(0, len(flat), draws)]
+
+
+def mean_and_error(values: list[list[float]]) -> str:
+    """Mean over tables of the means over draws, in percent, with the standard error over draws."""
+    means = [np.mean(v) for v in values]
+    error = np.sqrt(np.sum([np.var(v, ddof=1) / len(v) for v in values])) / len(values)
+    return f"{100 * np.mean(means):.1f} ± {100 * error:.1f}"
+
+
+def main() -> None:
+    draws = int(sys.argv[1]) if len(sys.argv) > 1 else 12
+    jobs = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+    kinds = {
+        "soft": (ARTIFICIAL_CLASSES, CLASSES),
+        "few classes": (ARTIFICIAL_CLASSES, CLASSES),
+        "classes": (ARTIFICIAL_CLASSES, CLASSES),
+        "few numbers": (ARTIFICIAL_NUMBERS, NUMBERS),
+        "numbers": (ARTIFICIAL_NUMBERS, NUMBERS),
+    }
+    began = time.perf_counter()
+    print("| known | tables | draws | false discoveries % | power % | nothing, target permuted % |")
+    print("|---|---|---:|---:|---:|---:|")
+    for kind, groups in kinds.items():
+        everything: list[list[list[Draw]]] = [[], []]
+        for what, tables in zip(("artificial", "real, shuffled copies added"), groups, strict=True):
+            count = max(draws, -(-TOTAL // len(tables)))
+            both = [measure(kind, tables, count, jobs, permuted) for permuted in (False, True)]
+            show(kind, f"{len(tables)} {what}", *both)
+            for kept, more in zip(everything, both, strict=True):
+                kept += more
+        show(kind, "all", *everything)
+    print(f"\n{time.perf_counter() - began:.0f} s", file=sys.stderr)
+
+
+def show(kind: str, what: str, found: list[list[Draw]], shuffled: list[list[Draw]]) -> None:
+    false = mean_and_error([[d.false for d in table] for table in found])
+    power = mean_and_error([[d.power for d in table] for table in found])
+    nothing = mean_and_error([[float(d.nothing) for d in table] for table in shuffled])
+    print(f"| {kind} | {what} | {sum(map(len, found))} | {false} | {power} | {nothing} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Squared distances of a growing or shrinking subset of features, and the nearest rows under one change more.
+
+The distances of ``S`` without (with) a feature are those of ``S`` minus (plus) one column's squared gaps, so
+a search keeps one ``n x n`` array and never recomputes it. A candidate subset is not even written down: its
+distances to one row are formed on the fly, and only those within a known bound are kept.
+The diagonal is ``inf``: a row is never its own neighbour.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# A bound that every distance meets but the infinite one of a row to itself.
+UNBOUNDED = 1.7e308
+# Below this length an insertion sort beats another partition.
+_SMALL = 24
+
+
+@numba.njit(cache=True, nogil=True)
+def fill_squared_distances(columns: Floats, features: Integers, start: int, part: Floats) -> None:
+    """Squared distances over ``columns[features]`` from the rows from ``start`` on to all rows."""
+    n = columns.shape[1]
+    for i in range(start, start + part.shape[0]):
+        row = part[i - start]
+        row[:] = 0.0
+        for feature in features:
+            column = columns[feature]
+            own = column[i]
+            for other in range(n):
+                gap = own - column[other]
+                row[other] += gap * gap
+        row[i] = np.inf
+
+
+@numba.njit(cache=True, nogil=True)
+def change_squared_distances(column: Floats, sign: float, squared: Floats, start: int, stop: int) -> None:
+    """Add (``sign = 1.0``) or take away (``-1.0``) one column; rounding must not leave a negative square."""
+    n = column.shape[0]
+    for i in range(start, stop):
+        row = squared[i]
+        own = column[i]
+        for other in range(n):
+            gap = own - column[other]
+            row[other] = max(row[other] + sign * gap * gap, 0.0)
+
+
+@numba.njit(cache=True, nogil=True)
+def distance_after_change(rows: Floats, subset: Integers, i: int, other: int, feature: int, sign: float) -> float:
+    """Squared distance of two rows over ``subset`` with (``sign > 0``) or without ``feature``, summed anew.
+
+    Differences of large numbers lose digits; the few distances that enter a result are taken from here.
+    """
+    total = 0.0
+    for member in subset:
+        if sign < 0.0 and member == feature:
+            continue
+        gap = rows[i, member] - rows[other, member]
+        total += gap * gap
+    if sign > 0.0:
+        gap = rows[i, feature] - rows[other, feature]
+        total += gap * gap
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32]) -> float:
+    """The largest changed distance among ``known`` rows: a ball of this size holds them all."""
+    bound = 0.0
+    for other in known:
+        gap = own - column[other]
+        bound = max(bound, row[other] + sign * gap * gap)
+    return bound
+
+
+@numba.njit(cache=True, nogil=True)
+def collect_within(
+    row: Floats,
+    column: Floats,
+    own: float,
+    sign: float,
+    bound: float,
+    near: NDArray[np.bool_],
+    found_distances: Floats,
+    found_rows: Integers,
+) -> int:
+    """All rows whose changed distance is at most ``bound``, in row order; returns how many.
+
+    The first loop has no branch and compiles to vector instructions; the second looks at eight marks at once,
+    and mostly finds nothing. ``near`` is scratch from `scratch_marks`.
+    """
+    n = row.shape[0]
+    for other in range(n):
+        gap = own - column[other]
+        near[other] = row[other] + sign * gap * gap <= bound
+    count = 0
+    words = near.view(np.uint64)
+    for word in range(words.shape[0]):
+        if words[word] != 0:
+            for other in range(8 * word, 8 * word + 8):
+                if near[other]:
+                    gap = own - column[other]
+                    found_distances[count] = row[other] + sign * gap * gap
+                    found_rows[count] = other
+                    count += 1
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def scratch_marks(n: int) -> NDArray[np.bool_]:
+    """False marks for ``n`` rows, padded to whole words of eight."""
+    return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
+
+
+@numba.njit(cache=True, nogil=True)
+def _swap(distances: Floats, rows: Integers, weights: Floats, a: int, b: int) -> None:
+    distances[a], distances[b] = distances[b], distances[a]
+    rows[a], rows[b] = rows[b], rows[a]
+    weights[a], weights[b] = weights[b], weights[a]
+
+
+@numba.njit(cache=True, nogil=True)
+def _gather_below(
+    distances: Floats, rows: Integers, weights: Floats, first: int, last: int, pivot: float, strictly: bool
+) -> tuple[int, float]:
+    """Move everything below ``pivot`` to the front of ``first..last``; its end and its weight."""
+    end = first
+    weight = 0.0
+    for p in range(first, last):
+        if distances[p] < pivot or (not strictly and distances[p] == pivot):
+            _swap(distances, rows, weights, p, end)
+            weight += weights[end]
+            end += 1
+    return end, weight
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: int, last: int) -> None:
+    """Sort by distance, ties by row."""
+    if last - first > _SMALL:
+        by_row = np.argsort(rows[first:last])
+        order = by_row[np.argsort(distances[first:last][by_row], kind="mergesort")]
+        distances[first:last] = distances[first:last][order]
+        rows[first:last] = rows[first:last][order]
+        weights[first:last] = weights[first:last][order]
+        return
+    for p in range(first + 1, last):
+        distance, row, weight = distances[p], rows[p], weights[p]
+        q = p
+        while q > first and (distances[q - 1] > distance or (distances[q - 1] == distance and rows[q - 1] > row)):
+            distances[q], rows[q], weights[q] = distances[q - 1], rows[q - 1], weights[q - 1]
+            q -= 1
+        distances[q], rows[q], weights[q] = distance, row, weight
+
+
+@numba.njit(cache=True, nogil=True)
+def nearest_until(distances: Floats, rows: Integers, weights: Floats, count: int, target: float) -> tuple[int, float]:
+    """Arrange the first ``count`` entries so that the nearest whose weights reach ``target`` come first.
+
+    Returns the place of the last of them, which has the largest distance (ties by row), and the weight
+    reached. With unit weights and ``target = k - 0.5`` these are the k nearest. A weighted quickselect: the
+    half that does not hold the crossing is never sorted.
+    """
+    first, last, reached = 0, count, 0.0
+    while last - first > _SMALL:
+        a, b, c = distances[first], distances[(first + last) // 2], distances[last - 1]
+        pivot = max(min(a, b), min(max(a, b), c))
+        end, weight = _gather_below(distances, rows, weights, first, last, pivot, False)
+        if end == last:
+            end, weight = _gather_below(distances, rows, weights, first, last, pivot, True)
+            if end == first:
+                break
+        if reached + weight >= target:
+            last = end
+        else:
+            reached += weight
+            first = end
+    sort_by_distance(distances, rows, weights, first, last)
+    for p in range(first, last):
+        reached += weights[p]
+        if reached >= target:
+            return p, reached
+    return last - 1, reached

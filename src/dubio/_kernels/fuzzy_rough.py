@@ -1,0 +1,296 @@
+"""Fuzzy-rough positive regions under the Lukasiewicz connectives, without looking at all pairs of rows.
+
+A *claim* is a pair (row x, class c): "x belongs to c". With distances delta in [0, 1] per feature, its truth
+under the features B is
+
+    f_B(x, c) = min(cap, min over y != x of  membership_c(y) + sum over a in B of delta_a(x, y))
+
+(membership 0 where y is unlabelled, or where x is: then x is a class of its own), and the positive region of x
+is the largest truth of its claims. For a numeric decision there is one claim a row, and the membership of y in
+the class of x is 1 - |decision distance|.
+
+The arguments come in bundles:
+
+* ``claims`` = (starts, labels, live, ceilings): the claims of row x are ``starts[x]:starts[x + 1]``; each speaks
+  of the class ``labels`` (-1: of x alone), and can never be truer than its ceiling;
+* ``space`` = (rows, points, n_features, numeric, node_starts, low, high): a box tree (see ``box_tree``). Rows are
+  met in its order ("positions"); ``points`` holds the columns of B, then those of the decision;
+* ``pairs`` = (starts, counts, partners, values): the live pairs of each claim, with offset plus distance so far.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+_STACK = 128  # a path leaves one node a level waiting; no table has 2**128 rows
+
+
+@numba.njit(cache=True, nogil=True)
+def _value(points: Any, n_features: int, numeric: bool, label: int, p: int, q: int, radius: float) -> float:
+    """Membership plus distance of the pair of positions, exact when below ``radius``."""
+    total = 0.0
+    if numeric:
+        similarity = 1.0 - abs(points[p, n_features] - points[q, n_features])
+        if similarity > 0.0:  # false where one of the two is unlabelled (NaN)
+            total = similarity
+    elif label >= 0:
+        total = points[q, n_features + label]
+    for a in range(n_features):
+        if total >= radius:
+            return total
+        distance = abs(points[p, a] - points[q, a])
+        if distance > 0.0:  # false for a missing value
+            total += min(distance, 1.0)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _bound(space: Any, label: int, p: int, node: int, radius: float) -> float:
+    """A value no row of the node can be below."""
+    _, points, n_features, numeric, _, low, high = space
+    total = 0.0
+    if numeric:
+        value = points[p, n_features]
+        reach = max(abs(value - low[node, n_features]), abs(value - high[node, n_features]))
+        if 1.0 - reach > 0.0:
+            total = 1.0 - reach
+    elif label >= 0:
+        total = low[node, n_features + label]
+    for a in range(n_features):
+        if total >= radius:
+            return total
+        value = points[p, a]
+        distance = max(low[node, a] - value, value - high[node, a])
+        if distance > 0.0:
+            total += min(distance, 1.0)
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def _next_leaf(
+    space: Any, label: int, p: int, radius: float, stack: Any, bounds: Any, depth: int
+) -> tuple[int, int, int]:
+    """Descend, the nearer child first, to the next leaf that may hold a value below ``radius``.
+
+    Returns ``(start, stop, depth)``: the leaf's positions, and a ``start`` of -1 when no leaf is left.
+    """
+    node_starts = space[4]
+    n_nodes = len(node_starts)
+    while depth > 0:
+        depth -= 1
+        node = stack[depth]
+        if bounds[depth] >= radius:
+            continue
+        left = 2 * node + 1
+        if left >= n_nodes:
+            return node_starts[node, 0], node_starts[node, 1], depth
+        right = left + 1
+        bound_left = _bound(space, label, p, left, radius)
+        bound_right = _bound(space, label, p, right, radius)
+        # On equal bounds the half that holds the row itself comes first: there are the close rows.
+        right_holds = node_starts[right, 0] <= p < node_starts[right, 1]
+        if bound_right < bound_left or (bound_right == bound_left and right_holds):
+            left, right, bound_left, bound_right = right, left, bound_right, bound_left
+        if bound_right < radius:
+            stack[depth], bounds[depth] = right, bound_right
+            depth += 1
+        if bound_left < radius:
+            stack[depth], bounds[depth] = left, bound_left
+            depth += 1
+    return -1, -1, 0
+
+
+@numba.njit(cache=True, nogil=True)
+def _lower(best: Any, total: float, candidates: Any, p: int, q: int) -> None:
+    """Lower the best value of each candidate feature to that of the pair."""
+    for j in range(len(best)):
+        distance = abs(candidates[p, j] - candidates[q, j])
+        distance = distance if distance > 0.0 else 0.0  # zero for a missing value
+        distance = distance if distance < 1.0 else 1.0
+        value = total + distance
+        best[j] = value if value < best[j] else best[j]
+
+
+@numba.njit(cache=True, nogil=True)
+def nearest_claims(start: int, stop: int, positions: Any, claims: Any, space: Any, truth: Any) -> None:
+    """Set the truth of every live claim of ``positions[start:stop]`` under the features of the space."""
+    rows, points, n_features, numeric, _, _, _ = space
+    claim_starts, labels, live, ceilings = claims
+    stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
+    for i in range(start, stop):
+        p = positions[i]
+        for claim in range(claim_starts[rows[p]], claim_starts[rows[p] + 1]):
+            if not live[claim]:
+                continue
+            label, best = labels[claim], ceilings[claim]
+            stack[0], bounds[0], depth = 0, -1.0, 1
+            while True:
+                first, last, depth = _next_leaf(space, label, p, best, stack, bounds, depth)
+                if first < 0:
+                    break
+                for q in range(first, last):
+                    if q != p:
+                        best = min(best, _value(points, n_features, numeric, label, p, q, best))
+            truth[claim] = best
+
+
+@numba.njit(cache=True, nogil=True)
+def search_candidates(
+    start: int,
+    stop: int,
+    positions: Any,
+    claims: Any,
+    space: Any,
+    floors: Any,
+    weights: Any,
+    candidates: Any,
+    truth: Any,
+) -> tuple[Any, int]:
+    """Weighted sum, over ``positions[start:stop]``, of the positive region with each candidate added.
+
+    The search for a claim ends when no row left is nearer, under the features chosen already, than the worst
+    candidate's best row: nothing farther can lower any candidate. ``truth`` is set to its value without
+    candidates; ``floors`` are positive regions known not to be undercut. Returns the sums and the number of pairs
+    looked at.
+    """
+    rows, points, n_features, numeric, _, _, _ = space
+    claim_starts, labels, live, ceilings = claims
+    stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
+    n_candidates = candidates.shape[1]
+    sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
+    n_pairs = 0
+    for i in range(start, stop):
+        p = positions[i]
+        row = rows[p]
+        region[:] = floors[row]
+        for claim in range(claim_starts[row], claim_starts[row + 1]):
+            if not live[claim]:
+                continue
+            label, radius, own = labels[claim], ceilings[claim], ceilings[claim]
+            best[:] = radius
+            stack[0], bounds[0], depth = 0, -1.0, 1
+            while True:
+                first, last, depth = _next_leaf(space, label, p, radius, stack, bounds, depth)
+                if first < 0:
+                    break
+                found = 0
+                for q in range(first, last):
+                    if q == p:
+                        continue
+                    total = _value(points, n_features, numeric, label, p, q, radius)
+                    if total < radius:
+                        found += 1
+                        own = min(own, total)
+                        _lower(best, total, candidates, p, q)
+                if found > 0:
+                    n_pairs += found
+                    radius = best.max()
+            truth[claim] = own
+            for j in range(n_candidates):
+                region[j] = max(region[j], best[j])
+        for j in range(n_candidates):
+            sums[j] += weights[row] * region[j]
+    return sums, n_pairs
+
+
+@numba.njit(cache=True, nogil=True)
+def list_pairs(start: int, stop: int, positions: Any, claims: Any, space: Any, pairs: Any, write: bool) -> int:
+    """Count the rows below the ceiling of each live claim; with ``write``, note them and their values too."""
+    rows, points, n_features, numeric, _, _, _ = space
+    claim_starts, labels, live, ceilings = claims
+    pair_starts, pair_counts, partners, values = pairs
+    stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
+    listed = 0
+    for i in range(start, stop):
+        p = positions[i]
+        for claim in range(claim_starts[rows[p]], claim_starts[rows[p] + 1]):
+            if not live[claim]:
+                continue
+            label, radius, found = labels[claim], ceilings[claim], 0
+            stack[0], bounds[0], depth = 0, -1.0, 1
+            while True:
+                first, last, depth = _next_leaf(space, label, p, radius, stack, bounds, depth)
+                if first < 0:
+                    break
+                for q in range(first, last):
+                    if q == p:
+                        continue
+                    value = _value(points, n_features, numeric, label, p, q, radius)
+                    if value < radius:
+                        if write:
+                            partners[pair_starts[claim] + found] = q
+                            values[pair_starts[claim] + found] = value
+                        found += 1
+            pair_counts[claim] = found
+            listed += found
+    return listed
+
+
+@numba.njit(cache=True, nogil=True)
+def scan_candidates(
+    start: int,
+    stop: int,
+    positions: Any,
+    rows: Any,
+    claims: Any,
+    pairs: Any,
+    floors: Any,
+    weights: Any,
+    candidates: Any,
+) -> Any:
+    """The sums of ``search_candidates``, from the written list of live pairs."""
+    claim_starts, _, live, ceilings = claims
+    pair_starts, pair_counts, partners, values = pairs
+    n_candidates = candidates.shape[1]
+    sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
+    for i in range(start, stop):
+        p = positions[i]
+        row = rows[p]
+        region[:] = floors[row]
+        for claim in range(claim_starts[row], claim_starts[row + 1]):
+            if not live[claim]:
+                continue
+            radius, since = ceilings[claim], 0
+            best[:] = radius
+            for pair in range(pair_starts[claim], pair_starts[claim] + pair_counts[claim]):
+                if values[pair] < radius:
+                    _lower(best, values[pair], candidates, p, partners[pair])
+                    since += 1
+                    if since == 8:
+                        radius, since = best.max(), 0
+            for j in range(n_candidates):
+                region[j] = max(region[j], best[j])
+        for j in range(n_candidates):
+            sums[j] += weights[row] * region[j]
+    return sums
+
+
+@numba.njit(cache=True, nogil=True)
+def add_to_pairs(
+    start: int, stop: int, positions: Any, rows: Any, claims: Any, pairs: Any, column: Any, truth: Any
+) -> None:
+    """Add one feature's distance to the live pairs, forget those that reach the ceiling, set the truths."""
+    claim_starts, _, live, ceilings = claims
+    pair_starts, pair_counts, partners, values = pairs
+    for i in range(start, stop):
+        p = positions[i]
+        for claim in range(claim_starts[rows[p]], claim_starts[rows[p] + 1]):
+            if not live[claim]:
+                continue
+            first, ceiling = pair_starts[claim], ceilings[claim]
+            kept, own = first, ceiling
+            for pair in range(first, first + pair_counts[claim]):
+                value = values[pair]
+                distance = abs(column[p] - column[partners[pair]])
+                if distance > 0.0:
+                    value += min(distance, 1.0)
+                if value < ceiling:
+                    partners[kept] = partners[pair]
+                    values[kept] = value
+                    kept += 1
+                    own = min(own, value)
+            pair_counts[claim] = kept - first
+            truth[claim] = own

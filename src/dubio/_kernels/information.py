@@ -1,0 +1,308 @@
+"""k-nearest-neighbour mutual information of one subset, or of all subsets one feature away.
+
+Both estimators of the paper are one sum over rows. A *group* is a class, or (the last one) all rows together;
+``weights[g, i]`` is the membership of row ``i`` in group ``g``, 1 in the last group. For each row and each group
+it belongs to, Algorithm 1 grows a ball until the weights inside reach a target; equation 19 adds up the
+logarithms of the radii. One-hot memberships give the estimator of Gomez-Verdejo et al. (equation 6).
+
+*Seeds* are rows near row ``i`` whose weights are known to reach the target of the current subset. They reach it
+in any other subset too, so the largest of their changed distances bounds the ball there, and few other rows lie
+within that bound.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._kernels.distances import (
+    UNBOUNDED,
+    bound_from_rows,
+    collect_within,
+    distance_after_change,
+    nearest_until,
+    scratch_marks,
+)
+from dubio._kernels.special import digamma
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+# A row whose membership in a class is below this adds less than 1e-10 to a sum that is divided by n.
+NEGLIGIBLE = 1e-12
+# Sums of memberships are compared with their target up to this share, so that rounding takes no extra row.
+ROUNDING = 1e-9
+# Members at least this much are the ones worth keeping as seeds of a large ball.
+_HEAVY = 0.5
+# Seeds hold this many times the target: the ball over more seeds is a closer bound.
+_SEED_RESERVE = 2.0
+# Marks in place of a bound: the group does not concern the row, or concerns it too little for more than bounds.
+_SKIP = -1.0
+_BOUND_ONLY = -2.0
+# A ball that turns out too small grows by this factor in volume.
+_VOLUME_GROWTH = 3.0
+
+
+@numba.njit(cache=True, nogil=True)
+def ball_target(n_neighbors: float, slack: float, available: float) -> float:
+    """Weight at which a ball stops growing: ``k - slack``, or what there is in a class smaller than k.
+
+    Of a class with less than ``2 slack`` outside the row, half is enough: the target stays above zero.
+    """
+    return (min(n_neighbors, available) - min(slack, 0.5 * available)) * (1.0 - ROUNDING)
+
+
+@numba.njit(cache=True, nogil=True)
+def _group_members(
+    weights: Floats,
+    group: int,
+    bound: float,
+    count: int,
+    found_distances: Floats,
+    found_rows: Integers,
+    distances: Floats,
+    rows: Integers,
+    row_weights: Floats,
+) -> int:
+    """Copy what was found within ``bound`` and has any weight in the group."""
+    members = 0
+    for h in range(count):
+        weight = weights[group, found_rows[h]]
+        if found_distances[h] <= bound and weight > 0.0:
+            distances[members] = found_distances[h]
+            rows[members] = found_rows[h]
+            row_weights[members] = weight
+            members += 1
+    return members
+
+
+@numba.njit(cache=True, nogil=True)
+def _bound_from_seeds(
+    squared_row: Floats,
+    column: Floats,
+    own: float,
+    sign: float,
+    seeds: NDArray[np.int32],
+    group_weights: Floats,
+    target: float,
+    distances: Floats,
+    rows: Integers,
+    row_weights: Floats,
+) -> float:
+    """Radius of the ball over the seeds alone; the ball over all rows cannot be larger."""
+    for p in range(len(seeds)):
+        other = seeds[p]
+        gap = own - column[other]
+        distances[p] = squared_row[other] + sign * gap * gap
+        rows[p] = other
+        row_weights[p] = group_weights[other]
+    last, _ = nearest_until(distances, rows, row_weights, len(seeds), target)
+    return distances[last]
+
+
+@numba.njit(cache=True, nogil=True)
+def candidate_information(
+    table: Floats,
+    columns: Floats,
+    squared: Floats,
+    subset: Integers,
+    candidates: Integers,
+    sign: float,
+    weights: Floats,
+    totals: Floats,
+    n_neighbors: float,
+    slack: float,
+    minor: float,
+    seeds: NDArray[np.int32],
+    n_seeds: NDArray[np.int32],
+    radii: Floats,
+    start: int,
+    stop: int,
+) -> tuple[Floats, Floats, int]:
+    """Sum over rows ``start..stop`` of the information terms of ``subset`` changed by each candidate.
+
+    ``sign`` is +1 (add the candidate) or -1 (remove it). The term of a candidate is
+    ``sum_i [d log eps(i) + sum_s gamma(s|i) (psi(Gamma(s|i)) - d log eps(i|s))]``. Returns a lower and an upper bound
+    of it, and the number of balls of radius zero met (their terms are left out; the caller must not use the sums
+    then). The bounds differ only through classes in which a row has a membership below ``minor``: the ball of such a
+    class is often hundreds of rows large, dear to find, and hardly counts. With ``minor = 0`` both are exact.
+    """
+    n_groups, n = weights.shape
+    marks = scratch_marks(n)
+    found_distances, found_rows = np.empty(n), np.empty(n, dtype=np.int64)
+    distances, rows, row_weights = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
+    bounds, targets, log_bounds = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
+    lower, upper = np.zeros(len(candidates)), np.zeros(len(candidates))
+    n_zero = 0
+    dimension = len(subset) + sign
+    for i in range(start, stop):
+        squared_row = squared[i]
+        for g in range(n_groups):
+            targets[g] = ball_target(n_neighbors, slack, totals[g] - weights[g, i])
+        for c in range(len(candidates)):
+            feature = candidates[c]
+            column = columns[feature]
+            own = column[i]
+            widest = 0.0
+            for g in range(n_groups):
+                bounds[g] = _SKIP
+                if weights[g, i] <= NEGLIGIBLE:
+                    continue
+                known = seeds[i, g, : n_seeds[i, g]]
+                if weights[g, i] < minor and targets[g] > n_neighbors - 1.0 and (len(known) > 0 or sign < 0.0):
+                    bounds[g] = _BOUND_ONLY
+                    limit = radii[i, g]
+                    if len(known) > 0:
+                        limit = bound_from_rows(squared_row, column, own, sign, known)
+                    log_bounds[g] = 0.5 * math.log(4.0 * limit)
+                    continue
+                if len(known) > 0:
+                    bounds[g] = _bound_from_seeds(
+                        squared_row, column, own, sign, known, weights[g], targets[g], distances, rows, row_weights
+                    )
+                else:
+                    # Without a feature every distance shrinks, so the ball of the larger subset will do.
+                    bounds[g] = radii[i, g] if sign < 0.0 else UNBOUNDED
+                widest = max(widest, bounds[g])
+            count = collect_within(squared_row, column, own, sign, widest, marks, found_distances, found_rows)
+            log_overall = 0.0
+            for g in range(n_groups - 1, -1, -1):
+                if bounds[g] == _SKIP:
+                    continue
+                if bounds[g] == _BOUND_ONLY:
+                    # As many rows as in the ball of all rows are needed at least, each weighing at most 1.
+                    lower[c] += weights[g, i] * (digamma(targets[g]) - dimension * log_bounds[g])
+                    upper[c] += weights[g, i] * (digamma(targets[g] + 1.0) - dimension * log_overall)
+                    continue
+                members = _group_members(
+                    weights, g, bounds[g], count, found_distances, found_rows, distances, rows, row_weights
+                )
+                last, reached = nearest_until(distances, rows, row_weights, members, targets[g])
+                exact = distance_after_change(table, subset, i, rows[last], feature, sign)
+                if exact <= 0.0:
+                    n_zero += 1
+                    continue
+                log_diameter = 0.5 * math.log(4.0 * exact)
+                if g == n_groups - 1:
+                    term = dimension * log_diameter
+                    log_overall = log_diameter
+                else:
+                    term = weights[g, i] * (digamma(reached) - dimension * log_diameter)
+                lower[c] += term
+                upper[c] += term
+    return lower, upper, n_zero
+
+
+@numba.njit(cache=True, nogil=True)
+def _keep_seeds(
+    distances: Floats,
+    rows: Integers,
+    row_weights: Floats,
+    members: int,
+    target: float,
+    wanted: float,
+    kept: NDArray[np.int32],
+) -> int:
+    """Store rows that weigh at least ``target``, better ``wanted``: the nearest, or the nearest heavy ones."""
+    if len(kept) == 0:
+        return 0
+    last, reached = nearest_until(distances, rows, row_weights, members, wanted)
+    if last >= len(kept):
+        heavy = 0
+        for p in range(members):
+            if row_weights[p] >= _HEAVY:
+                distances[heavy], rows[heavy], row_weights[heavy] = distances[p], rows[p], row_weights[p]
+                heavy += 1
+        if heavy == 0:
+            return 0
+        last, reached = nearest_until(distances, rows, row_weights, heavy, wanted)
+    if last >= len(kept) or reached < target:
+        return 0
+    for p in range(last + 1):
+        kept[p] = rows[p]
+    return last + 1
+
+
+@numba.njit(cache=True, nogil=True)
+def current_information(
+    table: Floats,
+    subset: Integers,
+    squared_part: Floats,
+    weights: Floats,
+    totals: Floats,
+    n_neighbors: float,
+    slack: float,
+    seeds: NDArray[np.int32],
+    n_seeds: NDArray[np.int32],
+    radii: Floats,
+    start: int,
+    stop: int,
+) -> tuple[float, int]:
+    """The same sum for ``subset`` itself; fills its seeds and squared radii, guessing from the old ones.
+
+    ``squared_part`` holds the distances of rows ``start..stop`` only.
+    """
+    n_groups, n = weights.shape
+    marks = scratch_marks(n)
+    found_distances, found_rows = np.empty(n), np.empty(n, dtype=np.int64)
+    distances, rows, row_weights = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
+    no_column = np.zeros(n)
+    bounds, targets, wanted = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
+    total = 0.0
+    n_zero = 0
+    growth = _VOLUME_GROWTH ** (2.0 / len(subset))
+    for i in range(start, stop):
+        squared_row = squared_part[i - start]
+        widest = 0.0
+        for g in range(n_groups):
+            bounds[g] = -1.0
+            if weights[g, i] > NEGLIGIBLE:
+                available = totals[g] - weights[g, i]
+                targets[g] = ball_target(n_neighbors, slack, available)
+                wanted[g] = (
+                    min(_SEED_RESERVE * targets[g], available * (1.0 - ROUNDING)) if seeds.shape[2] > 0 else targets[g]
+                )
+                bounds[g] = radii[i, g]
+                if n_seeds[i, g] > 0:
+                    bounds[g] = bound_from_rows(squared_row, no_column, 0.0, 0.0, seeds[i, g, : n_seeds[i, g]])
+                widest = max(widest, bounds[g])
+        # The memberships may have changed since the seeds were kept: what they bound is a guess that may have to grow.
+        enough = False
+        count = 0
+        while not enough:
+            count = collect_within(squared_row, no_column, 0.0, 0.0, widest, marks, found_distances, found_rows)
+            enough = True
+            for g in range(n_groups):
+                if bounds[g] >= 0.0 and bounds[g] < UNBOUNDED:
+                    reached = 0.0
+                    for h in range(count):
+                        if found_distances[h] <= bounds[g]:
+                            reached += weights[g, found_rows[h]]
+                    if reached < wanted[g]:
+                        bounds[g] = UNBOUNDED if bounds[g] == 0.0 or count == n - 1 else growth * bounds[g]
+                        widest = max(widest, bounds[g])
+                        enough = False
+        for g in range(n_groups):
+            if bounds[g] < 0.0:
+                n_seeds[i, g] = 0
+                radii[i, g] = UNBOUNDED
+                continue
+            members = _group_members(
+                weights, g, bounds[g], count, found_distances, found_rows, distances, rows, row_weights
+            )
+            last, reached = nearest_until(distances, rows, row_weights, members, targets[g])
+            radii[i, g] = distances[last]
+            exact = distance_after_change(table, subset, i, rows[last], -1, 0.0)
+            n_seeds[i, g] = _keep_seeds(distances, rows, row_weights, members, targets[g], wanted[g], seeds[i, g])
+            if exact <= 0.0:
+                n_zero += 1
+                continue
+            log_diameter = 0.5 * math.log(4.0 * exact)
+            if g == n_groups - 1:
+                total += len(subset) * log_diameter
+            else:
+                total += weights[g, i] * (digamma(reached) - len(subset) * log_diameter)
+    return total, n_zero

@@ -1,0 +1,48 @@
+"""Nearest rows of every row when one feature at a time is left out of the distance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def leave_one_out_neighbors(X: Any, first: int, start: int, stop: int, neighbors: Any, squared: Any) -> None:
+    """``neighbors[r, i]`` = the rows nearest to row i by all features but ``first + r``, for rows start:stop.
+
+    ``squared`` gets their squared distances. One full distance a pair, less the one feature's part: n^2 d work
+    in all. Of equal distances the lowest index.
+    """
+    n, d = X.shape
+    width, _, k = neighbors.shape
+    full = np.empty(n)
+    best = np.empty(k)
+    rows = np.empty(k, dtype=np.int64)
+    for i in range(start, stop):
+        for j in range(n):
+            total = 0.0
+            for r in range(d):
+                difference = X[i, r] - X[j, r]
+                total += difference * difference
+            full[j] = total
+        for r in range(width):
+            filled = 0
+            for j in range(n):
+                if j == i:
+                    continue
+                difference = X[i, first + r] - X[j, first + r]
+                distance = max(full[j] - difference * difference, 0.0)
+                if filled == k and distance >= best[k - 1]:
+                    continue
+                place = filled if filled < k else k - 1
+                while place > 0 and best[place - 1] > distance:
+                    best[place] = best[place - 1]
+                    rows[place] = rows[place - 1]
+                    place -= 1
+                best[place] = distance
+                rows[place] = j
+                filled = min(filled + 1, k)
+            neighbors[r, i] = rows
+            squared[r, i] = best

@@ -1,0 +1,113 @@
+"""Projected overlaps of segments on lines, from inner products alone."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+
+@numba.njit(cache=True, nogil=True)
+def _shared(first: float, second: float, span: float) -> float:
+    """Length shared by the interval from ``first`` to ``second`` and ``[0, span]``; 0 if apart."""
+    low = min(first, second)
+    high = max(first, second)
+    return max(0.0, min(high, span) - max(low, 0.0))
+
+
+@numba.njit(cache=True, nogil=True)
+def overlap_lengths(
+    products: NDArray[np.float64],
+    lines: NDArray[np.int64],
+    segments: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    """Overlap of each segment on each line; ``products[c, p]`` is row p times the direction of line c."""
+    for c in range(lines.shape[0]):
+        origin = products[c, lines[c, 0]]
+        span = products[c, lines[c, 1]] - origin
+        length = np.sqrt(max(span, 0.0))
+        for m in range(segments.shape[0]):
+            if length > 0.0:
+                first = products[c, segments[m, 0]] - origin
+                second = products[c, segments[m, 1]] - origin
+                out[m, c] = _shared(first, second, span) / length
+            else:
+                out[m, c] = 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def count_coherent(
+    products: NDArray[np.float64],
+    lines: NDArray[np.int64],
+    segments: NDArray[np.int64],
+    tolerance: float,
+    floor: float,
+) -> NDArray[np.int64]:
+    """For each segment, the lines on which it has no overlap.
+
+    An overlap is none up to ``tolerance`` (a length), or up to ``floor`` (a product, the rounding error of
+    the inner products, which matters on very short lines).
+    """
+    counts = np.zeros(segments.shape[0], dtype=np.int64)
+    for c in range(lines.shape[0]):
+        origin = products[c, lines[c, 0]]
+        span = products[c, lines[c, 1]] - origin
+        none = max(tolerance * np.sqrt(max(span, 0.0)), floor)
+        for m in range(segments.shape[0]):
+            first = products[c, segments[m, 0]] - origin
+            second = products[c, segments[m, 1]] - origin
+            if _shared(first, second, span) <= none:
+                counts[m] += 1
+    return counts
+
+
+@numba.njit(cache=True, nogil=True)
+def _apart(
+    gram: NDArray[np.float64],
+    segment: NDArray[np.int64],
+    line: NDArray[np.int64],
+    tolerance: float,
+    floor: float,
+) -> bool:
+    a, b = line[0], line[1]
+    p, q = segment[0], segment[1]
+    # Grouped so that a row shared by segment and line lies exactly at an end of the line.
+    origin = gram[a, b] - gram[a, a]
+    span = (gram[b, b] - gram[b, a]) - origin
+    first = (gram[p, b] - gram[p, a]) - origin
+    second = (gram[q, b] - gram[q, a]) - origin
+    return _shared(first, second, span) <= max(tolerance * np.sqrt(max(span, 0.0)), floor)
+
+
+@numba.njit(cache=True, nogil=True)
+def select_greedily(
+    gram: NDArray[np.float64],
+    pairs: NDArray[np.int64],
+    kind: NDArray[np.bool_],
+    order: NDArray[np.int64],
+    tolerance: float,
+    floor: float,
+) -> NDArray[np.bool_]:
+    """Take pairs in order, but none that overlaps, on either line, with a taken pair of the other kind."""
+    kept = np.zeros(len(pairs), dtype=np.bool_)
+    taken = np.empty(len(pairs), dtype=np.int64)
+    n_taken = 0
+    for position in order:
+        coherent = True
+        # The newest first: in order of length they are the likeliest to overlap.
+        for k in range(n_taken - 1, -1, -1):
+            other = taken[k]
+            if kind[other] == kind[position]:
+                continue
+            if not (
+                _apart(gram, pairs[position], pairs[other], tolerance, floor)
+                and _apart(gram, pairs[other], pairs[position], tolerance, floor)
+            ):
+                coherent = False
+                break
+        if coherent:
+            kept[position] = True
+            taken[n_taken] = position
+            n_taken += 1
+    return kept

@@ -1,0 +1,109 @@
+"""Relief scores row by row: nearest rows by L1 distance, then differences to hits and to misses. No n x n array."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def _distances_from(X: Any, i: int, out: Any) -> None:
+    """L1 distance of row i to every row; ``inf`` to itself."""
+    n, d = X.shape
+    for j in range(n):
+        total = 0.0
+        for r in range(d):
+            total += abs(X[i, r] - X[j, r])
+        out[j] = total
+    out[i] = np.inf
+
+
+@numba.njit(cache=True, nogil=True)
+def _offer(distance: float, j: int, best: Any, rows: Any, filled: int) -> int:
+    """Insert row j in a list sorted by (distance, index) that is full at ``len(best)``; rows come in index order."""
+    size = len(best)
+    if filled == size and distance >= best[size - 1]:
+        return filled
+    place = filled if filled < size else size - 1
+    while place > 0 and best[place - 1] > distance:
+        best[place] = best[place - 1]
+        rows[place] = rows[place - 1]
+        place -= 1
+    best[place] = distance
+    rows[place] = j
+    return min(filled + 1, size)
+
+
+@numba.njit(cache=True, nogil=True)
+def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
+    """``out[i]`` = the rows nearest to row i (L1), nearest first, of equal distances the lowest index."""
+    n = X.shape[0]
+    k = out.shape[1]
+    distances = np.empty(n)
+    best = np.empty(k)
+    for i in range(start, stop):
+        _distances_from(X, i, distances)
+        filled = 0
+        for j in range(n):
+            if j != i:
+                filled = _offer(distances[j], j, best, out[i], filled)
+
+
+@numba.njit(cache=True, nogil=True)
+def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out: Any) -> None:
+    """Add to ``out[r]``, for rows start:stop, the mean difference to misses less that to hits.
+
+    A neighbour j of row i is a hit with weight ``q = p_i . p_j`` and a miss with weight ``1 - q``.
+    """
+    d = X.shape[1]
+    k = neighbors.shape[1]
+    weight = np.empty(k)
+    for i in range(start, stop):
+        hits = misses = 0.0
+        for a in range(k):
+            j = neighbors[i, a]
+            q = 0.0
+            for c in range(P.shape[1]):
+                q += P[i, c] * P[j, c]
+            weight[a] = q
+            hits += q
+            misses += 1.0 - q
+        for a in range(k):
+            # what one unit of difference to this neighbour adds
+            gain = 0.0
+            if misses > 1e-12:
+                gain += (1.0 - weight[a]) / misses
+            if hits > 1e-12:
+                gain -= weight[a] / hits
+            j = neighbors[i, a]
+            for r in range(d):
+                out[r] += gain * abs(X[i, r] - X[j, r])
+
+
+@numba.njit(cache=True, nogil=True)
+def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int, out: Any) -> None:
+    """Add to ``out[r]``, for rows start:stop, ReliefF's differences: k nearest of each class, weighted by priors."""
+    n, d = X.shape
+    n_classes = len(priors)
+    distances = np.empty(n)
+    best = np.empty((n_classes, k))
+    rows = np.empty((n_classes, k), dtype=np.int64)
+    filled = np.empty(n_classes, dtype=np.int64)
+    for i in range(start, stop):
+        _distances_from(X, i, distances)
+        filled[:] = 0
+        for j in range(n):
+            if j != i:
+                c = codes[j]
+                filled[c] = _offer(distances[j], j, best[c], rows[c], filled[c])
+        for c in range(n_classes):
+            if filled[c] == 0:
+                continue
+            gain = -1.0 if c == codes[i] else priors[c] / (1.0 - priors[codes[i]])
+            gain /= filled[c]
+            for a in range(filled[c]):
+                j = rows[c, a]
+                for r in range(d):
+                    out[r] += gain * abs(X[i, r] - X[j, r])

@@ -1,0 +1,56 @@
+"""How well the neighbours along one order predict each row: squared errors of a moving mean that leaves the row out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+
+@numba.njit(cache=True, nogil=True)
+def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
+    """Sum of squared errors when row ``order[p]`` of T is predicted by the mean of rows ``order[p-half:p+half+1]``.
+
+    The row itself is left out and the window is cut at the ends. ``window`` is scratch space, one value a column.
+    """
+    n, width = T.shape
+    window[:] = 0.0
+    for p in range(min(half, n)):
+        for k in range(width):
+            window[k] += T[order[p], k]
+    total = 0.0
+    for p in range(n):
+        if p + half < n:
+            for k in range(width):
+                window[k] += T[order[p + half], k]
+        if p - half - 1 >= 0:
+            for k in range(width):
+                window[k] -= T[order[p - half - 1], k]
+        count = min(p + half, n - 1) - max(p - half, 0)  # without the row itself
+        for k in range(width):
+            own = T[order[p], k]
+            error = own - (window[k] - own) / count
+            total += error * error
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def smooth_errors(T: Any, orders: Any, half: int, out: Any) -> None:
+    """``out[r]`` = error along ``orders[r]``, one order (a permutation of the rows) a feature."""
+    window = np.empty(T.shape[1])
+    for r in range(len(out)):
+        out[r] = smooth_error(T, orders[r], half, window)
+
+
+@numba.njit(cache=True, nogil=True)
+def shuffled_smooth_errors(T: Any, half: int, rng: Any, out: Any) -> None:
+    """``out[b]`` = error along a random order, drawn anew for each b from the NumPy generator ``rng``."""
+    n = T.shape[0]
+    window = np.empty(T.shape[1])
+    order = np.arange(n)
+    for b in range(len(out)):
+        for i in range(n - 1, 0, -1):
+            j = int(rng.random() * (i + 1))
+            order[i], order[j] = order[j], order[i]
+        out[b] = smooth_error(T, order, half, window)

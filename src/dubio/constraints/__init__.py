@@ -1,0 +1,21 @@
+"""Pairs of rows that belong together or do not: closing, coherence, selection, and forms they come in."""
+
+from dubio.constraints.clusters import RowClusters, cluster_rows
+from dubio.constraints.overlap import coherence, projected_overlap
+from dubio.constraints.selection import select_pairs
+from dubio.supervision.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed
+from dubio.supervision.pairs import Pairs, close_pairs, read_pairs
+
+__all__ = [
+    "Pairs",
+    "RowClusters",
+    "close_pairs",
+    "cluster_rows",
+    "coherence",
+    "pairs_from_groups",
+    "pairs_from_labels",
+    "pairs_from_signed",
+    "projected_overlap",
+    "read_pairs",
+    "select_pairs",
+]

@@ -1,0 +1,211 @@
+"""How far pairs agree with each other in the space of the features: projected overlaps and coherence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from dubio._kernels.overlap import count_coherent, overlap_lengths
+from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.supervision.pairs import read_indices, read_pairs, refuse_outside
+
+#: An overlap below this share of the diameter of the rows is none.
+OVERLAP_TOLERANCE = 1e-12
+
+#: Bytes a block of inner products may take, and the Gram matrix; beyond it, products come in blocks.
+BLOCK_BYTES = 2**25
+GRAM_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class PairGeometry:
+    """The distinct rows that pairs join, centred, and all their inner products if these fit in memory.
+
+    ``position`` maps a row of the table to its place here, -1 for a row in no pair. Equal rows share a place,
+    so that they have equal products.
+    """
+
+    rows: NDArray[np.float64]
+    position: NDArray[np.int64]
+    gram: NDArray[np.float64] | None
+    tolerance: float
+    rounding: float
+
+    def products(self, lines: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Products of every distinct row with the direction of every line, a line a row."""
+        if self.gram is None:
+            return (self.rows[lines[:, 1]] - self.rows[lines[:, 0]]) @ self.rows.T
+        # G is symmetric, so its rows are its columns and lie together in memory.
+        return self.gram[lines[:, 1]] - self.gram[lines[:, 0]]
+
+    def line_chunks(self, n_lines: int) -> list[tuple[int, int]]:
+        return chunks(n_lines, max(1, BLOCK_BYTES // (8 * max(1, len(self.rows)))))
+
+
+def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES) -> PairGeometry:
+    """Prepare the rows ``used`` of a validated table for overlaps of pairs between them."""
+    position = np.full(len(X), -1, dtype=np.int64)
+    if not len(used):
+        return PairGeometry(np.empty((0, X.shape[1])), position, None, 0.0, 0.0)
+    # Overlaps do not change with the origin; centred products lose fewest digits.
+    rows = X[used] - X[used[0]]
+    rows -= rows.mean(axis=0)
+    rows, place = np.unique(rows, axis=0, return_inverse=True)
+    position[used] = place.reshape(-1)
+    squares = np.einsum("ij,ij->i", rows, rows)
+    gram = None
+    if 8 * len(rows) ** 2 <= gram_bytes:
+        gram = rows @ rows.T
+        np.copyto(squares, np.diagonal(gram))
+    diameter = np.sqrt(_largest_squared_distance(rows, squares, gram))
+    return PairGeometry(
+        rows=rows,
+        position=position,
+        gram=gram,
+        tolerance=OVERLAP_TOLERANCE * diameter,
+        rounding=16 * float(np.finfo(np.float64).eps) * float(squares.max()),
+    )
+
+
+def _largest_squared_distance(
+    rows: NDArray[np.float64], squares: NDArray[np.float64], gram: NDArray[np.float64] | None
+) -> float:
+    largest = 0.0
+    for start, stop in chunks(len(rows), max(1, BLOCK_BYTES // (8 * len(rows)))):
+        products = gram[start:stop] if gram is not None else rows[start:stop] @ rows.T
+        squared = squares[start:stop, None] + squares[None, :] - 2 * products
+        largest = max(largest, float(squared.max()))
+    return largest
+
+
+def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> NDArray[np.float64]:
+    """Length of the projection of each segment on each line that falls between the line's two rows.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+    segments, lines : array-like of shape (m, 2) and (c, 2)
+        Pairs of row indices.
+
+    Returns
+    -------
+    ndarray of shape (m, c)
+        0 where the projected segment and the line's own span are apart, touch in a point, or the two rows of
+        the line are equal. The whole matrix is held: for the shares alone use :func:`coherence`.
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [4.0, 0.0], [3.0, 1.0], [7.0, 5.0]]
+    >>> projected_overlap(X, [(2, 3)], [(0, 1)])
+    array([[1.]])
+    """
+    table = check_array(X, dtype=np.float64)
+    segment_rows, line_rows = _both_ways(segments, lines, len(table))
+    geometry = pair_geometry(table, np.unique(np.concatenate([segment_rows.ravel(), line_rows.ravel()])))
+    segment_rows, line_rows = geometry.position[segment_rows], geometry.position[line_rows]
+    out = np.empty((len(segment_rows), len(line_rows)))
+    for start, stop in geometry.line_chunks(len(line_rows)):
+        block = line_rows[start:stop]
+        overlap_lengths(geometry.products(block), block, segment_rows, out[:, start:stop])
+    out[out <= geometry.tolerance] = 0.0
+    return out
+
+
+def _both_ways(segments: ArrayLike, lines: ArrayLike, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Validate pairs but keep their order and repetitions: the caller reads the result by position."""
+    checked = []
+    for name, pairs in (("segments", segments), ("lines", lines)):
+        indices = read_indices(name, pairs)
+        refuse_outside(name, indices, n_rows)
+        checked.append(indices)
+    return checked[0], checked[1]
+
+
+def coherence(
+    X: ArrayLike, must_link: ArrayLike, cannot_link: ArrayLike, *, n_jobs: int | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Coherence of each pair: the share of the pairs of the other kind on which it has no projected overlap.
+
+    .. math::
+        Coh(m) = \frac{1}{|CL|} \sum_{c \in CL} [over_c(m) = 0], \qquad
+        Coh(c) = \frac{1}{|ML|} \sum_{m \in ML} [over_m(c) = 0]
+
+    where :math:`over_c(m)` is the length of the projection of segment m on the line of c that falls inside
+    segment c. "No overlap" is up to 1e-12 of the diameter of the rows that occur in pairs.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Used as it is: coherence changes when columns are scaled.
+    must_link, cannot_link : array-like of shape (m, 2) and (c, 2)
+        Row indices. The order of the results is the order given; repetitions are kept and counted.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    of_must_link, of_cannot_link : ndarray of shape (m,) and (c,)
+        Values in [0, 1]. Where there is no pair of the other kind nothing opposes a pair and its value is 1.
+
+    Notes
+    -----
+    All projections follow from the Gram matrix of the distinct rows in pairs. It is held if it takes no more
+    than 1 GiB (11,000 rows); otherwise products are made for a block of lines at a time, 32 MiB each and
+    thread. Work grows with m times c.
+
+    With *all* pairs of a labelling hardly any pair has coherence 1: for a must-link (x1, x2) and any x3 of
+    another class, no overlap with (x1, x3) and with (x2, x3) needs two angles of one triangle to be at least
+    right.
+
+    References
+    ----------
+    Davidson, Wagstaff, Basu, "Measuring constraint-set utility for partitional clustering algorithms", 2006.
+    Hindawi, Allab, Benabdeslem, "Constraint selection based semi-supervised feature selection", 2011,
+    equations 5 and 6.
+
+    Examples
+    --------
+    >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [9.0, 0.0]]
+    >>> coherence(X, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)])
+    (array([0.5]), array([1., 0.]))
+    """
+    table = check_array(X, dtype=np.float64)
+    read_pairs(must_link, cannot_link, len(table))
+    together, apart = _both_ways(must_link, cannot_link, len(table))
+    return coherence_of(table, together, apart, resolve_threads(n_jobs))
+
+
+def coherence_of(
+    X: NDArray[np.float64], must_link: NDArray[np.int64], cannot_link: NDArray[np.int64], n_threads: int = 1
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """:func:`coherence` of validated arrays."""
+    geometry = pair_geometry(X, np.unique(np.concatenate([must_link.ravel(), cannot_link.ravel()])))
+    together, apart = geometry.position[must_link], geometry.position[cannot_link]
+    return (
+        _coherent_share(geometry, together, apart, n_threads),
+        _coherent_share(geometry, apart, together, n_threads),
+    )
+
+
+def _coherent_share(
+    geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64], n_threads: int
+) -> NDArray[np.float64]:
+    if not len(lines):
+        return np.ones(len(segments))
+    counts = run_chunks(_counter(geometry, segments, lines), geometry.line_chunks(len(lines)), n_threads)
+    return np.sum(counts, axis=0) / len(lines)
+
+
+def _counter(
+    geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64]
+) -> Callable[[int, int], Any]:
+    def count(start: int, stop: int) -> Any:
+        block = lines[start:stop]
+        return count_coherent(geometry.products(block), block, segments, geometry.tolerance, geometry.rounding)
+
+    return count

@@ -1,0 +1,91 @@
+"""A batch self-organising map: a small sheet of prototypes that stands for many rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import svd
+
+from dubio._kernels.threads import chunks
+
+#: Distances held at once.
+_BLOCK_ENTRIES = 2**22
+
+
+@dataclass(frozen=True)
+class SelfOrganizingMap:
+    """A fitted map: ``prototypes`` (units x features) on a sheet of ``shape``, and the unit of each row."""
+
+    prototypes: NDArray[np.float64]
+    shape: tuple[int, int]
+    unit: NDArray[np.int64]
+
+
+def map_shape(n_rows: int, largest: float, second: float) -> tuple[int, int]:
+    """Sides of a sheet of about 5 sqrt(n) units, in the ratio of the two largest standard deviations.
+
+    Kohonen's rule of thumb, on a rectangular sheet.
+
+    >>> map_shape(112, 2.91, 0.914)
+    (11, 5)
+    """
+    units = 5 * np.sqrt(n_rows)
+    ratio = np.sqrt(largest / second) if second > 0 else units
+    short = int(np.clip(round(np.sqrt(units / ratio)), 1, units))
+    return max(1, round(units / short)), short
+
+
+def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
+    """Fit a batch map to the rows of ``X``.
+
+    The sheet starts as a grid on the plane of the two largest principal components, two standard deviations
+    to each side, so nothing is random. In each epoch every row goes to its nearest prototype, and every
+    prototype becomes the mean of all rows, weighted by a Gaussian of the distance on the sheet between it and
+    the row's unit; the width falls linearly from a quarter of the longer side to 1. Units that win no row are
+    kept: the sheet is smooth there too.
+
+    References
+    ----------
+    Kohonen, "Self-organizing maps", 1997.
+
+    Examples
+    --------
+    >>> fit_map(np.arange(20.0).reshape(10, 2)).shape
+    (16, 1)
+    """
+    mean = X.mean(axis=0)
+    centred = X - mean
+    _, singular, axes = svd(centred, full_matrices=False, lapack_driver="gesdd")
+    deviation = np.zeros(2)
+    deviation[: min(2, len(singular))] = singular[:2] / np.sqrt(max(1, len(X) - 1))
+    deviation[deviation <= 1e-12 * deviation[0]] = 0.0
+    shape = map_shape(len(X), *(deviation**2)) if deviation[0] > 0 else (1, 1)
+    sheet = np.stack(np.meshgrid(*(np.arange(side) for side in shape), indexing="ij"), axis=-1).reshape(-1, 2)
+    place = np.zeros((len(sheet), 2))
+    for axis, side in enumerate(shape):
+        if side > 1:
+            place[:, axis] = 2 * deviation[axis] * (2 * sheet[:, axis] / (side - 1) - 1)
+    # A principal axis has no sign of its own: let its largest entry be positive.
+    axes = axes[:2] * np.sign(axes[np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
+    prototypes = place[:, : len(axes)] @ axes
+    apart = ((sheet[:, None, :] - sheet[None, :, :]) ** 2).sum(axis=-1)
+    for width in np.linspace(max(1.0, max(shape) / 4), 1.0, n_epochs):
+        unit = _nearest_unit(centred, prototypes)
+        nearness = np.exp(-apart / (2 * width**2))
+        belongs = sparse.csr_array((np.ones(len(X)), (unit, np.arange(len(X)))), shape=(len(sheet), len(X)))
+        weight = nearness @ belongs.sum(axis=1)
+        reached = weight > 0
+        prototypes[reached] = (nearness @ (belongs @ centred))[reached] / weight[reached, None]
+    return SelfOrganizingMap(mean + prototypes, shape, _nearest_unit(centred, prototypes))
+
+
+def _nearest_unit(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The nearest prototype of each row; a matrix product a block, and no threads of its own to wait for."""
+    squares = np.einsum("ij,ij->i", prototypes, prototypes)
+    unit = np.empty(len(X), dtype=np.int64)
+    for start, stop in chunks(len(X), max(1, _BLOCK_ENTRIES // len(prototypes))):
+        unit[start:stop] = (squares - 2 * (X[start:stop] @ prototypes.T)).argmin(axis=1)
+    return unit

@@ -1,0 +1,33 @@
+"""The t-norms and implicators by name. The order of the names is the order in which the kernels number them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dubio._kernels.connectives import (
+    Degrees,
+    goedel_implicator,
+    goguen_implicator,
+    kleene_dienes_implicator,
+    lukasiewicz_implicator,
+    lukasiewicz_t_norm,
+    minimum_t_norm,
+    product_t_norm,
+    reichenbach_implicator,
+)
+
+T_NORMS: dict[str, Callable[[Degrees, Degrees], Degrees]] = {
+    "lukasiewicz": lukasiewicz_t_norm,
+    "minimum": minimum_t_norm,
+    "product": product_t_norm,
+}
+IMPLICATORS: dict[str, Callable[[Degrees, Degrees], Degrees]] = {
+    "lukasiewicz": lukasiewicz_implicator,
+    "kleene-dienes": kleene_dienes_implicator,
+    "reichenbach": reichenbach_implicator,
+    "goedel": goedel_implicator,
+    "goguen": goguen_implicator,
+}
+# The S-implicators: with them the positive region of a crisp class is the distance to the nearest enemy, as in
+# equation (10) of the paper, whatever the t-norm.
+MATCHING_IMPLICATOR = {"lukasiewicz": "lukasiewicz", "minimum": "kleene-dienes", "product": "reichenbach"}

@@ -1,0 +1,275 @@
+"""The dependency of the decision on a growing set of features, updated rather than computed anew.
+
+Two facts make this fast. gamma can only grow with the features, so no claim ever gets truer than under all of
+them: its *ceiling*. A claim that has reached its ceiling, or that another claim of its row has overtaken, is
+finished for good; the others are *live*.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._kernels.box_tree import build_box_tree
+from dubio._kernels.fuzzy_connectives import scan_rows
+from dubio._kernels.fuzzy_rough import (
+    add_to_pairs,
+    list_pairs,
+    nearest_claims,
+    scan_candidates,
+    search_candidates,
+)
+from dubio._kernels.threads import chunks, run_chunks
+from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
+from dubio.fuzzyrough.decision import Decision
+
+# Sums of the same distances in another order differ by some 1e-16.
+TRUTH_TOLERANCE = 1e-12
+_ROWS_A_CHUNK = 128
+_SERIAL_ROWS = 400  # below, starting threads costs more than they save
+_LEAF_ROWS = 32
+# Live pairs are written down once they are few; 12 bytes each, and this many at the most.
+_MOST_PAIRS = 20_000_000
+_LIST_OVER_SEARCH = 8.0  # writing pays when it takes no more than this many times the pairs of one search
+_SAMPLED_ROWS = 256
+
+Claims = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]
+
+
+class DependencyCriterion(ABC):
+    """gamma of the chosen features (``value``), of all (``value_all``) and with each candidate (``values``)."""
+
+    def __init__(
+        self,
+        coordinates: NDArray[np.float64],
+        decision: Decision,
+        weights: NDArray[np.float64],
+        n_threads: int = 1,
+    ) -> None:
+        self.coordinates = coordinates
+        self.decision = decision
+        self.weights = weights
+        self._total_weight = weights.sum()
+        self.n_rows, self.n_features = coordinates.shape
+        self.n_threads = n_threads if self.n_rows >= _SERIAL_ROWS else 1
+        self.chosen: list[int] = []
+        self.candidates = np.arange(self.n_features)
+        self._row_of_claim = np.repeat(np.arange(self.n_rows), np.diff(decision.starts))
+        self._live = np.ones(len(decision.caps), dtype=bool)
+        self._ceilings = decision.caps
+        everything = np.arange(self.n_features)
+        self._ceilings = self.truth_under(everything)
+        self._truth = self.truth_under(everything[:0])
+        self._floors = np.zeros(self.n_rows)
+        self._settle()
+        self.region_all = self._region(self._ceilings)
+        self.value = float((weights * self._floors).sum() / self._total_weight)
+        self.value_all = float((weights * self.region_all).sum() / self._total_weight)
+
+    def _region(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Positive region of each row: the largest truth among its claims."""
+        return np.maximum.reduceat(truth, self.decision.starts[:-1])
+
+    def values(self) -> NDArray[np.float64]:
+        """gamma of the chosen features with each of ``candidates`` added."""
+        live_rows = np.zeros(self.n_rows, dtype=bool)
+        live_rows[self._row_of_claim[self._live]] = True
+        settled = (self.weights[~live_rows] * self._floors[~live_rows]).sum()
+        sums = self._candidate_sums(live_rows) if live_rows.any() else np.zeros(len(self.candidates))
+        return np.minimum((settled + sums) / self._total_weight, self.value_all)
+
+    def add(self, feature: int, value: float) -> None:
+        """Choose a candidate, whose ``values()`` entry was ``value``."""
+        self.chosen.append(feature)
+        self.candidates = self.candidates[self.candidates != feature]
+        self.value = value
+        self._advance(feature)
+
+    @abstractmethod
+    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Truth of every live claim under a set of features."""
+
+    @abstractmethod
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Weighted sum of the positive region of the live rows, with each candidate added."""
+
+    def _advance(self, feature: int) -> None:  # noqa: B027 (nothing to update unless something is kept)
+        """Update what is kept for the chosen features."""
+
+    @property
+    def _claims(self) -> Claims:
+        return self.decision.starts, self.decision.labels, self._live, self._ceilings
+
+    def _settle(self) -> None:
+        """Raise the floors to the truths known, and retire the claims that can no longer matter."""
+        np.maximum(self._floors, self._region(self._truth), out=self._floors)
+        self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
+
+    def _in_chunks(self, n: int, work: Callable[[int, int], Any]) -> list[Any]:
+        return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads)
+
+
+class ConnectiveCriterion(DependencyCriterion):
+    """Any t-norm, implicator and similarity: all pairs of rows each time, but never kept."""
+
+    def __init__(
+        self,
+        coordinates: NDArray[np.float64],
+        decision: Decision,
+        weights: NDArray[np.float64],
+        n_threads: int = 1,
+        *,
+        nominal: NDArray[np.bool_],
+        t_norm: str,
+        implicator: str,
+        gaussian: bool,
+    ) -> None:
+        self._nominal = nominal
+        self._relation = (list(T_NORMS).index(t_norm), list(IMPLICATORS).index(implicator), gaussian)
+        super().__init__(coordinates, decision, weights, n_threads)
+
+    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        truth = self._ceilings.copy()
+        self._scan(np.arange(self.n_rows), features, self.candidates[:0], np.zeros(self.n_rows), truth)
+        return truth
+
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        chosen = np.array(self.chosen, dtype=np.int64)
+        sums = self._scan(np.flatnonzero(live_rows), chosen, self.candidates, self._floors, self._truth)
+        self._settle()
+        return sums
+
+    def _scan(
+        self,
+        rows: NDArray[np.int64],
+        chosen: NDArray[np.int64],
+        candidates: NDArray[np.int64],
+        floors: NDArray[np.float64],
+        truth: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        decision = (self.decision.columns, self.decision.numeric)
+        parts = self._in_chunks(
+            len(rows),
+            lambda start, stop: scan_rows(
+                start, stop, rows, self._claims, self._relation, self.coordinates, self._nominal, decision,
+                chosen, candidates, floors, self.weights, truth,
+            ),
+        )  # fmt: skip
+        return np.sum(parts, axis=0)
+
+
+class LukasiewiczCriterion(DependencyCriterion):
+    """Lukasiewicz connectives and similarities linear in the difference: exact, by tree search and live pairs.
+
+    One feature: a nearest-enemy search in each column. Some features: for each live claim a search, in a tree of
+    the chosen features, that ends at the worst candidate's best row. Once the pairs below the ceilings are few
+    they are written down, and the list only shrinks.
+    """
+
+    _pairs: tuple[Any, ...] | None = None  # the live pairs, once written down
+    _pairs_seen = 50.0  # pairs that the last search looked at for one claim; at first a guess
+
+    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._nearest(self._space(features), self.n_threads)
+
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        if not self.chosen:
+            return self._single_sums(live_rows)
+        if self._pairs is None:
+            self._tree = self._space(np.array(self.chosen))
+            self._positions = np.flatnonzero(live_rows[self._tree[0]])
+            if self._few_pairs():
+                self._write_pairs()
+        if self._pairs is not None:
+            rows = self._tree[0]
+            self._positions = self._positions[live_rows[rows[self._positions]]]
+            candidates = np.ascontiguousarray(self._ordered[:, self.candidates])
+            parts = self._in_chunks(
+                len(self._positions),
+                lambda start, stop: scan_candidates(
+                    start, stop, self._positions, rows, self._claims, self._pairs, self._floors,
+                    self.weights, candidates,
+                ),
+            )  # fmt: skip
+            return np.sum(parts, axis=0)
+        candidates = self.coordinates[np.ix_(self._tree[0], self.candidates)]
+        parts = self._in_chunks(
+            len(self._positions),
+            lambda start, stop: search_candidates(
+                start, stop, self._positions, self._claims, self._tree, self._floors, self.weights,
+                candidates, self._truth,
+            ),
+        )  # fmt: skip
+        self._pairs_seen = sum(n_pairs for _, n_pairs in parts) / self._live.sum()
+        self._settle()
+        return np.sum([sums for sums, _ in parts], axis=0)
+
+    def _advance(self, feature: int) -> None:
+        if self._pairs is not None:
+            column = np.ascontiguousarray(self._ordered[:, feature])
+            self._in_chunks(
+                len(self._positions),
+                lambda start, stop: add_to_pairs(
+                    start, stop, self._positions, self._tree[0], self._claims, self._pairs, column, self._truth
+                ),
+            )
+            self._settle()
+
+    def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
+        points = np.hstack([self.coordinates[:, features], self.decision.columns])
+        rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
+        return rows, points[rows], len(features), self.decision.numeric, node_starts, low, high
+
+    def _nearest(self, space: tuple[Any, ...], n_threads: int) -> NDArray[np.float64]:
+        truth = self._ceilings.copy()
+        positions = np.arange(self.n_rows)
+        run_chunks(
+            lambda start, stop: nearest_claims(start, stop, positions, self._claims, space, truth),
+            chunks(self.n_rows, _ROWS_A_CHUNK),
+            n_threads,
+        )
+        return truth
+
+    def _single_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        def sums_of(start: int, stop: int) -> list[float]:
+            found = []
+            for feature in self.candidates[start:stop]:
+                region = self._region(self._nearest(self._space(np.array([feature])), 1))
+                found.append(float((self.weights[live_rows] * region[live_rows]).sum()))
+            return found
+
+        parts = run_chunks(sums_of, chunks(len(self.candidates), 1), self.n_threads)
+        return np.array([value for part in parts for value in part])
+
+    def _few_pairs(self) -> bool:
+        """Whether, by a sample of the live rows, the pairs below the ceilings are few enough to write down."""
+        step = max(1, len(self._positions) // _SAMPLED_ROWS)
+        sample = self._positions[::step]
+        counts = np.zeros(len(self._live), dtype=np.int64)
+        n_pairs = list_pairs(0, len(sample), sample, self._claims, self._tree, self._no_pairs(counts), False)
+        sampled_claims = int(self._live[np.isin(self._row_of_claim, self._tree[0][sample])].sum())
+        a_claim = n_pairs / max(1, sampled_claims)
+        return a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
+
+    def _no_pairs(self, counts: NDArray[np.int64]) -> tuple[Any, ...]:
+        return np.zeros(0, np.int64), counts, np.zeros(0, np.int32), np.zeros(0)
+
+    def _write_pairs(self) -> None:
+        counts = np.zeros(len(self._live), dtype=np.int64)
+        counting = self._no_pairs(counts)
+        self._in_chunks(
+            len(self._positions),
+            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
+        )
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
+        self._in_chunks(
+            len(self._positions),
+            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, pairs, True),
+        )
+        self._pairs = pairs
+        self._ordered = self.coordinates[self._tree[0]]

@@ -1,0 +1,58 @@
+"""What the target says about each row, as claims "row x belongs to class c" (see ``_kernels.fuzzy_rough``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.fuzzyrough.similarity import scale_numbers
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision columns, and the claims in the order of the rows.
+
+    ``columns`` is (n, classes) memberships, zero where unlabelled, or (n, 1) coordinates of a numeric target, NaN
+    where unlabelled. The claims of row ``x`` are ``starts[x]:starts[x + 1]``; ``labels`` is their class, -1 for
+    "a class of its own"; ``caps`` is what the row itself allows: its own membership.
+    """
+
+    columns: NDArray[np.float64]
+    numeric: bool
+    starts: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    caps: NDArray[np.float64]
+
+
+def class_decision(memberships: NDArray[np.float64]) -> Decision:
+    """Fuzzy classes; a row without any membership is unlabelled and a class of its own (Theorem 1).
+
+    A row has one claim for each class it belongs to in some degree: in any other class it would contradict
+    itself, and the positive region is the union (maximum) over the classes.
+    """
+    belongs = memberships > 0
+    unlabelled = ~belongs.any(axis=1)
+    counts = np.where(unlabelled, 1, belongs.sum(axis=1))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    labels = np.full(starts[-1], -1, dtype=np.int64)
+    caps = np.ones(starts[-1])
+    rows, classes = np.nonzero(belongs)
+    of_labelled = np.repeat(~unlabelled, counts)
+    labels[of_labelled] = classes
+    caps[of_labelled] = np.minimum(memberships[rows, classes], 1.0)
+    return Decision(np.ascontiguousarray(memberships, dtype=np.float64), False, starts, labels, caps)
+
+
+def number_decision(values: NDArray[np.float64], similarity: str) -> Decision:
+    """A numeric target, compared as a feature is; a row without a value is like no other row."""
+    n_rows = len(values)
+    columns = scale_numbers(np.asarray(values, dtype=np.float64), similarity)[:, None]
+    return Decision(
+        columns,
+        True,
+        np.arange(n_rows + 1, dtype=np.int64),
+        np.zeros(n_rows, dtype=np.int64),
+        np.ones(n_rows),
+    )

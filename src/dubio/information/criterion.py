@@ -1,0 +1,150 @@
+"""Mutual information as a criterion of a greedy search."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._kernels.distances import UNBOUNDED
+from dubio._kernels.information import candidate_information, current_information
+from dubio._kernels.threads import run_chunks
+from dubio.information.estimators import univariate_mutual_information
+from dubio.information.groups import Groups, raise_if_zero
+from dubio.search.distances import SubsetDistances
+
+# Classes in which a row has less membership than this are bounded at first; they seldom decide which feature wins.
+MINOR = 1e-3
+
+MembershipsOf = Callable[[SubsetDistances], NDArray[np.float64]]
+
+
+class InformationCriterion:
+    """Noise-tolerant mutual information (equation 19) of the current subset and of all subsets one feature away.
+
+    Follows `dubio.search.Criterion`. One-hot memberships give the estimator of Gomez-Verdejo et al.
+
+    Parameters
+    ----------
+    distances : SubsetDistances
+        Shared distances; the criterion moves them along.
+    memberships_of : callable
+        Called with ``distances`` once for each subset the search stops at, before its candidates are valued
+        (Algorithm 2 estimates the label noise there); returns memberships (n, classes). Return the same array
+        each time to keep them fixed.
+    n_neighbors : int
+        k.
+    slack : float
+        See :func:`dubio.noise_tolerant_mutual_information`.
+    """
+
+    larger_is_better = True
+
+    def __init__(
+        self, distances: SubsetDistances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
+    ) -> None:
+        self.distances = distances
+        self.n_neighbors = n_neighbors
+        self.slack = slack
+        self._memberships_of = memberships_of
+        self._memberships: NDArray[np.float64] | None = None
+        self._ready = False
+
+    def start(self, features: NDArray[np.int64]) -> float:
+        self.distances.start(features)
+        return self._prepare()
+
+    def apply(self, feature: int, change: int) -> None:
+        self.distances.apply(feature, change)
+        self._ready = False
+
+    def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        if not self._ready:
+            self._prepare()
+        at = self.distances
+        if len(at.subset) == 0:
+            return univariate_mutual_information(
+                at.columns,
+                candidates,
+                self._groups,
+                n_neighbors=self.n_neighbors,
+                slack=self.slack,
+                n_threads=at.n_threads,
+            )
+
+        lower, upper = self._bounds(candidates, change, MINOR)
+        contenders = np.flatnonzero(upper >= lower.max() - 1e-12)
+        upper[contenders] = self._bounds(candidates[contenders], change, 0.0)[1]
+        return upper
+
+    def _bounds(
+        self, candidates: NDArray[np.int64], change: int, minor: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A lower and an upper bound of each candidate's value; equal if ``minor`` is 0."""
+        at = self.distances
+
+        def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+            result: tuple[NDArray[np.float64], NDArray[np.float64], int] = candidate_information(
+                at.rows,
+                at.columns,
+                at.squared,
+                at.subset,
+                candidates,
+                float(change),
+                self._groups.weights,
+                self._groups.totals,
+                float(self.n_neighbors),
+                self.slack,
+                minor,
+                self._seeds,
+                self._n_seeds,
+                self._radii,
+                start,
+                stop,
+            )
+            return result
+
+        parts = run_chunks(work, at.row_chunks, at.n_threads)
+        raise_if_zero(sum(n_zero for _, _, n_zero in parts))
+        constant = self._groups.constant(self.n_neighbors)
+        lower = constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows
+        upper = constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
+        return lower, upper
+
+    def _prepare(self) -> float:
+        """Memberships, seeds and radii of the current subset; its value."""
+        at = self.distances
+        memberships = self._memberships_of(at)
+        if memberships is not self._memberships:
+            self._groups = Groups(memberships)
+        if self._memberships is None:
+            n_groups = len(self._groups.totals)
+            self._seeds = np.zeros((at.n_rows, n_groups, 4 * self.n_neighbors), dtype=np.int32)
+            self._n_seeds = np.zeros((at.n_rows, n_groups), dtype=np.int32)
+            self._radii = np.full((at.n_rows, n_groups), UNBOUNDED)
+        self._memberships = memberships
+        self._ready = True
+        if len(at.subset) == 0:
+            return 0.0
+
+        def work(start: int, stop: int) -> tuple[float, int]:
+            result: tuple[float, int] = current_information(
+                at.rows,
+                at.subset,
+                at.squared[start:stop],
+                self._groups.weights,
+                self._groups.totals,
+                float(self.n_neighbors),
+                self.slack,
+                self._seeds,
+                self._n_seeds,
+                self._radii,
+                start,
+                stop,
+            )
+            return result
+
+        parts = run_chunks(work, at.row_chunks, at.n_threads)
+        raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
+        return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows

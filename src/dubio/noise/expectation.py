@@ -1,0 +1,156 @@
+"""The expectation-maximisation of the noise model, on the distances of a subset of features."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from dubio._kernels.neighbor_order import deal_into_buckets, log_densities
+from dubio._kernels.threads import run_chunks
+from dubio.information.estimators import log_unit_ball_volume
+from dubio.information.groups import raise_if_zero
+from dubio.noise.record import NoiseModel
+from dubio.search.distances import SubsetDistances
+
+# A probability of exactly 0 or 1 could never be revised: its logarithm is infinite.
+SMALLEST_ERROR_RATE = 1e-6
+SMALLEST_MEMBERSHIP = 1e-12
+
+
+class NeighborOrder:
+    """The other rows of each row by distance, sorted where needed; 4 bytes a pair of rows beside the distances."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_buckets = int(np.clip(n_rows // 16, 4, 256))
+        self._order = np.empty((n_rows, n_rows - 1), dtype=np.int32)
+        self._starts = np.empty((n_rows, self.n_buckets + 1), dtype=np.int32)
+        self._sorted = np.empty((n_rows, self.n_buckets), dtype=np.bool_)
+
+    def update(self, distances: SubsetDistances) -> None:
+        """Forget the order, take that of the current distances."""
+        self._distances = distances
+        self._sorted[:] = False
+
+        def work(start: int, stop: int) -> None:
+            deal_into_buckets(distances.squared, self._order, self._starts, start, stop)
+
+        run_chunks(work, distances.row_chunks, distances.n_threads)
+
+    def log_densities(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+        """Equation 15 for every row and class."""
+        at = self._distances
+        weights = np.ascontiguousarray(memberships.T)
+        densities = np.zeros(memberships.shape)
+        log_volume = log_unit_ball_volume(len(at.subset))
+
+        def work(start: int, stop: int) -> int:
+            return int(
+                log_densities(
+                    at.rows,
+                    at.subset,
+                    at.squared,
+                    self._order,
+                    self._starts,
+                    self._sorted,
+                    weights,
+                    weights.sum(axis=1),
+                    float(n_neighbors),
+                    log_volume,
+                    start,
+                    stop,
+                    densities,
+                )
+            )
+
+        raise_if_zero(sum(run_chunks(work, at.row_chunks, at.n_threads)), at.subset)
+        return densities
+
+
+def fit_noise_model(
+    order: NeighborOrder,
+    *,
+    codes: NDArray[np.int64] | None,
+    given: NDArray[np.float64],
+    classes: NDArray[Any],
+    n_neighbors: int,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    random_state: np.random.RandomState,
+) -> NoiseModel:
+    """Run the EM from ``n_init`` starts on the neighbours in ``order``; see :func:`estimate_memberships`.
+
+    ``codes`` are hard labels (-1 = none). Without them ``given`` holds memberships that are kept as they are where a
+    row sums to 1, and estimated where it is zero.
+    """
+    n, n_classes = given.shape
+    known = codes >= 0 if codes is not None else given.sum(axis=1) > 0
+    start_priors = given[known].sum(axis=0) / known.sum()
+    starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
+    if codes is None:
+        starts = starts[:1]  # nothing random is left: the labels are not in doubt, the rest starts from the priors
+    label_log_priors = 0.0 if codes is None else np.log(start_priors[codes[known]]).sum()
+
+    objectives, best = [], None
+    for restart, start in enumerate(starts):
+        rates, priors = np.clip(start, SMALLEST_ERROR_RATE, None), start_priors
+        memberships = _posterior(np.zeros((n, n_classes)), codes, given, known, rates, priors)[0]
+        objective: list[float] = []
+        converged = False
+        while len(objective) < max_iter and not converged:
+            densities = order.log_densities(memberships, n_neighbors)
+            memberships, evidence = _posterior(densities, codes, given, known, rates, priors)
+            objective.append(evidence - label_log_priors)
+            rates, priors = _update(memberships, codes, known)
+            converged = len(objective) > 1 and abs(objective[-1] - objective[-2]) <= tol * n
+        objectives.append(np.asarray(objective))
+        if best is None or objective[-1] > objectives[best[0]][-1]:
+            best = restart, memberships, rates, priors, converged
+    assert best is not None
+    return NoiseModel(
+        memberships=best[1],
+        error_rates=None if codes is None else best[2],
+        priors=best[3],
+        classes=classes,
+        objectives=tuple(objectives),
+        best_restart=best[0],
+        converged=best[4],
+    )
+
+
+def _posterior(
+    densities: NDArray[np.float64],
+    codes: NDArray[np.int64] | None,
+    given: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    rates: NDArray[np.float64],
+    priors: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], float]:
+    """Memberships (equation 26) and the summed log-likelihood, in log space. No label, no label likelihood."""
+    joint = densities + np.log(np.maximum(priors, SMALLEST_MEMBERSHIP))
+    if codes is not None:
+        wrong = np.log(rates / (len(rates) - 1))
+        labels = np.where(given[known] > 0, np.log1p(-rates), wrong)
+        joint[known] += labels
+    evidence = logsumexp(joint, axis=1)
+    memberships = np.maximum(np.exp(joint - evidence[:, None]), SMALLEST_MEMBERSHIP)
+    memberships /= memberships.sum(axis=1, keepdims=True)
+    if codes is None:
+        memberships[known] = given[known]
+    return memberships, float(evidence.sum())
+
+
+def _update(
+    memberships: NDArray[np.float64], codes: NDArray[np.int64] | None, known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Error rates (equation 28, over the labelled rows) and priors (equation 29)."""
+    priors = memberships.mean(axis=0)
+    if codes is None:
+        return np.zeros(memberships.shape[1]), priors
+    labelled = memberships[known]
+    right = np.bincount(codes[known], labelled[np.arange(len(labelled)), codes[known]], minlength=len(priors))
+    totals = labelled.sum(axis=0)
+    return np.clip(1.0 - right / totals, SMALLEST_ERROR_RATE, 1.0 - SMALLEST_ERROR_RATE), priors

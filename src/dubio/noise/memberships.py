@@ -1,0 +1,120 @@
+"""Estimate the true class of every row from labels of which some are wrong or missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from dubio._kernels.threads import resolve_threads
+from dubio.information.groups import check_neighbors
+from dubio.noise.expectation import NeighborOrder, fit_noise_model
+from dubio.noise.record import NoiseModel
+from dubio.search.distances import MAX_ROWS, SubsetDistances
+from dubio.supervision import read_supervision, require_two_classes
+from dubio.table import read_matrix
+
+
+def estimate_memberships(
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 3,
+    n_init: int = 5,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    missing_label: Any = "auto",
+    random_state: int | np.random.RandomState | None = None,
+    n_jobs: int | None = None,
+    max_rows: int = MAX_ROWS,
+) -> NoiseModel:
+    r"""Probability of every true class of every row, when some of the labels are wrong.
+
+    A row of true class s carries the label s with probability :math:`1 - p_e(s)` and any other label alike with
+    probability :math:`p_e(s) / (K - 1)`. Expectation-maximisation alternates
+
+    .. math:: \gamma(s|i) \propto \hat p(x_i|s) \, p(y_i|s) \, p(s), \qquad
+              p_e(s) = \frac{\sum_{i: y_i \ne s} \gamma(s|i)}{\sum_i \gamma(s|i)}, \qquad
+              p(s) = \frac1n \sum_i \gamma(s|i),
+
+    with k-nearest-neighbour densities :math:`\log \hat p(x_i|s) = \psi(\Gamma(s|i)) - \psi(\Gamma(s)) - \log c_d -
+    d \log \epsilon(i|s)` that depend on the memberships themselves. So the objective may fall from one iteration to the
+    next; it stops when the objective per row moves by no more than ``tol``, or after ``max_iter`` iterations.
+
+    A row without a label has no label likelihood :math:`p(y_i|s)`: its memberships come from the densities and the
+    priors. Soft labels (2-D ``y``) are kept as they are, and only rows of NaN are estimated.
+
+    The memberships are good enough to improve a selection; they are no reliable detector of wrong labels, and with
+    large ``n_neighbors`` a small class can be swallowed by a large one.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The features, taken as they are: no scaling, no noise against ties.
+    y : array-like (n,) or (n, classes)
+        Labels, some of them wrong or missing; or memberships, with rows of NaN.
+    n_neighbors : int, default=3
+        k of the densities.
+    n_init : int, default=5
+        Restarts from random error rates in [0, 0.5); the one with the largest objective is kept.
+    max_iter : int, default=50
+        Most iterations of a restart.
+    tol : float, default=1e-3
+        Change of the objective per row at which a restart has settled.
+    missing_label : "auto", None or a value
+        What means "unlabelled" besides None and NaN.
+    random_state : int, RandomState or None
+        Seed of the restarts.
+    n_jobs : int, optional
+        Threads.
+    max_rows : int, default=20_000
+        More rows are refused: 12 bytes a pair of rows are needed.
+
+    Returns
+    -------
+    NoiseModel
+
+    References
+    ----------
+    .. [1] B. Frenay, G. Doquire and M. Verleysen (2014). Estimating mutual information for feature selection in the
+       presence of label noise. Computational Statistics and Data Analysis 71, 832-848, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import estimate_memberships
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([0, 1], 60)
+    >>> X = rng.normal(size=(120, 2)) + 5 * truth[:, None]
+    >>> y = truth.copy()
+    >>> y[:6] = 1  # six wrong labels
+    >>> model = estimate_memberships(X, y, random_state=0)
+    >>> model.error_rates.round(2), model.memberships[:3].round(2).tolist()
+    (array([0.1, 0. ]), [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    """
+    table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
+    supervision = read_supervision(y, len(table), missing_label=missing_label)
+    if supervision.kind == "none":
+        raise ValueError("y is None: estimating memberships needs some labels.")
+    require_two_classes(supervision)
+    assert supervision.memberships is not None and supervision.classes is not None
+    check_neighbors(n_neighbors, len(table))
+    if n_init < 1 or max_iter < 1:
+        raise ValueError(f"n_init and max_iter must be at least 1, got n_init={n_init}, max_iter={max_iter}.")
+    distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs), max_rows=max_rows)
+    distances.start(np.arange(table.shape[1]))
+    order = NeighborOrder(len(table))
+    order.update(distances)
+    return fit_noise_model(
+        order,
+        codes=supervision.codes,
+        given=supervision.memberships,
+        classes=supervision.classes,
+        n_neighbors=n_neighbors,
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        random_state=check_random_state(random_state),
+    )

@@ -1,0 +1,138 @@
+"""The constraint score: spread over rows that belong together, over spread over rows that do not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from dubio.scores.quadratic import quadratic_form
+from dubio.supervision import read_supervision
+from dubio.supervision.pairs import Pairs, RowGroups, pair_graph, read_pairs, row_groups
+from dubio.table import read_matrix
+
+
+def constraint_score(
+    X: ArrayLike,
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
+    *,
+    y: ArrayLike | None = None,
+    must_link_weights: ArrayLike | None = None,
+    cannot_link_weights: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    r"""Constraint score of each feature; low is good.
+
+    .. math::
+        C_r = \frac{\sum_{(i,j) \in ML} (f_{ri} - f_{rj})^2}{\sum_{(i,j) \in CL} (f_{ri} - f_{rj})^2}
+
+    Parameters
+    ----------
+    X : array-like of shape (n_rows, n_features)
+        Scaling a column does not change its score.
+    must_link, cannot_link : array-like of shape (m, 2) and (c, 2), optional
+        Row indices of pairs that belong to one class, and to two. Each pair counts once, whatever the order.
+    y : array-like of shape (n_rows,), optional
+        Classes, some possibly missing. All pairs of labelled rows then count, and every pair that follows
+        from them and the given pairs together. Nothing is listed: 2,000 labelled rows have 2 million pairs,
+        and the sums over them need only the mean and the spread of each class.
+    must_link_weights, cannot_link_weights : array-like, optional
+        How sure each pair is: it multiplies the pair's term. Not together with ``y``.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        ``inf``, the worst score, for a feature on which no cannot-link differs, constant ones among them.
+
+    References
+    ----------
+    Zhang, Chen, Zhou, "Constraint score: a new filter method for feature selection with pairwise
+    constraints", 2008.
+
+    Examples
+    --------
+    >>> X = [[0.0, 5.0], [1.0, 9.0], [7.0, 5.0]]
+    >>> constraint_score(X, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    array([0.02040816,        inf])
+    >>> constraint_score(X, y=["a", "a", "b"])
+    array([0.01176471, 1.        ])
+    """
+    table = read_matrix(X)
+    pairs = read_pairs(must_link, cannot_link, len(table), must_link_weights, cannot_link_weights)
+    if y is None:
+        return score_pairs(table, pairs)
+    if not pairs.are_sure:
+        raise ValueError("y and weights cannot be given together: pairs that follow from others have no weight")
+    codes = class_codes(read_supervision(y, len(table)))
+    return score_groups(table, row_groups(pairs, len(table), codes))
+
+
+def class_codes(supervision: Any) -> NDArray[np.int64] | None:
+    """Class of each row, -1 where unknown; ``None`` where nothing is known but, perhaps, pairs."""
+    if supervision.kind not in ("none", "hard"):
+        raise ValueError(f"pairs need one class a row; y holds {supervision.describe()}")
+    codes: NDArray[np.int64] | None = supervision.codes
+    return codes
+
+
+def score_pairs(X: NDArray[Any], pairs: Pairs) -> NDArray[np.float64]:
+    """:func:`constraint_score` of listed pairs, validated."""
+    refuse_one_kind(len(pairs.must_link), len(pairs.cannot_link))
+    together = pair_graph(pairs.must_link, pairs.must_link_weights, len(X))
+    apart = pair_graph(pairs.cannot_link, pairs.cannot_link_weights, len(X))
+    return ratio(quadratic_form(together, X), quadratic_form(apart, X))
+
+
+def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
+    r""":func:`constraint_score` of all pairs that groups stand for, without listing them.
+
+    With size :math:`n_g`, mean :math:`m_g` and sum of squared deviations :math:`W_g` of each group, the
+    must-links sum to :math:`\sum_g n_g W_g` and the cannot-links, over rival groups, to
+    :math:`\sum_{g<h} n_h W_g + n_g W_h + n_g n_h (m_g - m_h)^2`: nothing is subtracted, no digits are lost.
+    """
+    refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
+    sizes, means, spreads = _group_moments(X, groups)
+    between = sparse.csr_array(groups.rivals.multiply(sizes[:, None]).multiply(sizes[None, :]))
+    apart = (groups.rivals @ sizes) @ spreads + quadratic_form(between, means)
+    return ratio(sizes @ spreads, apart)
+
+
+def _group_moments(
+    X: NDArray[Any], groups: RowGroups
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    rows = np.flatnonzero(groups.group >= 0)
+    rows = rows[np.argsort(groups.group[rows], kind="stable")]
+    sizes = groups.sizes.astype(np.float64)
+    starts = np.concatenate([[0], np.cumsum(groups.sizes)[:-1]])
+    # One row as the origin: a constant column is then exactly zero, and large offsets cost no digits.
+    values = X[rows].astype(np.float64)
+    values -= values[0].copy()
+    means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
+    values -= np.repeat(means, groups.sizes, axis=0)
+    return sizes, means, np.add.reduceat(values * values, starts, axis=0)
+
+
+def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:
+    """The score is a ratio: with one kind of pair missing it ranks nothing."""
+    if n_must_link and n_cannot_link:
+        return
+    if n_cannot_link:
+        missing, effect = "must-link", "the numerator is a sum over them, so every score would be 0"
+    elif n_must_link:
+        missing, effect = (
+            "cannot-link",
+            "the denominator is a sum over them, so every score would be infinite",
+        )
+    else:
+        missing, effect = "must-link and no cannot-link", "every score would be 0/0"
+    raise ValueError(
+        f"no {missing} pair is left: {effect}, and no feature better than another. Give pairs of both kinds, "
+        "or labels of at least two classes, one of them twice"
+    )
+
+
+def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``above / below``; the worst score, infinity, where ``below`` is 0."""
+    return np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)

@@ -1,0 +1,188 @@
+"""Relief scores: does a feature differ from near rows of other classes more than from near rows of its own?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._kernels.relief import nearest_rows, relieff_sums, soft_relief_sums
+from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.graphs.neighbors import clip_neighbors
+from dubio.supervision import Supervision, read_supervision, require_two_classes
+from dubio.table import Matrix, read_matrix
+
+#: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
+_ROWS = 64
+
+
+def soft_relief_score(
+    X: ArrayLike, P: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""Soft Relief of every feature, for class memberships (high is good).
+
+    Features are scaled to their range. Among the :math:`4k` rows nearest to row i (L1 distance), row j is a hit
+    with weight :math:`q_{ij} = p_i \cdot p_j` and a miss with weight :math:`1 - q_{ij}`:
+
+    .. math:: S_r = \frac1n \sum_i \Big[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
+              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big].
+
+    Looks at all features together when it chooses neighbours, so it sees features that matter only jointly. Work
+    grows as :math:`n^2 d`; memory does not.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    P : array-like (n, classes) or (n,)
+        Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
+    n_neighbors : int
+        k: four times as many rows are looked at.
+    missing_label : "auto", None or a value
+        What means "unlabelled" in hard classes besides None and NaN.
+    n_jobs : int, optional
+        Threads over the rows.
+
+    Returns
+    -------
+    scores : array (d,)
+        Between -1 and 1; ``-inf`` for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import soft_relief_score
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 3))
+    >>> p = np.where((X[:, 0] > 0.5) != (X[:, 1] > 0.5), 0.8, 0.2)  # the first two matter, jointly only
+    >>> soft_relief_score(X, np.column_stack([p, 1 - p])).argmin()
+    np.int64(2)
+    """
+    matrix = read_matrix(X)
+    supervision = _read(P, matrix.shape[0], missing_label)
+    return soft_relief(matrix, supervision, n_neighbors=n_neighbors, n_jobs=n_jobs)
+
+
+def relieff_score(
+    X: ArrayLike, y: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""ReliefF of every feature, for hard classes (high is good).
+
+    With features scaled to their range, :math:`H_i` the k nearest rows (L1) of row i's own class and
+    :math:`M_{ic}` the k nearest of class c,
+
+    .. math:: S_r = \frac1n \sum_i \Big[ \sum_{c \ne y_i} \frac{\pi_c}{1-\pi_{y_i}}
+              \operatorname*{mean}_{j \in M_{ic}} |x_{ir}-x_{jr}|
+              - \operatorname*{mean}_{j \in H_i} |x_{ir}-x_{jr}| \Big],
+
+    :math:`\pi` being the shares of the classes among the labelled rows [1]_. Of a class with fewer rows all are taken.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    y : array-like (n,)
+        Classes; unlabelled rows are left out.
+    n_neighbors, missing_label, n_jobs
+        As in :func:`soft_relief_score`, with k rows of each class.
+
+    Returns
+    -------
+    scores : array (d,)
+        Between -1 and 1; ``-inf`` for a feature that is constant among the labelled rows.
+
+    References
+    ----------
+    .. [1] M. Robnik-Sikonja and I. Kononenko (2003). Theoretical and empirical analysis of ReliefF and RReliefF.
+       Machine Learning 53.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import relieff_score
+    >>> X, y = load_iris(return_X_y=True)
+    >>> relieff_score(X, y).argsort()[::-1]  # petals first
+    array([3, 2, 0, 1])
+    """
+    matrix = read_matrix(X)
+    supervision = _read(y, matrix.shape[0], missing_label)
+    if supervision.codes is None:
+        raise ValueError(
+            f"y has shape {np.shape(y)}, class probabilities: relieff_score needs one class a row. "
+            "Use soft_relief_score."
+        )
+    return relieff(matrix, supervision, n_neighbors=n_neighbors, n_jobs=n_jobs)
+
+
+def soft_relief(
+    X: Matrix, supervision: Supervision, *, n_neighbors: int = 10, n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """:func:`soft_relief_score` of validated data."""
+    table, varies = _scaled(X, supervision)
+    neighbors = relief_neighbors(table, n_neighbors, n_jobs)
+    assert supervision.memberships is not None
+    P = supervision.memberships[supervision.labelled]
+    return np.where(varies, soft_relief_from_neighbors(table, P, neighbors, n_jobs), -np.inf)
+
+
+def relief_neighbors(table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None) -> NDArray[np.int64]:
+    """The 4 k nearest rows of every row, all others where there are fewer."""
+    n = len(table)
+    if n_neighbors < 1:
+        clip_neighbors(n_neighbors, n)  # raises
+    neighbors = np.empty((n, min(4 * n_neighbors, n - 1)), dtype=np.int64)
+    run_chunks(lambda a, b: nearest_rows(table, a, b, neighbors), chunks(n, _ROWS), resolve_threads(n_jobs))
+    return neighbors
+
+
+def soft_relief_from_neighbors(
+    table: NDArray[np.float64], P: NDArray[np.float64], neighbors: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """The score of every feature once the neighbours are known."""
+
+    def work(start: int, stop: int) -> NDArray[np.float64]:
+        out = np.zeros(table.shape[1])
+        soft_relief_sums(table, P, neighbors, start, stop, out)
+        return out
+
+    return np.sum(run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs)), axis=0) / len(table)
+
+
+def relieff(
+    X: Matrix, supervision: Supervision, *, n_neighbors: int = 10, n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """:func:`relieff_score` of validated data."""
+    if n_neighbors < 1:
+        clip_neighbors(n_neighbors, X.shape[0])  # raises
+    table, varies = _scaled(X, supervision)
+    assert supervision.codes is not None
+    codes = supervision.codes[supervision.labelled]
+    priors = np.bincount(codes, minlength=supervision.n_classes) / len(codes)
+
+    def work(start: int, stop: int) -> NDArray[np.float64]:
+        out = np.zeros(table.shape[1])
+        relieff_sums(table, codes, priors, n_neighbors, start, stop, out)
+        return out
+
+    total = np.sum(run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs)), axis=0)
+    return np.where(varies, total / len(table), -np.inf)
+
+
+def _scaled(X: Matrix, supervision: Supervision) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The labelled rows with every feature scaled to [0, 1], and which features vary at all."""
+    known = supervision.labelled
+    table = np.array(X[known], dtype=np.float64, order="C")
+    low, high = table.min(axis=0), table.max(axis=0)
+    varies = high > low
+    table -= low
+    table /= np.where(varies, high - low, 1.0)
+    return table, varies
+
+
+def _read(y: Any, n_rows: int, missing_label: Any) -> Supervision:
+    supervision = read_supervision(y, n_rows, missing_label=missing_label)
+    if supervision.kind == "none":
+        raise ValueError("y is None: this score needs classes; without any label use laplacian_score.")
+    require_two_classes(supervision)
+    return supervision

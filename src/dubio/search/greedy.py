@@ -1,0 +1,130 @@
+"""Greedy forward and backward search: one feature a step, the best change each time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.search.criterion import ADD, REMOVE, Criterion
+
+Direction = Literal["forward", "backward"]
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One step: which changes were tried, what each was worth, which was made."""
+
+    size: int
+    """Number of features after the step."""
+    feature: int
+    """The feature added or removed."""
+    value: float
+    """The criterion after the step."""
+    candidates: NDArray[np.int64]
+    candidate_values: NDArray[np.float64]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SearchPath:
+    """Everything a search found: a subset and its value for each size it passed, and the steps between."""
+
+    direction: Direction
+    subsets: dict[int, NDArray[np.int64]]
+    values: dict[int, float]
+    steps: tuple[SearchStep, ...] = field(repr=False)
+
+    def order(self) -> NDArray[np.int64]:
+        """The features moved, best first: forward as they came in, backward the last to leave first."""
+        moved = [step.feature for step in self.steps]
+        if self.direction == "backward":
+            remaining = self.subsets[min(self.subsets)]
+            moved = [*remaining.tolist(), *moved[::-1]]
+        return np.asarray(moved, dtype=np.int64)
+
+
+def greedy_search(
+    criterion: Criterion,
+    features: ArrayLike,
+    *,
+    direction: Direction = "backward",
+    stop_size: int | None = None,
+    on_step: Callable[[SearchStep, int], None] | None = None,
+) -> SearchPath:
+    """Walk from all features to few (backward) or from none to many (forward), the best change each time.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        What a subset is worth. The search knows nothing else of it.
+    features : array of int
+        The features to search among.
+    direction : {"backward", "forward"}, default="backward"
+        Backward removes the feature without which the criterion is best; forward adds the best one.
+    stop_size : int, optional
+        Size to stop at: by default 1 backward, all features forward.
+    on_step : callable, optional
+        Called as ``on_step(step, n_steps)`` after each step, to show progress.
+
+    Returns
+    -------
+    SearchPath
+        Subsets in increasing order of feature index. Among equal values the lowest index moves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.search import greedy_search
+    >>> class SumOfWeights:
+    ...     larger_is_better = True
+    ...     weights = np.array([3.0, 1.0, 2.0])
+    ...     def start(self, features):
+    ...         self.total = self.weights[features].sum()
+    ...         return self.total
+    ...     def evaluate(self, candidates, change):
+    ...         return self.total + change * self.weights[candidates]
+    ...     def apply(self, feature, change):
+    ...         self.total += change * self.weights[feature]
+    >>> path = greedy_search(SumOfWeights(), [0, 1, 2])
+    >>> path.subsets[2], path.values[1], path.order()
+    (array([0, 2]), 3.0, array([0, 2, 1]))
+    """
+    features = np.unique(np.asarray(features, dtype=np.int64))
+    if direction == "backward":
+        change, inside, stop = REMOVE, set(features.tolist()), 1 if stop_size is None else stop_size
+    elif direction == "forward":
+        change, inside, stop = ADD, set(), len(features) if stop_size is None else stop_size
+    else:
+        raise ValueError(f"direction must be 'backward' or 'forward', got {direction!r}")
+    if not 1 <= stop <= len(features):
+        raise ValueError(f"stop_size must be between 1 and the {len(features)} features searched, got {stop}")
+
+    start = np.asarray(sorted(inside), dtype=np.int64)
+    value = float(criterion.start(start))
+    subsets, values, steps = {}, {}, []
+    if inside:
+        subsets[len(start)], values[len(start)] = start, value
+    n_steps = abs(len(start) - stop)
+    better = np.argmax if criterion.larger_is_better else np.argmin
+    while len(inside) != stop:
+        began = time.perf_counter()
+        movable = inside if change == REMOVE else set(features.tolist()) - inside
+        candidates = np.asarray(sorted(movable), dtype=np.int64)
+        candidate_values = criterion.evaluate(candidates, change)
+        best = int(better(candidate_values))
+        feature, value = int(candidates[best]), float(candidate_values[best])
+        inside = inside - {feature} if change == REMOVE else inside | {feature}
+        if len(inside) != stop:
+            criterion.apply(feature, change)
+        subsets[len(inside)] = np.asarray(sorted(inside), dtype=np.int64)
+        values[len(inside)] = value
+        step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
+        steps.append(step)
+        if on_step is not None:
+            on_step(step, n_steps)
+    return SearchPath(direction, subsets, values, tuple(steps))

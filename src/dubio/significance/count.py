@@ -1,0 +1,42 @@
+"""How many features to keep: those whose q-value passes, with the reason in words."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class NoFeatureStandsOut(UserWarning):
+    """Nothing in the table is clearly related to what is known of the target."""
+
+
+def keep_significant(
+    qvalues: NDArray[np.float64], ranking: NDArray[np.int64], alpha: float, *, stacklevel: int = 2
+) -> tuple[NDArray[np.bool_], str]:
+    """The features with ``q <= alpha``; the best-ranked one, with a warning, if none stands out.
+
+    For anything to stand out the smallest q-value must be at most ``alpha / 2``: in a table without any relation it
+    falls below alpha in alpha of all cases, and such a table should be called what it is more often than that.
+    """
+    best = float(qvalues.min())
+    support = qvalues <= alpha
+    kept = int(support.sum())
+    if best <= alpha / 2:
+        return support, (
+            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most {alpha:g}, "
+            f"so that about {100 * alpha:g} % of those kept are expected to be there by chance"
+        )
+    warnings.warn(
+        f"no feature stands out: the smallest q-value is {best:.3g}, above alpha/2={alpha / 2:g}. The best-ranked "
+        "feature is kept, but nothing shows that it matters.",
+        NoFeatureStandsOut,
+        stacklevel=stacklevel,
+    )
+    support = np.zeros(len(qvalues), dtype=bool)
+    support[np.argmin(ranking)] = True
+    return support, (
+        f"no feature stands out: the smallest q-value (Benjamini-Hochberg) is {best:.3g}, above {alpha / 2:g}; the "
+        "best-ranked feature is kept all the same, because a selection must not be empty"
+    )

@@ -1,0 +1,70 @@
+"""How large a subset a search should keep: the smallest that is not significantly worse than the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+
+def smallest_sufficient_size(
+    subsets: dict[int, NDArray[np.int64]],
+    values: dict[int, float],
+    row_values: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    *,
+    larger_is_better: bool,
+    alpha: float = 0.05,
+) -> tuple[int, str]:
+    r"""The smallest size whose criterion is not significantly below the best one, and the reason in words.
+
+    A criterion that is a sum over rows says for each row what a subset is worth. The rows' differences between the
+    best subset and a smaller one are paired; their sum :math:`S` has the standard error
+    :math:`\sqrt{n}\, s` under independent rows, and a size is sufficient when :math:`S / (\sqrt{n}\, s)` stays below
+    the normal quantile of :math:`1 - \alpha`. Sizes are tried from the smallest, and only as far as needed.
+
+    Parameters
+    ----------
+    subsets, values : dict
+        Features, and criterion, by size.
+    row_values : callable
+        ``row_values(subset)`` gives what each row adds to the criterion: an array (n_rows,).
+    larger_is_better : bool
+    alpha : float
+        Level of the one-sided test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.significance import smallest_sufficient_size
+    >>> rng = np.random.default_rng(0)
+    >>> gains = {1: rng.normal(0.5, 0.1, 50), 2: rng.normal(1.0, 0.1, 50), 3: rng.normal(1.0, 0.1, 50)}
+    >>> subsets = {size: np.arange(size) for size in gains}
+    >>> values = {1: 25.0, 2: 50.0, 3: 50.1}
+    >>> smallest_sufficient_size(subsets, values, lambda s: gains[len(s)], larger_is_better=True)[0]
+    2
+    """
+    if not subsets or set(subsets) != set(values):
+        raise ValueError(f"subsets has {len(subsets)} size(s), values {len(values)}: give the same sizes, one or more.")
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha={alpha!r} must lie strictly between 0 and 1.")
+    sign = 1.0 if larger_is_better else -1.0
+    sizes = sorted(values)
+    best = max(sizes, key=lambda size: (sign * values[size], -size))  # of equals the smaller
+    bar = norm.ppf(1 - alpha)
+    reference = sign * np.asarray(row_values(subsets[best]), dtype=np.float64)
+    for size in sizes:
+        if size >= best:
+            break
+        loss = reference - sign * np.asarray(row_values(subsets[size]), dtype=np.float64)
+        spread = loss.std(ddof=1) * np.sqrt(len(loss)) if len(loss) > 1 else 0.0
+        if loss.sum() <= bar * spread:
+            return size, (
+                f"{size} feature(s): the smallest subset whose criterion ({values[size]:.4g}) is not significantly "
+                f"worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
+            )
+    return (
+        best,
+        f"{best} feature(s): the best criterion ({values[best]:.4g}), and every smaller subset is clearly worse",
+    )
