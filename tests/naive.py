@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import digamma, gammaln
 
 # --- The Laplacian family (WLS paper, equations 1-5; SSLS paper, equations 1-4 and 10-11) -----------------------
 
@@ -394,23 +395,19 @@ def neighbour_order(X, i):
     return others, distances
 
 
-def unit_ball(d):
-    """Volume of a ball of diameter 1 (epsilon is a diameter)."""
-    from scipy.special import gammaln
-
-    return np.exp(d / 2 * np.log(np.pi) - gammaln(d / 2 + 1) - d * np.log(2.0))
+def log_unit_ball(d):
+    """Log volume of a ball of diameter 1 (epsilon is a diameter)."""
+    return d / 2 * np.log(np.pi) - gammaln(d / 2 + 1) - d * np.log(2.0)
 
 
 def knn_entropy(X, k=8):
     """Equation 5, with the volume of the ball in place of the printed surface."""
-    from scipy.special import digamma
-
     n, d = X.shape
     total = 0.0
     for i in range(n):
         others, distances = neighbour_order(X, i)
         total += np.log(2 * distances[others[k - 1]])
-    return digamma(n) - digamma(k) + np.log(unit_ball(d)) + d / n * total
+    return digamma(n) - digamma(k) + log_unit_ball(d) + d / n * total
 
 
 def mutual_information(X, y, k=8):
@@ -445,15 +442,9 @@ def grow_balls(X, gamma, k, slack):
 
 def log_densities(X, gamma, k, slack=0.0):
     """Equation 15."""
-    from scipy.special import digamma
-
-    n, d = X.shape
+    d = X.shape[1]
     diameters, sums = grow_balls(X, gamma, k, slack)
-    log_ball = d / 2 * np.log(np.pi) - d * np.log(2.0)
-    from scipy.special import gammaln
-
-    log_ball -= gammaln(d / 2 + 1)
-    return digamma(sums) - digamma(gamma.sum(axis=0)) - log_ball - d * np.log(diameters)
+    return digamma(sums) - digamma(gamma.sum(axis=0)) - log_unit_ball(d) - d * np.log(diameters)
 
 
 def noise_tolerant_mutual_information(X, gamma, k=8, slack=0.5):

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
 from dubio import ConstrainedLaplacianScore, ConstraintScore, constrained_laplacian_score, constraint_score
@@ -314,6 +315,20 @@ class TestComparators:
         np.testing.assert_allclose(got[[0, 1, 3, 4]], expected[[0, 1, 3, 4]], rtol=1e-9)
         assert np.isinf(got[2])
         np.testing.assert_allclose(c4_score(X, y=codes), got, rtol=1e-9)
+        halved = c4_score(X, *pairs, must_link_weights=np.full(len(pairs[0]), 0.5))
+        np.testing.assert_allclose(halved, got / 2, rtol=1e-9)
+
+
+@parametrize_with_checks(
+    [
+        ConstrainedLaplacianScore(neighbors="knn", selection="soft"),
+        ConstrainedLaplacianScore(unlabelled="rows", selection="hard"),
+        ConstraintScore(closure=False),
+    ]
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scikit_learn_checks_of_variants(estimator, check):
+    check(estimator)
 
 
 @pytest.fixture
@@ -337,6 +352,7 @@ class TestSelectors:
             {"selection": "soft", "order": "random", "random_state": 0, "neighbors": "knn"},
         ],
     )
+    @pytest.mark.filterwarnings("ignore:no (must|cannot)-link pair is left")
     def test_finds_the_features_that_tell_classes_apart(self, blobs, parameters):
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore(n_features_to_select=3, **parameters).fit(X, hidden)
@@ -357,6 +373,7 @@ class TestSelectors:
         expected = constrained_laplacian_score(space, rows.row_clusters_, *pairs)
         np.testing.assert_allclose(rows.scores_, expected, rtol=1e-9)
 
+    @pytest.mark.filterwarnings("ignore:no cannot-link pair is left")
     def test_selected_pairs_are_what_counts(self, blobs):
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore(selection="soft", neighbors="knn", standardize=False).fit(X, hidden)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dubio.fuzzyrough.criterion as criterion_module
 from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
-from dubio.fuzzyrough.decision import class_decision
+from dubio.fuzzyrough.decision import class_decision, number_decision
 from dubio.fuzzyrough.similarity import similarity_coordinates
 from tests import naive
 
@@ -145,34 +145,53 @@ def test_other_connectives_equal_the_literal_ones(t_norm, similarity):
             assert_same_search(fitted, expected)
 
 
-def test_the_two_criteria_agree_on_a_larger_table():
-    """The general path, which looks at all pairs, against the tree search, with threads and both kinds of search."""
+@pytest.mark.parametrize("kind", ["hard", "soft", "numbers"])
+def test_the_two_criteria_agree_on_a_larger_table(way, kind):
+    """The tree search and the live pairs, on threads, against the path that looks at all pairs."""
     rng = np.random.default_rng(3)
-    X = np.exp(rng.normal(size=(700, 12)))
+    n, d = 600, 9
+    X = np.exp(rng.normal(size=(n, d)))
     X[rng.random(X.shape) < 0.02] = np.nan
-    y = (np.nansum(X[:, :4], axis=1) > 6).astype(int)
-    y[::3] = -1
-    memberships = np.where((y < 0)[:, None], 0.0, np.eye(2)[y])
-    coordinates = similarity_coordinates(X, np.zeros(12, dtype=bool), "std")
-    decision = class_decision(memberships)
-    fast = criterion_module.LukasiewiczCriterion(coordinates, decision, np.ones(700), 2)
+    total = np.nansum(X[:, :4], axis=1)
+    hidden = np.arange(n) % 3 == 0
+    if kind == "numbers":
+        decision = number_decision(np.where(hidden, np.nan, total), "std")
+    else:
+        P = np.eye(2)[(total > 6).astype(int)]
+        if kind == "soft":
+            P = 0.8 * P + 0.2 * rng.dirichlet(np.ones(2), size=n)
+        decision = class_decision(np.where(hidden[:, None], 0.0, P))
+    nominal = np.zeros(d, dtype=bool)
+    coordinates = similarity_coordinates(X, nominal, "std")
+    weights = rng.random(n)
+    fast = criterion_module.LukasiewiczCriterion(coordinates, decision, weights, 2)
     full = criterion_module.ConnectiveCriterion(
         coordinates,
         decision,
-        np.ones(700),
+        weights,
         2,
-        nominal=np.zeros(12, dtype=bool),
+        nominal=nominal,
         t_norm="lukasiewicz",
         implicator="lukasiewicz",
         gaussian=False,
     )
-    assert fast.value_all == pytest.approx(full.value_all, abs=1e-12)
-    for _ in range(6):
+    np.testing.assert_allclose(fast.region_all, full.region_all, atol=1e-12)
+    for _ in range(d):
         values = fast.values()
         np.testing.assert_allclose(values, full.values(), atol=1e-11)
         best = int(values.argmax())
         full.add(int(full.candidates[best]), float(values[best]))
         fast.add(int(fast.candidates[best]), float(values[best]))
+    assert fast.value == pytest.approx(fast.value_all)
+
+
+@pytest.mark.parametrize("t_norm", ["lukasiewicz", "minimum"])
+def test_the_number_of_threads_changes_nothing(t_norm):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(1000, 6)), rng.integers(0, 3, size=1000)
+    one, many = (FuzzyRoughSearch(n_jobs=n_jobs, t_norm=t_norm).fit(X, y) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one.dependencies_, many.dependencies_)
+    np.testing.assert_array_equal(one.ranking_, many.ranking_)
 
 
 # --- Laws ---------------------------------------------------------------------------------------------------------
@@ -269,17 +288,20 @@ def test_subset_can_lose_what_the_full_labels_need():
     assert reached < complete.dependency_all_ - 1e-6
 
 
-@given(tables, label_lists, hidden_lists)
-def test_subset_is_a_superreduct_where_gamma_reaches_one(table, y, hidden):
-    """What is true of the claim: POS_ssl <= POS <= 1, so a subset that makes the first 1 makes the second 1."""
+@given(tables, label_lists, hidden_lists, st.booleans())
+def test_subset_is_a_superreduct_where_hiding_cost_nothing(table, y, hidden, discernible):
+    """What is true of the claim: if gamma of all features is the same with the hidden labels as without them (as
+    it is when it is 1), the subset found keeps the positive region of the fully labelled table."""
     X, nominal = table
-    X = np.hstack([X, np.arange(len(X))[:, None] * 1.0])
-    nominal = np.append(nominal, True)  # every row its own category: gamma is 1 at any share of labels
-    fitted = search(X, np.where(hidden, None, y), nominal=nominal, target="classes")
-    assert fitted.dependency_all_ == pytest.approx(1.0)
-    chosen = np.flatnonzero(fitted.support_)
-    if len(fitted.dependencies_):
-        assert gamma((X, nominal), y, features=chosen) == pytest.approx(1.0)
+    if discernible:  # every row its own category: gamma is 1 at any share of labels
+        X, nominal = np.hstack([X, np.arange(len(X))[:, None] * 1.0]), np.append(nominal, True)
+    some = np.where(hidden, None, y)
+    fitted = search(X, some, nominal=nominal, target="classes")
+    cost = gamma((X, nominal), y) - gamma((X, nominal), some)
+    assert not discernible or cost == 0.0
+    if cost < 1e-12:
+        chosen = np.sort(order_of(fitted))
+        assert gamma((X, nominal), y, features=chosen) == pytest.approx(gamma((X, nominal), y))
 
 
 # --- Input -----------------------------------------------------------------------------------------------------------
@@ -294,6 +316,8 @@ def test_nominal_columns_of_frames():
     text[::7, 0] = None
     codes[::7, 0] = np.nan
     codes[:, 3] = codes[:, 3] > 0
+    text[3, 2] = None
+    codes[3, 2] = np.nan
     frame = pd.DataFrame(
         {
             "text": text[:, 0],
@@ -314,6 +338,23 @@ def test_nominal_columns_of_frames():
     assert fuzzy_rough_dependency(as_object, y, nominal=[0, 1, 2, 3]) == pytest.approx(expected)
     with pytest.raises(ValueError, match="not numbers: column 0, column 1"):
         fuzzy_rough_dependency(as_object, y)
+
+
+def test_columns_of_frames_that_hold_numbers_stay_numbers():
+    rng = np.random.default_rng(12)
+    X = rng.integers(0, 30, size=(40, 3)).astype(float)
+    X[4, 0] = np.nan
+    y = rng.integers(0, 2, size=40)
+    frame = pd.DataFrame({"a": pd.array(X[:, 0], dtype="Int64"), "b": X[:, 1], "c": X[:, 2]})
+    assert fuzzy_rough_dependency(frame, y) == fuzzy_rough_dependency(X, y)
+    some = fuzzy_rough_dependency(frame.assign(d="same"), y, nominal=["c"])
+    assert some == fuzzy_rough_dependency(X, y, nominal=[2]) != fuzzy_rough_dependency(X, y)
+    with pytest.raises(ValueError, match=r"not numbers: 'b' \(object\)"):  # numbers, but not said to be: no guess
+        fuzzy_rough_dependency(frame.assign(b=X[:, 1].astype(object)), y)
+    with pytest.raises(ValueError, match=r"not numbers: 'd' \(datetime64"):
+        fuzzy_rough_dependency(frame.assign(d=pd.Timestamp("2020-01-01")), y)
+    with pytest.raises(ValueError, match=r"infinity: column 'c' \(position 3\)"):
+        fuzzy_rough_dependency(frame.assign(c=np.inf).reindex(columns=["a", "b", "x", "c"]).assign(x="t"), y)
 
 
 def test_unseen_categories_pass_through_transform():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dubio.supervision.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed
-from dubio.supervision.pairs import close_pairs, list_pairs, read_pairs, row_groups
+from dubio.supervision.pairs import close_pairs, list_pairs, read_pairs, restrict_pairs, row_groups
 from tests import naive
 
 
@@ -144,6 +144,26 @@ class TestClosure:
     def test_weighted_pairs_cannot_be_closed(self):
         with pytest.raises(ValueError, match="weights cannot be closed"):
             close_pairs(read_pairs([(0, 1)], None, 2, [0.5]), 2)
+
+
+class TestRestriction:
+    @given(consistent_pairs(), st.randoms(use_true_random=False))
+    @settings(max_examples=40, deadline=None)
+    def test_what_follows_among_the_rows_that_stay(self, drawn, random):
+        n, must_link, cannot_link = drawn
+        rows = random.sample(range(n), random.randint(1, n))
+        together, apart = naive.pair_closure(must_link, cannot_link)
+        kept = restrict_pairs(read_pairs(must_link, cannot_link, n), rows, n)
+        for got, expected in ((kept.must_link, together), (kept.cannot_link, apart)):
+            assert {tuple(sorted((rows[i], rows[j]))) for i, j in got} == {
+                pair for pair in expected if set(pair) <= set(rows)
+            }
+
+    def test_weights_stay_with_their_pairs(self):
+        pairs = read_pairs([(0, 1), (2, 3)], None, 4, must_link_weights=[0.2, 0.8])
+        kept = restrict_pairs(pairs, np.array([False, False, True, True]), 4)
+        assert as_tuples(kept.must_link) == [(0, 1)]
+        assert kept.must_link_weights.tolist() == [0.8]
 
 
 class TestForms:

@@ -4,7 +4,7 @@ from dubio.constraints import coherence
 from dubio.fuzzyrough import fuzzy_rough_dependency
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
 from dubio.methods import METHODS
-from dubio.noise import NoiseModel, estimate_memberships
+from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.scores import (
     constrained_laplacian_score,
@@ -21,6 +21,7 @@ from dubio.scores import (
 )
 from dubio.scores.redundancy import redundancy_ranking
 from dubio.selectors import (
+    CleanedSelector,
     ConstrainedLaplacianScore,
     ConstraintScore,
     FisherScore,
@@ -28,6 +29,9 @@ from dubio.selectors import (
     LaplacianScore,
     LinearR2Score,
     MeanRankScore,
+    MutualInformationRanking,
+    MutualInformationSearch,
+    NeighborSearch,
     ReliefFScore,
     SemiSupervisedLaplacianScore,
     SmoothR2Score,
@@ -43,14 +47,19 @@ __version__ = "0.1.0"
 
 __all__ = [
     "METHODS",
+    "CleanedSelector",
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FeatureSelector",
     "FisherScore",
     "FuzzyRoughSearch",
+    "LabelAudit",
     "LaplacianScore",
     "LinearR2Score",
     "MeanRankScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
+    "NeighborSearch",
     "NoiseModel",
     "Ranking",
     "ReliefFScore",
@@ -62,6 +71,7 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "audit_labels",
     "coherence",
     "constrained_laplacian_score",
     "constraint_score",

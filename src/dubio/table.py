@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array
 
 #: float64 or float32, dense or CSR: what every method computes on.
@@ -71,23 +73,39 @@ def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[
         matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
         return matrix, _declared(nominal, names, matrix.shape[1])
     is_nominal = _declared(nominal, names, len(names))
-    is_nominal |= [not _is_numeric(dtype) or str(dtype).lower().startswith("bool") for dtype in X.dtypes]
+    is_nominal |= [_holds_categories(X, j, dtype) for j, dtype in enumerate(X.dtypes)]
     if not is_nominal.any() or X.shape[0] == 0:
         return read_matrix(X, allow_nan=True, name=name).astype(np.float64, copy=False), is_nominal
     matrix = np.empty((len(X), len(names)))
-    for j in range(len(names)):
-        column = X[names[j]] if names.count(names[j]) == 1 else X.iloc[:, j]
-        if is_nominal[j]:
-            matrix[:, j] = _category_codes(np.asarray(column.to_numpy(), dtype=object))
-        else:
-            matrix[:, j] = column.to_numpy().astype(np.float64)
+    numeric = np.flatnonzero(~is_nominal)
+    if len(numeric):
+        matrix[:, numeric] = read_matrix(_safe_indexing(X, numeric, axis=1), check_values=False, name=name)
+    for j in np.flatnonzero(is_nominal):
+        matrix[:, j] = _category_codes(_column_values(X, int(j)))
     check_finite(matrix, names=names, allow_nan=True, name=name)
     return matrix, is_nominal
 
 
+def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
+    """Whether a column of a data frame is one of categories, text or bools."""
+    word = str(dtype).lower()
+    if word == "object":  # text in older pandas, but also numbers beside None
+        known = [value for value in _column_values(X, index) if not _is_missing(value)]
+        return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in known)
+    return word.startswith(("categor", "enum", "bool", "str", "utf8"))
+
+
+def _column_values(X: Any, index: int) -> NDArray[Any]:
+    return np.asarray(_safe_indexing(X, [index], axis=1).to_numpy(), dtype=object)[:, 0]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
 def _category_codes(column: NDArray[Any]) -> NDArray[np.float64]:
     """Whole numbers for the categories of one column, NaN where it has none."""
-    missing = np.array([value is None or value != value or type(value).__name__ == "NAType" for value in column])
+    missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=len(column))
     codes = np.full(len(column), np.nan)
     # Text and numbers may stand side by side: categories are told apart by what they print.
     codes[~missing] = np.unique([str(value) for value in column[~missing]], return_inverse=True)[1]

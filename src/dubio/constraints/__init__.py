@@ -4,7 +4,7 @@ from dubio.constraints.clusters import RowClusters, cluster_rows
 from dubio.constraints.overlap import coherence, projected_overlap
 from dubio.constraints.selection import select_pairs
 from dubio.supervision.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed
-from dubio.supervision.pairs import Pairs, close_pairs, read_pairs
+from dubio.supervision.pairs import Pairs, close_pairs, read_pairs, restrict_pairs
 
 __all__ = [
     "Pairs",
@@ -17,5 +17,6 @@ __all__ = [
     "pairs_from_signed",
     "projected_overlap",
     "read_pairs",
+    "restrict_pairs",
     "select_pairs",
 ]

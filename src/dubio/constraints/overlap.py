@@ -55,8 +55,7 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
     # Overlaps do not change with the origin; centred products lose fewest digits.
     rows = X[used] - X[used[0]]
     rows -= rows.mean(axis=0)
-    rows, place = np.unique(rows, axis=0, return_inverse=True)
-    position[used] = place.reshape(-1)
+    rows, position[used] = _distinct(rows)
     squares = np.einsum("ij,ij->i", rows, rows)
     gram = None
     if 8 * len(rows) ** 2 <= gram_bytes:
@@ -70,6 +69,14 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
         tolerance=OVERLAP_TOLERANCE * diameter,
         rounding=16 * float(np.finfo(np.float64).eps) * float(squares.max()),
     )
+
+
+def _distinct(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distinct rows, and the place of each row among them."""
+    rows = rows + 0.0  # one zero, not two
+    seen: dict[bytes, int] = {}
+    place = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
+    return rows[np.unique(place, return_index=True)[1]], place
 
 
 def _largest_squared_distance(
@@ -177,15 +184,9 @@ def coherence(
     table = check_array(X, dtype=np.float64)
     read_pairs(must_link, cannot_link, len(table))
     together, apart = _both_ways(must_link, cannot_link, len(table))
-    return coherence_of(table, together, apart, resolve_threads(n_jobs))
-
-
-def coherence_of(
-    X: NDArray[np.float64], must_link: NDArray[np.int64], cannot_link: NDArray[np.int64], n_threads: int = 1
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """:func:`coherence` of validated arrays."""
-    geometry = pair_geometry(X, np.unique(np.concatenate([must_link.ravel(), cannot_link.ravel()])))
-    together, apart = geometry.position[must_link], geometry.position[cannot_link]
+    geometry = pair_geometry(table, np.unique(np.concatenate([together.ravel(), apart.ravel()])))
+    together, apart = geometry.position[together], geometry.position[apart]
+    n_threads = resolve_threads(n_jobs)
     return (
         _coherent_share(geometry, together, apart, n_threads),
         _coherent_share(geometry, apart, together, n_threads),

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state
 
-from dubio._kernels.overlap import select_greedily
-from dubio.constraints.overlap import coherence_of, pair_geometry
+from dubio._kernels.overlap import select_greedily, still_coherent
+from dubio.constraints.overlap import PairGeometry, pair_geometry
 from dubio.supervision.pairs import Pairs, read_pairs
 
 Order = Literal["shortest", "random", "weight"]
@@ -76,10 +76,26 @@ def select_pairs(
     raise ValueError(f'how must be "hard" or "soft"; found {how!r}')
 
 
-def select_hard(X: NDArray[np.float64], pairs: Pairs, n_threads: int = 1) -> Pairs:
-    """Keep the pairs whose coherence is 1."""
-    of_must_link, of_cannot_link = coherence_of(X, pairs.must_link, pairs.cannot_link, n_threads)
-    return keep(pairs, of_must_link == 1.0, of_cannot_link == 1.0)
+def select_hard(X: NDArray[np.float64], pairs: Pairs) -> Pairs:
+    """Keep the pairs whose coherence is 1.
+
+    A pair is left at its first overlap, so this is much less work than :func:`coherence`, which counts them.
+    """
+    geometry = pair_geometry(X, pairs.rows)
+    together, apart = geometry.position[pairs.must_link], geometry.position[pairs.cannot_link]
+    return keep(pairs, _without_overlap(geometry, together, apart), _without_overlap(geometry, apart, together))
+
+
+def _without_overlap(
+    geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64]
+) -> NDArray[np.bool_]:
+    alive = np.arange(len(segments))
+    for start, stop in geometry.line_chunks(len(lines)):
+        block = lines[start:stop]
+        alive = still_coherent(geometry.products(block), block, segments, alive, geometry.tolerance, geometry.rounding)
+        if not len(alive):
+            break
+    return np.isin(np.arange(len(segments)), alive)
 
 
 def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest", random_state: Any = None) -> Pairs:

@@ -44,26 +44,12 @@ def check_neighbors(n_neighbors: Any, n_rows: int, name: str = "n_neighbors") ->
         )
 
 
-def check_class_sizes(memberships: NDArray[np.float64], classes: NDArray[Any]) -> None:
-    """A class that lives in one row has no distance of its own."""
-    present = (memberships > NEGLIGIBLE).sum(axis=0)
-    lonely = np.flatnonzero(present == 1)
-    if len(lonely):
-        row = int(np.flatnonzero(memberships[:, lonely[0]] > NEGLIGIBLE)[0])
-        raise ValueError(
-            f"class {classes[lonely[0]]!r} has one row only (row {row}; {len(lonely)} such class(es)): the distance to "
-            "the next row of its class does not exist. Give it a second row, merge it with another class, or "
-            "leave it out."
-        )
-
-
 def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
     """The logarithm of a zero distance does not exist; say where it comes from and what to do."""
     if n_zero:
         where = "" if subset is None else f" in features {subset.tolist()}"
         raise ValueError(
-            f"{n_zero} time(s) the nearest rows a distance is measured to are identical{where}, so the logarithm of the "
-            "distance does not exist: too many rows are equal (ties, duplicates, constant or discrete "
-            "features). Add a little noise against ties: jitter=1e-3 in MutualInformationSearch, "
-            "X + 1e-3 * rng.normal(size=X.shape) with the functions."
+            f"{n_zero} time(s) the rows at the edge of a ball are identical{where}, so its logarithm does not exist: "
+            "too many rows are equal (ties, duplicates, constant or discrete features). Add a little noise against "
+            "ties: jitter=1e-3 in the estimators, X + 1e-3 * rng.normal(size=X.shape) with the functions."
         )

@@ -1,7 +1,21 @@
-"""Models of wrong labels."""
+"""Models of wrong labels, and the label audit."""
 
+from dubio.noise.audit import audit_labels
+from dubio.noise.audit_record import LabelAudit
+from dubio.noise.cleaning import CleanedLabels, clean_labels
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.memberships import estimate_memberships
 from dubio.noise.record import NoiseModel
+from dubio.noise.tracking import NoiseTracker
 
-__all__ = ["NeighborOrder", "NoiseModel", "estimate_memberships", "fit_noise_model"]
+__all__ = [
+    "CleanedLabels",
+    "LabelAudit",
+    "NeighborOrder",
+    "NoiseModel",
+    "NoiseTracker",
+    "audit_labels",
+    "clean_labels",
+    "estimate_memberships",
+    "fit_noise_model",
+]

@@ -92,7 +92,7 @@ def estimate_memberships(
     >>> y[:6] = 1  # six wrong labels
     >>> model = estimate_memberships(X, y, random_state=0)
     >>> model.error_rates.round(2), model.memberships[:3].round(2).tolist()
-    (array([0.1, 0. ]), [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
     """
     table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
     supervision = read_supervision(y, len(table), missing_label=missing_label)

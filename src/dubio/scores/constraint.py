@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from dubio.scores.quadratic import quadratic_form
 from dubio.supervision import read_supervision
@@ -94,7 +93,8 @@ def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
     """
     refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
     sizes, means, spreads = _group_moments(X, groups)
-    between = sparse.csr_array(groups.rivals.multiply(sizes[:, None]).multiply(sizes[None, :]))
+    between = groups.rivals.copy()
+    between.data = between.data * np.repeat(sizes, np.diff(between.indptr)) * sizes[between.indices]
     apart = (groups.rivals @ sizes) @ spreads + quadratic_form(between, means)
     return ratio(sizes @ spreads, apart)
 
@@ -111,7 +111,8 @@ def _group_moments(
     values -= values[0].copy()
     means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
     values -= np.repeat(means, groups.sizes, axis=0)
-    return sizes, means, np.add.reduceat(values * values, starts, axis=0)
+    values *= values
+    return sizes, means, np.add.reduceat(values, starts, axis=0)
 
 
 def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:

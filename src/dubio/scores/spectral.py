@@ -110,8 +110,10 @@ def c4_score(
     cannot_link: ArrayLike | None = None,
     *,
     y: ArrayLike | None = None,
+    must_link_weights: ArrayLike | None = None,
+    cannot_link_weights: ArrayLike | None = None,
     n_neighbors: int = 5,
-    t: float = 1.0,
+    t: float | Literal["mean"] = 1.0,
 ) -> NDArray[np.float64]:
     """C4: the Laplacian score of all rows times the constraint score of the pairs; low is good.
 
@@ -129,7 +131,14 @@ def c4_score(
     >>> scores[0] < scores[1]
     np.True_
     """
-    pairs = constraint_score(X, must_link, cannot_link, y=y)
+    pairs = constraint_score(
+        X,
+        must_link,
+        cannot_link,
+        y=y,
+        must_link_weights=must_link_weights,
+        cannot_link_weights=cannot_link_weights,
+    )
     locality = laplacian_score(X, n_neighbors=n_neighbors, t=t)
     # 0 times infinity is no number; a feature that one of the scores calls the worst stays the worst.
     worst = np.isinf(pairs) | np.isinf(locality)

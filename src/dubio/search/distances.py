@@ -95,8 +95,8 @@ def check_row_limit(n_rows: int, max_rows: int) -> None:
     """Refuse a table whose distances would not fit, before any memory is asked for."""
     if n_rows > max_rows:
         raise ValueError(
-            f"X has {n_rows} rows, more than max_rows={max_rows}: this method keeps the distances of all "
-            f"pairs of rows, {8 * n_rows**2 / 1e9:.1f} GB here. Fit on a sample of the rows, rank the features one "
-            "by one first (MutualInformationRanking needs no such array), or raise max_rows if the memory is "
-            "there."
+            f"X has {n_rows} rows, more than max_rows={max_rows}: this method keeps the distances of all pairs of "
+            f"rows, {8 * n_rows**2 / 1e9:.1f} GB here (half as much again with a noise model). Fit on a sample of "
+            "the rows, rank the features one by one first (MutualInformationRanking without label_noise needs no such "
+            "array), or raise max_rows if the memory is there."
         )

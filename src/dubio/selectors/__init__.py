@@ -4,6 +4,7 @@ from dubio.selectors.consensus import MeanRankScore
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
+from dubio.selectors.cleaned import CleanedSelector
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -16,12 +17,18 @@ from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 __all__ = [
     "ConstrainedLaplacianScore",
     "ConstraintScore",
+from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
+from dubio.selectors.neighbors import NeighborSearch
+    "CleanedSelector",
     "FisherScore",
     "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
     "MeanRankScore",
     "ReliefFScore",
+    "MutualInformationRanking",
+    "MutualInformationSearch",
+    "NeighborSearch",
     "SemiSupervisedLaplacianScore",
     "SmoothR2Score",
     "SoftReliefScore",

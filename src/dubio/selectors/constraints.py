@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from dubio._kernels.threads import resolve_threads
 from dubio.constraints.clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft
 from dubio.graphs.neighbors import clip_neighbors, nearest_others, symmetrize
@@ -51,7 +50,8 @@ class _PairSelector(ScoreSelector):
         must_link, cannot_link : array-like (m, 2) and (c, 2), optional
             Positions in ``X`` of rows that belong to one class, and to two. In a pipeline, ask for them with
             ``set_fit_request(must_link=True, cannot_link=True)``. Cross-validation cuts rows out of ``X`` and
-            leaves pairs as they are: give it labels instead.
+            leaves pairs as they are: give it labels instead, or use
+            :func:`~dubio.constraints.restrict_pairs`.
         must_link_weights, cannot_link_weights : array-like (m,) and (c,), optional
             How sure each pair is. Weighted pairs are neither closed nor checked for contradictions.
 
@@ -178,7 +178,7 @@ class ConstrainedLaplacianScore(_PairSelector):
     random_state : int, RandomState or None
         For ``order="random"``.
     n_jobs : int, optional
-        For coherence and the neighbour search.
+        For the neighbour search.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class ConstrainedLaplacianScore(_PairSelector):
             return known
         kept = known
         if self.selection == "hard":
-            kept = select_hard(space, known, resolve_threads(self.n_jobs))
+            kept = select_hard(space, known)
         elif self.selection == "soft":
             kept = select_soft(space, known, self.order, self.random_state)
         counts = f"of {len(known.must_link)} must-link and {len(known.cannot_link)} cannot-link pairs"

@@ -1,11 +1,18 @@
 """What is known of the target: one record for every form, and simulators of doubt."""
 
-from dubio.supervision.reader import read_supervision, require_numbers, require_two_classes
+from dubio.supervision.reader import (
+    read_supervision,
+    require_numbers,
+    require_two_classes,
+    require_two_rows_a_class,
+)
 from dubio.supervision.record import SoftLabels, Supervision
 from dubio.supervision.simulate import (
     UnsureExpert,
     flip_labels,
     flip_labels_by_matrix,
+    flip_labels_near_border,
+    flip_labels_to_next,
     hide_labels,
     sample_pairs,
     unsure_expert,
@@ -18,10 +25,13 @@ __all__ = [
     "UnsureExpert",
     "flip_labels",
     "flip_labels_by_matrix",
+    "flip_labels_near_border",
+    "flip_labels_to_next",
     "hide_labels",
     "read_supervision",
     "require_numbers",
     "require_two_classes",
+    "require_two_rows_a_class",
     "sample_pairs",
     "soft_labels",
     "unsure_expert",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
@@ -154,19 +154,21 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     labelled = np.flatnonzero(codes >= 0)
     # A class is one more node, joined to its rows: so a class of 2,000 rows costs 2,000 edges, not 2 million.
     classes, class_of = np.unique(codes[labelled], return_inverse=True)
+    if len(pairs) == 0:
+        group = np.full(n_rows, -1, dtype=np.int64)
+        group[labelled] = class_of
+        return RowGroups(group, sparse.csr_array(1.0 - np.eye(len(classes))))
     links = _link_graph(pairs.must_link, labelled, class_of + n_rows, n_rows + len(classes))
     _, component = connected_components(links, directed=False)
     _refuse_two_classes(links, component, n_rows)
 
-    used = np.zeros(n_rows, dtype=bool)
-    used[pairs.rows] = True
-    used[labelled] = True
-    group_of_component = np.full(component.max(initial=-1) + 1, -1, dtype=np.int64)
-    in_row_order = component[:n_rows][used]
-    order, first = np.unique(in_row_order, return_index=True)
+    # Components with a pair or a label in them are the groups, in the order of their first rows.
+    used = np.union1d(pairs.rows, labelled)
+    order, first = np.unique(component[used], return_index=True)
     order = order[np.argsort(first)]
+    group_of_component = np.full(component.max() + 1, -1, dtype=np.int64)
     group_of_component[order] = np.arange(len(order))
-    group = np.where(used, group_of_component[component[:n_rows]], -1)
+    group = group_of_component[component[:n_rows]]
     apart = group[pairs.cannot_link]
     _refuse_contradictions(links, pairs.cannot_link[apart[:, 0] == apart[:, 1]], n_rows)
 
@@ -203,6 +205,38 @@ def list_pairs(groups: RowGroups) -> Pairs:
         for a, b in zip(first, second, strict=True)
     ]
     return Pairs(_sorted_once(_stack(together))[0], _sorted_once(_stack(apart))[0])
+
+
+def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
+    """Pairs for a table that keeps some rows: positions among ``rows`` in place of positions in the whole table.
+
+    Sure pairs are closed first, so that a chain through a row that is left out is not lost. Cross-validation by
+    hand needs this: scikit-learn's own cuts rows out of a table and leaves pairs as they are.
+
+    Examples
+    --------
+    >>> pairs = read_pairs([(0, 1), (1, 2)], [(2, 3)], n_rows=4)
+    >>> kept = restrict_pairs(pairs, [3, 2, 0], n_rows=4)
+    >>> kept.must_link, kept.cannot_link
+    (array([[1, 2]]), array([[0, 1],
+           [0, 2]]))
+    """
+    chosen = np.asarray(rows)
+    if chosen.dtype.kind == "b":
+        chosen = np.flatnonzero(chosen)
+    position = np.full(n_rows, -1, dtype=np.int64)
+    position[chosen] = np.arange(len(chosen))
+    known = close_pairs(pairs, n_rows) if pairs.are_sure else pairs
+    kinds: list[Any] = []
+    weights: list[Any] = []
+    for kind, own in (
+        (known.must_link, known.must_link_weights),
+        (known.cannot_link, known.cannot_link_weights),
+    ):
+        inside = (position[kind] >= 0).all(axis=1)
+        kinds.append(position[kind[inside]])
+        weights.append(None if own is None else own[inside])
+    return read_pairs(kinds[0], kinds[1], len(chosen), weights[0], weights[1])
 
 
 def pair_graph(pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int) -> sparse.csr_array:

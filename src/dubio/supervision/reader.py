@@ -95,6 +95,27 @@ def require_two_classes(supervision: Supervision) -> None:
         )
 
 
+def require_two_rows_a_class(supervision: Supervision) -> None:
+    """Raise if a class lives in one row only: methods that measure distances within a class have none there."""
+    assert supervision.memberships is not None and supervision.classes is not None
+    rows_of = (supervision.memberships > 0).sum(axis=0)
+    lonely = np.flatnonzero(rows_of == 1)
+    if len(lonely) == 0:
+        return
+    if supervision.kind == "hard" and supervision.classes.dtype.kind in "iu" and 3 * len(lonely) > len(rows_of) > 20:
+        raise ValueError(
+            f"Unknown label type: y holds {len(rows_of)} distinct whole numbers in {supervision.n_labelled} rows, "
+            f"{len(lonely)} of them once. This looks like regression, and this method needs classes; for a numeric "
+            "target use a method such as SupervisedLaplacianScore."
+        )
+    row = int(np.flatnonzero(supervision.memberships[:, lonely[0]] > 0)[0])
+    raise ValueError(
+        f"class {supervision.classes[lonely[0]]!r} has one row only (row {row}; {len(lonely)} such class(es)), and the "
+        "distance to the next row of the class does not exist: give it a second row, merge it with another class, "
+        "or leave it out."
+    )
+
+
 def require_numbers(supervision: Supervision, at_least: int = 2) -> None:
     """Raise unless at least so many rows have a number."""
     if supervision.n_labelled < at_least:

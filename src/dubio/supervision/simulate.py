@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
 from dubio.supervision.record import SoftLabels
@@ -72,13 +73,71 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArr
     >>> int((flip_labels(y, 0.2, random_state=0) != y).sum())
     4
     """
-    if not 0 <= rate <= 1:
-        raise ValueError(f"rate={rate!r} must lie in [0, 1].")
+    wanted = _flips_wanted(y, rate)
     classes, codes = _classes(y)
     rng = check_random_state(random_state)
-    rows = rng.permutation(len(codes))[: round(rate * len(codes))]
+    rows = rng.permutation(len(codes))[:wanted]
     flipped = codes.copy()
     flipped[rows] = _other_class(codes[rows], len(classes), rng)
+    return classes[flipped]
+
+
+def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+    """Turn exactly ``round(rate * n)`` labels into the next class in sorted order (the last into the first).
+
+    Examples
+    --------
+    >>> from dubio.supervision import flip_labels_to_next
+    >>> flip_labels_to_next(["a", "b", "c"], 1.0).tolist()
+    ['b', 'c', 'a']
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    rows = check_random_state(random_state).permutation(len(codes))[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = (codes[rows] + 1) % len(classes)
+    return classes[flipped]
+
+
+def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+    """Flip exactly ``round(rate * n)`` labels of rows near another class, to that class.
+
+    A row is the nearer to the border the smaller its distance to the nearest row of another class is in comparison
+    with that to the nearest other row of its own. The flips are drawn from the twice as many rows nearest to it, and go
+    to the class of the nearest row of another class. Distances are taken in ``X`` as it is: scale it first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.supervision import flip_labels_near_border
+    >>> y = np.repeat([0, 1], 50)
+    >>> flipped = flip_labels_near_border(np.arange(100.0)[:, None], y, 0.02, random_state=0)
+    >>> bool(np.isin(np.flatnonzero(flipped != y), [48, 49, 50, 51]).all())
+    True
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or len(table) != len(codes):
+        raise ValueError(f"X has shape {table.shape} and y has {len(codes)} rows: they must be the same rows.")
+    n = len(codes)
+    to_own = np.full(n, np.inf)
+    to_other = np.full(n, np.inf)
+    other = np.zeros(n, dtype=np.int64)
+    for k in range(len(classes)):
+        mine = codes == k
+        tree = NearestNeighbors(n_neighbors=1).fit(table[mine])
+        distance = tree.kneighbors(table[~mine])[0][:, 0]
+        nearer = distance < to_other[~mine]
+        rows = np.flatnonzero(~mine)[nearer]
+        to_other[rows], other[rows] = distance[nearer], k
+        if mine.sum() > 1:
+            to_own[mine] = tree.kneighbors()[0][:, 0]
+    nearness = np.divide(to_other, to_own, out=np.full(n, np.inf), where=to_own > 0)
+    near = np.argsort(nearness, kind="stable")[: 2 * wanted]
+    rows = check_random_state(random_state).permutation(near)[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = other[rows]
     return classes[flipped]
 
 
@@ -168,6 +227,12 @@ def _draw_pairs(
             if a != b and (codes[a] == codes[b]) == same and len(found) < wanted:
                 found[a, b] = None
     return np.asarray(list(found), dtype=np.int64).reshape(-1, 2)
+
+
+def _flips_wanted(y: ArrayLike, rate: float) -> int:
+    if not 0 <= rate <= 1:
+        raise ValueError(f"rate={rate!r} must lie in [0, 1].")
+    return round(rate * len(np.asarray(y)))
 
 
 def _classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:

@@ -1,0 +1,171 @@
+"""Criteria that ask how well a row is predicted by its nearest other rows: cross-entropy and squared error."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squared_error_sums
+from dubio._kernels.threads import run_chunks
+from dubio.search.distances import SubsetDistances
+
+Floats = NDArray[np.float64]
+
+# How many nearest rows of the current subset are kept for each neighbour wanted: enough that a changed subset finds
+# its own neighbours mostly among them, few enough to be looked through for every candidate.
+KNOWN_PER_NEIGHBOR = 2
+
+
+class _NeighborLoss:
+    """What the two criteria share: the distances of the current subset and the nearest rows in it."""
+
+    larger_is_better = False
+
+    def __init__(self, distances: SubsetDistances, n_neighbors: int) -> None:
+        self.distances = distances
+        n = distances.n_rows
+        if n < 2:
+            raise ValueError(f"X has {n} labelled row(s): a row is predicted by others, so at least 2 are needed.")
+        if n_neighbors < 1:
+            raise ValueError(f"n_neighbors={n_neighbors}: at least 1 is needed.")
+        self.n_neighbors = min(n_neighbors, n - 1)
+        self._known = np.zeros((n, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, n - 1)), dtype=np.int32)
+        self._is_known = False
+
+    @abstractmethod
+    def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
+        """The loss of some rows for the current subset changed by each candidate."""
+
+    @property
+    def value_of_nothing(self) -> float:
+        """The loss without any feature, when every row is predicted alike."""
+        raise NotImplementedError
+
+    def start(self, features: NDArray[np.int64]) -> float:
+        """Begin at a subset; its value, or 0.0 for the empty one."""
+        self.distances.start(features)
+        self._is_known = False
+        if len(features) == 0:
+            return 0.0
+        self._find_nearest()
+        return float(self.evaluate(np.asarray(features[:1], dtype=np.int64), 0)[0])
+
+    def evaluate(self, candidates: NDArray[np.int64], change: int) -> Floats:
+        """Loss of the current subset with or without each candidate."""
+        parts = run_chunks(
+            lambda start, stop: self._sums(candidates, float(change), start, stop),
+            self.distances.row_chunks,
+            self.distances.n_threads,
+        )
+        return np.sum(parts, axis=0)
+
+    def apply(self, feature: int, change: int) -> None:
+        """Make that change; the old neighbours bound the search for the new ones."""
+        self.distances.apply(feature, change)
+        self._find_nearest()
+
+    def _find_nearest(self) -> None:
+        def work(start: int, stop: int) -> None:
+            fill_nearest(self.distances.squared[start:stop], self._known, self._is_known, start)
+
+        run_chunks(work, self.distances.row_chunks, self.distances.n_threads)
+        self._is_known = True
+
+
+class NeighborCrossEntropy(_NeighborLoss):
+    r"""Class-balanced leave-one-out cross-entropy of the memberships under their nearest rows; small is good.
+
+    Row :math:`i` is predicted by its :math:`k` nearest other rows :math:`N_i` and the class priors :math:`\pi` as one
+    row more, and every class counts the same whatever its size:
+
+    .. math::
+
+        \hat p_{is} = \frac{\pi_s + \sum_{j \in N_i} m_{js}}{k + 1}, \qquad
+        L = -\frac{1}{K} \sum_s \frac{1}{\sum_i m_{is}} \sum_i m_{is} \log \hat p_{is} .
+
+    Without any feature it would be the entropy of the priors, each class counted alike. Classes without any
+    membership are left out.
+
+    Parameters
+    ----------
+    distances : SubsetDistances
+        Shared distances; the criterion moves them along.
+    memberships : array (n_rows, n_classes)
+        Rows sum to 1.
+    n_neighbors : int, default=15
+        At most all other rows.
+    """
+
+    def __init__(self, distances: SubsetDistances, memberships: ArrayLike, *, n_neighbors: int = 15) -> None:
+        super().__init__(distances, n_neighbors)
+        by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
+        totals = by_class.sum(axis=1)
+        present = totals > 0
+        self._memberships = np.ascontiguousarray(by_class[present])
+        totals = totals[present]
+        self._row_weights = self._memberships / totals[:, None] / len(totals)
+        self._priors = totals / totals.sum()
+
+    @property
+    def value_of_nothing(self) -> float:
+        """The class-balanced cross-entropy of the priors."""
+        return float(-np.log(self._priors).mean())
+
+    def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
+        return cross_entropy_sums(
+            self.distances.columns,
+            self.distances.squared,
+            candidates,
+            sign,
+            self._memberships,
+            self._row_weights,
+            self._priors,
+            self._known,
+            self._is_known,
+            self.n_neighbors,
+            start,
+            stop,
+        )
+
+
+class NeighborSquaredError(_NeighborLoss):
+    r"""Mean squared error of the leave-one-out k-NN prediction of a numeric target; small is good.
+
+    .. math:: L = \frac{1}{n} \sum_i \Bigl( y_i - \frac{1}{k} \sum_{j \in N_i} y_j \Bigr)^2
+
+    Parameters
+    ----------
+    distances : SubsetDistances
+        Shared distances; the criterion moves them along.
+    values : array (n_rows,)
+        The target.
+    n_neighbors : int, default=15
+        At most all other rows.
+    """
+
+    def __init__(self, distances: SubsetDistances, values: ArrayLike, *, n_neighbors: int = 15) -> None:
+        super().__init__(distances, n_neighbors)
+        self._values = np.ascontiguousarray(values, dtype=np.float64)
+
+    @property
+    def value_of_nothing(self) -> float:
+        """The error of the mean of all other rows."""
+        n = len(self._values)
+        return float(np.var(self._values) * (n / (n - 1)) ** 2)
+
+    def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
+        sums = squared_error_sums(
+            self.distances.columns,
+            self.distances.squared,
+            candidates,
+            sign,
+            self._values,
+            self._known,
+            self._is_known,
+            self.n_neighbors,
+            start,
+            stop,
+        )
+        return sums / len(self._values)

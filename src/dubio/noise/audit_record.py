@@ -1,0 +1,151 @@
+"""What an audit found, as one immutable record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LabelAudit:
+    """Doubt row by row and class by class. Made by :func:`dubio.audit_labels`.
+
+    Attributes
+    ----------
+    engine : str
+        How the labels were doubted.
+    assumption : str
+        What the rates rest on, in words.
+    classes : array (n_classes,)
+        Names of the classes.
+    codes : array (n_rows,)
+        Observed class of each row as a position in ``classes``, -1 where there is none.
+    probabilities : array (n_rows, n_classes)
+        Probability of each class. Engines ``"pooled"`` and ``"lnt"`` take the observed label into account;
+        ``"confident"`` gives the experts' opinion without it.
+    doubtful : array (n_rows,) of bool
+        The labels the engine would not trust.
+    joint : array (n_classes, n_classes)
+        Estimated number of labelled rows with observed class ``g`` and true class ``t`` at ``[g, t]``.
+    flip_rate : float or None
+        The one rate of the pooled engine.
+    expert_names, expert_weights
+        The experts and their weights in the pool (none for ``"lnt"``).
+    n_folds : int
+        Folds used; 0 if the experts were not trained here.
+    index
+        Row names of the table, if it had any.
+    """
+
+    engine: str
+    assumption: str
+    classes: NDArray[Any]
+    codes: NDArray[np.int64] = field(repr=False)
+    probabilities: Floats = field(repr=False)
+    doubtful: NDArray[np.bool_] = field(repr=False)
+    joint: Floats = field(repr=False)
+    flip_rate: float | None
+    expert_names: tuple[str, ...]
+    expert_weights: Floats
+    n_folds: int
+    index: Any = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Rows that have a label."""
+        return self.codes >= 0
+
+    @property
+    def wrong(self) -> Floats:
+        """Probability that the given label is wrong; NaN for rows without one."""
+        own = self.probabilities[np.arange(len(self)), np.maximum(self.codes, 0)]
+        return np.where(self.labelled, 1.0 - own, np.nan)
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """1 for the most doubtful label, and so on; of equal doubts the earlier row first; 0 without a label."""
+        rows = np.flatnonzero(self.labelled)
+        order = rows[np.argsort(-self.wrong[rows], kind="stable")]
+        ranks = np.zeros(len(self), dtype=np.int64)
+        ranks[order] = np.arange(1, len(order) + 1)
+        return ranks
+
+    @property
+    def suggested(self) -> NDArray[Any]:
+        """The label to put: the most probable class where the label is doubtful or missing, else the given one."""
+        best = np.where(self.doubtful | ~self.labelled, self.probabilities.argmax(axis=1), self.codes)
+        return self.classes[best]
+
+    @property
+    def error_rate(self) -> float:
+        """Estimated share of wrong labels (see ``assumption``)."""
+        return float(1.0 - np.trace(self.joint) / self.joint.sum())
+
+    @property
+    def error_rates(self) -> Floats:
+        """Of the rows labelled with each class, the estimated share that is wrong (see ``assumption``)."""
+        return 1.0 - self.joint.diagonal() / self.joint.sum(axis=1)
+
+    @property
+    def flip_matrix(self) -> Floats:
+        """Where errors go: at ``[t, g]`` the probability of label ``g`` given true class ``t`` (see ``assumption``)."""
+        totals = self.joint.sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            flips = (self.joint / totals).T
+        flips[totals <= 0] = np.eye(len(totals))[totals <= 0]  # a class nobody is left in: nothing is known of it
+        return flips
+
+    def to_frame(self) -> Any:
+        """One line a row, with the table's own index (needs pandas)."""
+        import pandas as pd
+
+        given = np.full(len(self), None, dtype=object)
+        given[self.labelled] = self.classes[self.codes[self.labelled]]
+        columns: dict[str, Any] = {
+            "given": given,
+            "suggested": self.suggested,
+            "wrong": self.wrong,
+            "doubtful": self.doubtful,
+            "rank": pd.array(np.where(self.labelled, self.rank, 0), dtype="Int64"),
+        }
+        columns["rank"][~self.labelled] = pd.NA
+        for k, name in enumerate(self.classes):
+            columns[f"p({name})"] = self.probabilities[:, k]
+        return pd.DataFrame(columns, index=self.index)
+
+    def classes_frame(self) -> Any:
+        """One line a class: its rows, doubtful labels, estimated error rate, and where its errors go (needs pandas)."""
+        import pandas as pd
+
+        n_classes = len(self.classes)
+        columns: dict[str, Any] = {
+            "rows": np.bincount(self.codes[self.labelled], minlength=n_classes),
+            "doubtful": np.bincount(self.codes[self.doubtful], minlength=n_classes),
+            "error rate": self.error_rates,
+        }
+        for g, name in enumerate(self.classes):
+            columns[f"labelled {name}"] = self.flip_matrix[:, g]
+        return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
+
+    def __str__(self) -> str:
+        rates = ", ".join(f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True))
+        missing = len(self) - int(self.labelled.sum())
+        return (
+            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels doubtful ({self.engine} engine); "
+            f"estimated share of wrong labels {self.error_rate:.1%}, by given class: {rates}."
+            + (f" {missing} row(s) without a label got a suggestion." if missing else "")
+            + f" Assumed: {self.assumption}."
+        )

@@ -1,0 +1,197 @@
+"""Out-of-fold experts: classifiers that give class probabilities to rows they were not trained on.
+
+A label can only be doubted by somebody who has not seen it. Rows are put in an order of their own content before
+they are dealt into folds, so the result does not depend on how the table happens to be sorted.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.model_selection import StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+#: Called as ``progress(what, done, total)``.
+Progress = Callable[[str, int, int], None]
+
+#: A quadratic Gaussian needs a spread for each class.
+_ROWS_FOR_QUADRATIC = 4
+_ROWS_FOR_TREE = 3000
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """What the experts said of rows they had not seen."""
+
+    names: tuple[str, ...]
+    """One name per expert."""
+    probabilities: Floats
+    """(experts, rows, classes). Rows without a label get the mean over the experts of all folds."""
+    folds: Codes
+    """The fold each row was held out in; -1 for rows without a label."""
+    n_folds: int
+
+
+def default_experts(
+    n_jobs: int | None = None, *, n_rows: int = 0, smallest_class: int = _ROWS_FOR_QUADRATIC
+) -> dict[str, Any]:
+    """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one covariance, one a class).
+
+    They err in different ways, which is what makes their pool better than each. ``smallest_class`` is the number of
+    training rows of the smallest class; below four the quadratic Gaussian is left out.
+    """
+    # scikit-learn chooses brute force above 15 features; on small tables starting its threads costs more than a tree.
+    algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
+    experts: dict[str, Any] = {
+        "forest": ExtraTreesClassifier(100, min_samples_leaf=2, n_jobs=n_jobs),
+        "neighbors": make_pipeline(StandardScaler(), KNeighborsClassifier(15, algorithm=algorithm, n_jobs=n_jobs)),
+        "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
+    }
+    if smallest_class >= _ROWS_FOR_QUADRATIC:
+        experts["quadratic"] = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1))
+    return experts
+
+
+def read_experts(experts: Any, n_jobs: int | None, n_rows: int, smallest_class: int) -> dict[str, Any]:
+    """The experts by name: the default ones for None, or one classifier, a list or a dict of them.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one of them has no ``predict_proba``.
+    """
+    if experts is None:
+        return default_experts(n_jobs, n_rows=n_rows, smallest_class=smallest_class)
+    if isinstance(experts, Mapping):
+        named = {str(name): expert for name, expert in experts.items()}
+    elif isinstance(experts, Sequence) and not isinstance(experts, str):
+        named = {}
+        for expert in experts:
+            name = type(expert).__name__
+            same = sum(known.split(" ")[0] == name for known in named)
+            named[name if not same else f"{name} {same + 1}"] = expert
+    else:
+        named = {type(experts).__name__: experts}
+    if not named:
+        raise ValueError("experts is empty: give at least one classifier, or None for the default ones.")
+    for name, expert in named.items():
+        if not hasattr(expert, "fit") or not hasattr(expert, "predict_proba"):
+            raise ValueError(
+                f"the expert {name!r} ({type(expert).__name__}) has no predict_proba: the audit needs class "
+                "probabilities. Wrap it in sklearn.calibration.CalibratedClassifierCV, or choose another classifier "
+                "(for SVC pass probability=True)."
+            )
+    return named
+
+
+def content_order(X: NDArray[Any], codes: Codes) -> Codes:
+    """An order of the rows that depends on what they hold and not on where they stand in the table."""
+    return np.lexsort((codes, *X.T[::-1]))
+
+
+def usable_folds(codes: Codes, classes: NDArray[Any], n_folds: int) -> int:
+    """``n_folds``, or the size of the smallest class where that is less (with a warning that says so)."""
+    if n_folds < 2:
+        raise ValueError(f"n_folds={n_folds}: at least 2 are needed to hold rows out.")
+    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+    smallest = int(counts.argmin())
+    if counts[smallest] < 2:
+        raise ValueError(
+            f"class {classes[smallest]!r} has {counts[smallest]} labelled row: nobody can judge a label whose class "
+            "is nowhere else. Label another row of that class, merge it with another class, or set the row's "
+            "label to missing."
+        )
+    if counts[smallest] < n_folds:
+        warnings.warn(
+            f"class {classes[smallest]!r} has {counts[smallest]} labelled rows, fewer than n_folds={n_folds}: "
+            f"{counts[smallest]} folds are used.",
+            UserWarning,
+            stacklevel=3,
+        )
+    return int(min(n_folds, counts[smallest]))
+
+
+def out_of_fold_probabilities(
+    X: NDArray[Any],
+    codes: Codes,
+    n_classes: int,
+    experts: Mapping[str, Any],
+    *,
+    n_folds: int = 5,
+    random_state: int | None = 0,
+    folds: Codes | None = None,
+    progress: Progress | None = None,
+) -> OutOfFold:
+    """Let each expert judge each row while that row is held out.
+
+    Parameters
+    ----------
+    X : array (n_rows, n_features)
+        The table, finite.
+    codes : int64 array (n_rows,)
+        Observed class of each row, -1 where there is none.
+    n_classes : int
+        Number of classes.
+    experts : dict of classifiers
+        They are cloned, never fitted themselves.
+    n_folds : int, default=5
+        Stratified folds (every class must have that many rows).
+    random_state : int or None, default=0
+        For the folds and for every expert that has a ``random_state`` of None.
+    folds : int64 array (n_rows,), optional
+        Folds of your own, -1 for unlabelled rows.
+    progress : callable, optional
+        Called as ``progress(expert, folds done, folds in all)``.
+    """
+    order = content_order(X, codes)
+    X, codes = X[order], codes[order]
+    labelled = np.flatnonzero(codes >= 0)
+    seeds = np.random.RandomState(random_state)
+    if folds is None:
+        fold_of = np.full(len(codes), -1, dtype=np.int64)
+        splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.randint(2**31 - 1))
+        for fold, (_, held_out) in enumerate(splitter.split(labelled, codes[labelled])):
+            fold_of[labelled[held_out]] = fold
+    else:
+        fold_of = np.asarray(folds, dtype=np.int64)[order]
+        n_folds = int(fold_of.max()) + 1
+    unlabelled = codes < 0
+    probabilities = np.zeros((len(experts), len(codes), n_classes))
+    for e, (name, expert) in enumerate(experts.items()):
+        for fold in range(n_folds):
+            training = (fold_of >= 0) & (fold_of != fold)
+            asked = (fold_of == fold) | unlabelled
+            fitted = _seeded(expert, seeds.randint(2**31 - 1))
+            fitted.fit(X[training], codes[training])
+            said = np.zeros((int(asked.sum()), n_classes))
+            said[:, fitted.classes_] = fitted.predict_proba(X[asked])
+            own, others = fold_of[asked] == fold, unlabelled[asked]
+            probabilities[e, fold_of == fold] = said[own]
+            probabilities[e, unlabelled] += said[others] / n_folds
+            if progress is not None:
+                progress(name, fold + 1, n_folds)
+    back = np.argsort(order)
+    return OutOfFold(tuple(experts), probabilities[:, back], fold_of[back], n_folds)
+
+
+def _seeded(expert: Any, seed: int) -> Any:
+    """A clone whose own random states, where they are None, are set: the same call gives the same audit."""
+    fresh = clone(expert)
+    loose = {
+        name: seed
+        for name, value in fresh.get_params(deep=True).items()
+        if value is None and (name == "random_state" or name.endswith("__random_state"))
+    }
+    return fresh.set_params(**loose) if loose else fresh

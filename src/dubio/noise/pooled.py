@@ -1,0 +1,117 @@
+"""One opinion out of several: experts pooled log-linearly, and the posterior of the true class.
+
+The pool is ``q_ik ~ prod_e p_eik ** w_e`` with weights ``w_e >= 0`` that maximise the likelihood of the observed
+labels. Two readings of those labels:
+
+* *stacked*: the observed label is what the experts predict, so the likelihood of row ``i`` is ``q_i[y_i]``;
+* *pooled*: the true class is, and every label is wrong with one probability ``rho``, towards each other class alike,
+  so it is ``(1 - rho) q_i[y_i] + rho / (K - 1) (1 - q_i[y_i])``. The posterior of the true class given the row
+  *and* its label follows by Bayes' rule.
+
+There are a handful of parameters for all rows, and the experts never saw the row they judge, so a label does not
+vouch for itself. Training anything on these posteriors and reading them off again would let it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+#: Weight of the class priors mixed into each expert: nobody is ever sure beyond recall.
+FLOOR = 0.05
+#: A flip rate this far below pure chance is the most that can be told from it.
+_MOST_FLIPS = 0.95
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The pooled opinion on every row."""
+
+    weights: Floats
+    """(experts,)"""
+    flip_rate: float
+    """The fitted rate of uniform flips; 0.0 when they were not part of the model."""
+    opinions: Floats
+    """(rows, classes): what the experts think of a row without its label."""
+    memberships: Floats
+    """(rows, classes): the same after the label was taken into account; equal to ``opinions`` without flips."""
+
+
+def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
+    """Fit the weights (and, with ``flips``, the flip rate) on the labelled rows and pool the experts.
+
+    Parameters
+    ----------
+    probabilities : array (experts, rows, classes)
+        Out-of-fold.
+    codes : int64 array (rows,)
+        Observed class, -1 where there is none.
+    flips : bool
+        Whether observed labels may differ from the class the experts speak of.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.noise.pooled import pool_experts
+    >>> sure = np.array([[[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 8])
+    >>> labels = np.array([0] * 7 + [1] + [1] * 8)
+    >>> pool = pool_experts(sure, labels, flips=True)
+    >>> int(pool.memberships[7].argmax()), bool(pool.memberships[7, 1] > pool.memberships[0, 1])
+    (0, True)
+    """
+    labelled = codes >= 0
+    n_classes = probabilities.shape[2]
+    priors = np.bincount(codes[labelled], minlength=n_classes) / labelled.sum()
+    logs = np.log((probabilities + FLOOR * priors) / (1.0 + FLOOR) + 1e-12)
+    weights, rate = _fit(logs[:, labelled], codes[labelled], flips)
+    opinions = _pool(logs, weights)
+    memberships = opinions
+    if flips:
+        memberships = opinions.copy()
+        given = np.full((int(labelled.sum()), n_classes), rate / (n_classes - 1))
+        given[np.arange(len(given)), codes[labelled]] = 1.0 - rate
+        memberships[labelled] *= given
+        memberships /= memberships.sum(axis=1, keepdims=True)
+    return Pool(weights, rate, opinions, memberships)
+
+
+def _pool(logs: Floats, weights: Floats) -> Floats:
+    total = np.tensordot(weights, logs, axes=1)
+    total -= total.max(axis=1, keepdims=True)
+    np.exp(total, out=total)
+    total /= total.sum(axis=1, keepdims=True)
+    return total
+
+
+def _fit(logs: Floats, codes: Codes, flips: bool) -> tuple[Floats, float]:
+    n_experts, n, n_classes = logs.shape
+    rows = np.arange(n)
+    own_logs = logs[:, rows, codes]
+    others = n_classes - 1
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        rate = parameters[-1] if flips else 0.0
+        pooled = _pool(logs, parameters[:n_experts])
+        own = pooled[rows, codes]
+        likelihood = (1.0 - rate) * own + rate / others * (1.0 - own)
+        likelihood = np.maximum(likelihood, 1e-300)
+        slope = (1.0 - rate - rate / others) / likelihood * own
+        # d own / d w_e = own (log p_e[y] - mean over the pool of log p_e)
+        gradient = (own_logs - np.einsum("ik,eik->ei", pooled, logs)) @ slope
+        if flips:
+            gradient = np.append(gradient, (((1.0 - own) / others - own) / likelihood).sum())
+        return -float(np.log(likelihood).mean()), -gradient / n
+
+    start = np.full(n_experts, 1.0 / n_experts)
+    bounds: list[tuple[float, float | None]] = [(0.0, 20.0)] * n_experts
+    if flips:
+        start = np.append(start, 0.1)
+        bounds.append((1e-4, _MOST_FLIPS * others / n_classes))
+    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    return found[:n_experts], float(found[-1]) if flips else 0.0
