@@ -1,4 +1,4 @@
-"""How often ``n_features_to_select="auto"`` keeps features that have nothing to do with the target, and finds those that do.
+"""How often ``n_features_to_select="auto"`` keeps features without any relation to the target, and finds the others.
 
 Irrelevant features are known on two kinds of tables: the papers' artificial problems, and real tables to which a
 shuffled copy of each column was added. On real tables every original column counts as relevant, which not all are: the

@@ -18,6 +18,8 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
+from dubio.selectors.neighbors import NeighborSearch
 from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 from dubio.supervision import Supervision
 
@@ -92,6 +94,24 @@ METHODS: dict[str, Method] = {
             ConstrainedLaplacianScore,
             ("pairs", "hard"),
             "Laplacian score that respects pairs, CSFS",
+        ),
+        Method(
+            "neighbor_search",
+            NeighborSearch,
+            ("hard", "soft", "numbers"),
+            "subsets in which near rows tell the target; wrong labels cleaned",
+        ),
+        Method(
+            "mutual_information_search",
+            MutualInformationSearch,
+            ("hard", "soft"),
+            "subsets with most information on classes that may be wrong, LNT",
+        ),
+        Method(
+            "mutual_information",
+            MutualInformationRanking,
+            ("hard", "soft"),
+            "information of one feature on classes that may be wrong, LNT",
         ),
         Method(
             "fuzzy_rough_search",

@@ -130,7 +130,7 @@ def rank_scores(scores: NDArray[np.float64], *, lower_is_better: bool) -> NDArra
     return ranking
 
 
-def resolve_count(n_features_to_select: int | float | None, n_features: int) -> tuple[int, str]:
+def resolve_count(n_features_to_select: int | float | str | None, n_features: int) -> tuple[int, str]:
     """How many features to keep, and the reason in words.
 
     ``None`` is half of them (as in :class:`sklearn.feature_selection.RFE`), an int is a count, a float in (0, 1]

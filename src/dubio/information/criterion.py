@@ -128,23 +128,32 @@ class InformationCriterion:
         if len(at.subset) == 0:
             return 0.0
 
-        def work(start: int, stop: int) -> tuple[float, int]:
-            result: tuple[float, int] = current_information(
-                at.rows,
-                at.subset,
-                at.squared[start:stop],
-                self._groups.weights,
-                self._groups.totals,
-                float(self.n_neighbors),
-                self.slack,
-                self._seeds,
-                self._n_seeds,
-                self._radii,
-                start,
-                stop,
-            )
-            return result
-
-        parts = run_chunks(work, at.row_chunks, at.n_threads)
+        parts = run_chunks(self._current, at.row_chunks, at.n_threads)
         raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
         return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows
+
+    def _current(self, start: int, stop: int) -> tuple[float, int]:
+        """What rows ``start:stop`` add to the value of the current subset, times n; and rows at distance zero."""
+        at = self.distances
+        result: tuple[float, int] = current_information(
+            at.rows,
+            at.subset,
+            at.squared[start:stop],
+            self._groups.weights,
+            self._groups.totals,
+            float(self.n_neighbors),
+            self.slack,
+            self._seeds,
+            self._n_seeds,
+            self._radii,
+            start,
+            stop,
+        )
+        return result
+
+    def row_values(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What every row adds to the value of a subset, which becomes the current one."""
+        self.start(features)
+        n = self.distances.n_rows
+        totals = np.array([self._current(i, i + 1)[0] for i in range(n)])
+        return (self._groups.constant(self.n_neighbors) + totals) / n

@@ -61,6 +61,12 @@ class _NeighborLoss:
         )
         return np.sum(parts, axis=0)
 
+    def row_values(self, features: NDArray[np.int64]) -> Floats:
+        """What every row adds to the loss of a subset, which becomes the current one."""
+        self.start(features)
+        one = np.asarray(features[:1], dtype=np.int64)
+        return np.array([self._sums(one, 0.0, i, i + 1)[0] for i in range(self.distances.n_rows)])
+
     def apply(self, feature: int, change: int) -> None:
         """Make that change; the old neighbours bound the search for the new ones."""
         self.distances.apply(feature, change)

@@ -1,10 +1,10 @@
 """scikit-learn estimators over the scores, criteria and searches."""
 
+from dubio.selectors.cleaned import CleanedSelector
 from dubio.selectors.consensus import MeanRankScore
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
-from dubio.selectors.cleaned import CleanedSelector
 from dubio.selectors.laplacian import (
     FisherScore,
     LaplacianScore,
@@ -12,23 +12,23 @@ from dubio.selectors.laplacian import (
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
 )
+from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
+from dubio.selectors.neighbors import NeighborSearch
 from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 
 __all__ = [
+    "CleanedSelector",
     "ConstrainedLaplacianScore",
     "ConstraintScore",
-from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
-from dubio.selectors.neighbors import NeighborSearch
-    "CleanedSelector",
     "FisherScore",
     "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
     "MeanRankScore",
-    "ReliefFScore",
     "MutualInformationRanking",
     "MutualInformationSearch",
     "NeighborSearch",
+    "ReliefFScore",
     "SemiSupervisedLaplacianScore",
     "SmoothR2Score",
     "SoftReliefScore",

@@ -18,10 +18,11 @@ from dubio.information import InformationCriterion, univariate_mutual_informatio
 from dubio.information.groups import Groups, check_neighbors
 from dubio.noise import NoiseModel, NoiseTracker
 from dubio.ranking import Ranking, resolve_count
-from dubio.search import SearchStep, SubsetDistances, greedy_search
+from dubio.search import SearchPath, SearchStep, SubsetDistances, greedy_search
 from dubio.search.distances import MAX_ROWS, check_row_limit
 from dubio.search.greedy import Direction
-from dubio.selectors.base import BaseSelector, ScoreSelector
+from dubio.selectors.base import BaseSelector, Count, ScoreSelector
+from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Supervision, require_two_rows_a_class
 from dubio.table import Matrix, standardize
 
@@ -125,8 +126,11 @@ class MutualInformationSearch(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, or None for half. "auto": the smallest subset whose mutual information is not significantly
+        below the best (:func:`~dubio.significance.smallest_sufficient_size`).
+    alpha : float, default=0.05
+        With "auto": level of that test.
     label_noise : bool, default=True
         Doubt hard labels.
     direction : {"backward", "forward"}, default="backward"
@@ -208,7 +212,8 @@ class MutualInformationSearch(BaseSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         label_noise: bool = True,
         direction: Direction = "backward",
         n_neighbors: int = 8,
@@ -228,6 +233,7 @@ class MutualInformationSearch(BaseSelector):
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.label_noise = label_noise
         self.direction = direction
         self.n_neighbors = n_neighbors
@@ -248,7 +254,10 @@ class MutualInformationSearch(BaseSelector):
 
     def _fit(self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> None:
         d = X.shape[1]
-        count, self._reason = resolve_count(self.n_features_to_select, d)
+        automatic = isinstance(self.n_features_to_select, str)
+        count = 1
+        if not automatic:
+            count, self.explanation_ = resolve_count(self.n_features_to_select, d)
         if self.prescreen is not None and self.prescreen < count:
             raise ValueError(
                 f"prescreen={self.prescreen} features are searched, fewer than the {count} to select: raise prescreen "
@@ -281,6 +290,8 @@ class MutualInformationSearch(BaseSelector):
             replace(step, feature=int(columns[step.feature]), candidates=columns[step.candidates])
             for step in path.steps
         )
+        if automatic:
+            count, self.explanation_ = self._sufficient(path, problem, distances)
         constant = np.setdiff1d(np.arange(d), problem.varying)
         best_first = np.concatenate([columns[path.order()], problem.varying[order], constant])
         self.ranking_ = np.empty(d, dtype=np.int64)
@@ -292,12 +303,28 @@ class MutualInformationSearch(BaseSelector):
             distances.start(np.flatnonzero(self.support_[columns]))
             self.noise_model_ = problem.tracker.fit(distances)
 
+    def _sufficient(self, path: SearchPath, problem: _Problem, distances: SubsetDistances) -> tuple[int, str]:
+        """The smallest sufficient size; all subsets are compared under the labels as the best of them shows them."""
+        best = max(path.values, key=lambda size: (path.values[size], -size))
+        distances.start(path.subsets[best])
+        memberships = problem.memberships_of(distances)
+
+        def row_values(subset: NDArray[np.int64]) -> NDArray[np.float64]:
+            criterion = InformationCriterion(
+                distances, lambda _: memberships, n_neighbors=self.n_neighbors, slack=self.slack
+            )
+            return criterion.row_values(subset)
+
+        return smallest_sufficient_size(path.subsets, path.values, row_values, larger_is_better=True, alpha=self.alpha)
+
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`; the score of a feature is the mutual information of the
         subset it completes (``-inf`` outside the search)."""
         check_is_fitted(self)
         scores = np.array([self.values_.get(int(rank), -np.inf) for rank in self.ranking_])
-        return Ranking(self._names(), scores, False, self.ranking_, self.support_, type(self).__name__, self._reason)
+        return Ranking(
+            self._names(), scores, False, self.ranking_, self.support_, type(self).__name__, self.explanation_
+        )
 
 
 class MutualInformationRanking(ScoreSelector):
@@ -310,8 +337,10 @@ class MutualInformationRanking(ScoreSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
+    alpha : float, default=0.05
+        With "auto": the share of false discoveries to allow.
     label_noise : bool, default=True
         Doubt hard labels. This keeps 12 bytes a pair of rows; without it nothing of that size is needed.
     n_neighbors, noise_neighbors, n_init, slack, jitter, noise_max_iter, noise_tol, standardize, missing_label, max_rows
@@ -340,12 +369,14 @@ class MutualInformationRanking(ScoreSelector):
     """
 
     _lower_is_better = False
+    _n_permutations = 200  # each estimates the noise anew
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _CONSTRAINTS
 
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         label_noise: bool = True,
         n_neighbors: int = 8,
         noise_neighbors: int = 3,
@@ -361,6 +392,7 @@ class MutualInformationRanking(ScoreSelector):
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.label_noise = label_noise
         self.n_neighbors = n_neighbors
         self.noise_neighbors = noise_neighbors

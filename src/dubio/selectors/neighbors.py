@@ -18,7 +18,8 @@ from dubio.noise.cleaning import clean_labels
 from dubio.ranking import Ranking, resolve_count
 from dubio.search import SearchPath, SearchStep, SubsetDistances, best_subsets, greedy_search, order_by_presence
 from dubio.search.distances import MAX_ROWS, check_row_limit
-from dubio.selectors.base import BaseSelector
+from dubio.selectors.base import BaseSelector, Count
+from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize
 
@@ -35,8 +36,12 @@ class NeighborSearch(BaseSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None
-        A count, a share, or None for half.
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, or None for half. "auto": the smallest subset whose criterion is not significantly worse than
+        the best (:func:`~dubio.significance.smallest_sufficient_size`); one feature, with a warning, if no subset is
+        better than none.
+    alpha : float, default=0.05
+        With "auto": level of that test.
     direction : {"both", "forward", "backward"}, default="both"
         ``"both"`` searches forward and backward and keeps, for each size, the subset with the better value.
     n_neighbors : int, default=15
@@ -107,7 +112,8 @@ class NeighborSearch(BaseSelector):
     def __init__(
         self,
         *,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
         direction: Literal["both", "forward", "backward"] = "both",
         n_neighbors: int = 15,
         clean: Engine | None = "confident",
@@ -122,6 +128,7 @@ class NeighborSearch(BaseSelector):
         verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
         self.direction = direction
         self.n_neighbors = n_neighbors
         self.clean = clean
@@ -140,7 +147,9 @@ class NeighborSearch(BaseSelector):
         return self.target
 
     def _fit(self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> None:
-        count, self._reason = resolve_count(self.n_features_to_select, X.shape[1])
+        automatic = isinstance(self.n_features_to_select, str)
+        if not automatic:
+            count, self.explanation_ = resolve_count(self.n_features_to_select, X.shape[1])
         varying = np.flatnonzero((X[:1] != X).any(axis=0))
         if len(varying) == 0:
             raise ValueError(f"X has no feature that varies: all {X.shape[1]} column(s) are constant.")
@@ -167,6 +176,15 @@ class NeighborSearch(BaseSelector):
         }
         subsets, self.values_ = best_subsets(list(self.paths_.values()), larger_is_better=False)
         self.subsets_ = {size: varying[subset] for size, subset in subsets.items()}
+        if automatic:
+            count, self.explanation_ = smallest_sufficient_size(
+                subsets,
+                self.values_,
+                criterion.row_values,
+                larger_is_better=False,
+                alpha=self.alpha,
+                value_of_nothing=criterion.value_of_nothing,
+            )
         constant = np.setdiff1d(np.arange(X.shape[1]), varying)
         best_first = np.concatenate([varying[order_by_presence(subsets, len(varying))], constant])
         self.ranking_ = np.empty(X.shape[1], dtype=np.int64)
@@ -212,4 +230,6 @@ class NeighborSearch(BaseSelector):
         present = np.zeros(self.n_features_in_)
         for subset in self.subsets_.values():
             present[subset] += 1.0 / len(self.subsets_)
-        return Ranking(self._names(), present, False, self.ranking_, self.support_, type(self).__name__, self._reason)
+        return Ranking(
+            self._names(), present, False, self.ranking_, self.support_, type(self).__name__, self.explanation_
+        )

@@ -25,8 +25,8 @@ def keep_significant(
     kept = int(support.sum())
     if best <= alpha / 2:
         return support, (
-            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most {alpha:g}, "
-            f"so that about {100 * alpha:g} % of those kept are expected to be there by chance"
+            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most "
+            f"{alpha:g}, so that about {100 * alpha:g} % of those kept are expected to be there by chance"
         )
     warnings.warn(
         f"no feature stands out: the smallest q-value is {best:.3g}, above alpha/2={alpha / 2:g}. The best-ranked "

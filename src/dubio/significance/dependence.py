@@ -63,9 +63,10 @@ def relation_pvalues(
 def linear_pvalues(X: Matrix, supervision: Supervision) -> NDArray[np.float64]:
     r"""Test of :func:`~dubio.linear_r2_score` with a closed null; 1 where the labelled rows are too few for it.
 
-    Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. A heavy tail of the feature
-    together with a small class makes that too bold. So the variance of the Beta law is made that of :math:`R^2` over all
-    permutations, which is known in closed form (its mean is the same), as Box and Andersen [1]_ did for two samples.
+    Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. A heavy tail of the
+    feature together with a small class makes that too bold. So the variance of the Beta law is made that of
+    :math:`R^2` over all permutations, which is known in closed form (its mean is the same), as Box and Andersen [1]_
+    did for two samples.
 
     References
     ----------

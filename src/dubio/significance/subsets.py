@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
+
+from dubio.significance.count import NoFeatureStandsOut
 
 
 def smallest_sufficient_size(
@@ -16,6 +19,7 @@ def smallest_sufficient_size(
     *,
     larger_is_better: bool,
     alpha: float = 0.05,
+    value_of_nothing: float | None = None,
 ) -> tuple[int, str]:
     r"""The smallest size whose criterion is not significantly below the best one, and the reason in words.
 
@@ -33,6 +37,8 @@ def smallest_sufficient_size(
     larger_is_better : bool
     alpha : float
         Level of the one-sided test.
+    value_of_nothing : float, optional
+        The criterion without any feature. If no subset is better, one feature is kept, with a warning.
 
     Examples
     --------
@@ -52,6 +58,15 @@ def smallest_sufficient_size(
     sign = 1.0 if larger_is_better else -1.0
     sizes = sorted(values)
     best = max(sizes, key=lambda size: (sign * values[size], -size))  # of equals the smaller
+    if value_of_nothing is not None and sign * values[best] <= sign * value_of_nothing:
+        text = (
+            f"no feature stands out: the best criterion of any subset, {values[best]:.4g}, is no better than that of "
+            f"no feature at all, {value_of_nothing:.4g}"
+        )
+        warnings.warn(
+            f"{text}. One feature is kept, but nothing shows that it matters.", NoFeatureStandsOut, stacklevel=4
+        )
+        return sizes[0], f"{text}; one is kept all the same, because a selection must not be empty"
     bar = norm.ppf(1 - alpha)
     reference = sign * np.asarray(row_values(subsets[best]), dtype=np.float64)
     for size in sizes:
