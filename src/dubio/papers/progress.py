@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from statistics import median
 
 from joblib import effective_n_jobs
 
@@ -42,14 +43,17 @@ class Progress:
             self._say(f"{self._name}: done in {duration(time.monotonic() - self._began)}")
 
     def seconds_left(self) -> float:
-        """Measured times where a cell has any; elsewhere the expected ones, corrected by how wrong they were so far."""
-        measured = sum(sum(times) for times in self._measured.values())
+        """Measured times where a cell has any; elsewhere the expected ones, corrected by how wrong they were so far.
+
+        Medians: the first repetition may have compiled something.
+        """
+        measured = sum(len(times) * median(times) for times in self._measured.values())
         expected = sum(len(times) * self._expected[cell] for cell, times in self._measured.items())
         factor = measured / expected if expected else 1.0
         left = 0.0
         for cell, count in self._left.items():
             times = self._measured[cell] if cell in self._measured else None
-            left += count * (sum(times) / len(times) if times else factor * self._expected[cell])
+            left += count * (median(times) if times else factor * self._expected[cell])
         return left / self._n_jobs
 
 
