@@ -36,7 +36,9 @@ class Entry:
 
 
 _AS_IS = Filtering()
-_SEGMENT = Filtering(drop_columns=("region_pixel_count",), why="a constant feature is left out: 18 features, as printed")
+_SEGMENT = Filtering(
+    drop_columns=("region_pixel_count",), why="a constant feature is left out: 18 features, as printed"
+)
 
 CATALOG: dict[str, Entry] = {
     "iris": Entry(
@@ -102,10 +104,7 @@ CATALOG: dict[str, Entry] = {
         2310,
         19,
         "Image segmentation",
-        {
-            name: 330
-            for name in ("brickface", "cement", "foliage", "grass", "path", "sky", "window")
-        },
+        dict.fromkeys(("brickface", "cement", "foliage", "grass", "path", "sky", "window"), 330),
         openml=36,
         papers={"lnt": _SEGMENT, "ssfrfs": _SEGMENT},
     ),
@@ -188,9 +187,7 @@ CATALOG: dict[str, Entry] = {
         openml=59,
         papers={
             "csfs": _AS_IS,
-            "ssfrfs": Filtering(
-                first_rows=230, why="the first 230 rows reproduce the printed sizes; all 351 do not"
-            ),
+            "ssfrfs": Filtering(first_rows=230, why="the first 230 rows reproduce the printed sizes; all 351 do not"),
         },
     ),
     "soybean_small": Entry(
@@ -205,12 +202,8 @@ CATALOG: dict[str, Entry] = {
         {str(person): 21 for person in range(1, 11)},
         papers={"csfs": Filtering(why="2420 pixels, where 2400 are printed")},
     ),
-    "pix10p": Entry(
-        100, 10000, "Faces, PIX10P", {str(person): 10 for person in range(1, 11)}, papers={"csfs": _AS_IS}
-    ),
-    "australian": Entry(
-        690, 14, "Australian credit", {"0": 383, "1": 307}, openml=40981, papers={"ssfrfs": _AS_IS}
-    ),
+    "pix10p": Entry(100, 10000, "Faces, PIX10P", {str(person): 10 for person in range(1, 11)}, papers={"csfs": _AS_IS}),
+    "australian": Entry(690, 14, "Australian credit", {"0": 383, "1": 307}, openml=40981, papers={"ssfrfs": _AS_IS}),
     "cleveland": Entry(
         303,
         13,
@@ -226,7 +219,15 @@ CATALOG: dict[str, Entry] = {
         527,
         38,
         "Water treatment plant, UCI's full table",
-        {"1": 275, "5": 116, "9": 69, "11": 53, "4": 4, "6": 3, **dict.fromkeys("2 3 7 8 10 12 13".split(), 1)},
+        {
+            "1": 275,
+            "5": 116,
+            "9": 69,
+            "11": 53,
+            "4": 4,
+            "6": 3,
+            **dict.fromkeys(["2", "3", "7", "8", "10", "12", "13"], 1),
+        },
     ),
     "delve_census": Entry(
         2048,

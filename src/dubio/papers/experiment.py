@@ -151,9 +151,7 @@ class Experiment:
         return sum(cell.repetitions(full) * cell.seconds for cell in self.cells)
 
 
-def grid(
-    *, full: int, quick: int, seconds: float = 0.01, label: str = "", **values: Sequence[Any]
-) -> tuple[Cell, ...]:
+def grid(*, full: int, quick: int, seconds: float = 0.01, label: str = "", **values: Sequence[Any]) -> tuple[Cell, ...]:
     """Cells of all combinations of the values; a value called ``dataset`` is also the table the cell needs.
 
     ``label`` is a format string over the parameters.

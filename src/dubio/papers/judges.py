@@ -32,9 +32,7 @@ def best_first(scores: ArrayLike, *, low_is_good: bool) -> NDArray[np.int64]:
     return np.argsort(values if low_is_good else -values, kind="stable")
 
 
-def growing_distances(
-    train: Floats, test: Floats, order: ArrayLike, sizes: Sequence[int]
-) -> Iterator[Floats]:
+def growing_distances(train: Floats, test: Floats, order: ArrayLike, sizes: Sequence[int]) -> Iterator[Floats]:
     """Squared distances (test x train) over the first ``size`` features of ``order``, for each size, ascending.
 
     The array is reused: take what you need before the next one.
@@ -121,9 +119,7 @@ def balanced_error(truth: NDArray[np.int64], predicted: NDArray[np.int64], n_cla
     return float(np.mean(wrong[present] / totals[present]))
 
 
-def _predictions(
-    squared: Floats, y: NDArray[np.int64], n_classes: int, grid: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _predictions(squared: Floats, y: NDArray[np.int64], n_classes: int, grid: NDArray[np.int64]) -> NDArray[np.int64]:
     """Majority class of the k nearest rows (columns: every k of the grid)."""
     k = int(grid.max())
     near = np.argpartition(squared, k - 1, axis=1)[:, :k] if k < squared.shape[1] else np.argsort(squared, axis=1)

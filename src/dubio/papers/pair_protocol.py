@@ -1,4 +1,4 @@
-"""What the CSFS experiments share: the split, the labelled rows, the rankings, and two projections learned from pairs."""
+"""What the CSFS experiments share: the split, the labelled rows, the rankings, projections learned from pairs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ class Scene:
     @property
     def known(self) -> NDArray[Any]:
         """The classes, None where unlabelled."""
-        return np.where(self.labelled, self.y.astype(object), None)
+        known = self.y.astype(object)
+        known[~self.labelled] = None
+        return known
 
     def accuracy(self, order: Indices, sizes: Sequence[int]) -> Floats:
         """Accuracy (%) of 1-NN on the first features."""
@@ -53,7 +55,7 @@ class Scene:
 
 
 def set_scene(dataset: str, source: str, random: np.random.Generator) -> Scene:
-    """The first half of each class trains, the rest tests; a quarter of the rows of each class (two at least) is labelled."""
+    """The first half of each class trains, the rest tests; a quarter of each class (two rows at least) is labelled."""
     data = load(dataset, paper="csfs")
     first_half = np.zeros(len(data.y), dtype=bool)
     for label in np.unique(data.y):
@@ -123,11 +125,12 @@ def draw_pairs(scene: Scene, n_pairs: int, random: np.random.Generator) -> Pairs
     rows = np.flatnonzero(scene.labelled)
     i, j = np.triu_indices(len(rows), 1)
     same = scene.y[rows[i]] == scene.y[rows[j]]
-    chosen = []
+    chosen: list[Indices] = []
     for kind in (same, ~same):
         places = np.flatnonzero(kind)
         chosen.append(random.choice(places, min(len(places), max(1, n_pairs // 2)), replace=False))
-    return Pairs(*(np.column_stack([rows[i[c]], rows[j[c]]]).astype(np.int64) for c in chosen))
+    must_link, cannot_link = (np.column_stack([rows[i[c]], rows[j[c]]]).astype(np.int64) for c in chosen)
+    return Pairs(must_link, cannot_link)
 
 
 def csfs_on_pairs(scene: Scene, pairs: Pairs) -> Indices:
@@ -142,15 +145,16 @@ def principal_axes(X: Floats, n_axes: int) -> Floats:
 
 
 def ssdr_axes(X: Floats, pairs: Pairs, n_axes: int) -> Floats:
-    """SSDR-CMU (Zhang, Zhou and Chen, 2007) with its alpha = 1, beta = 20: spread of all rows and of cannot-links up, of
-    must-links down."""
+    """SSDR-CMU (Zhang, Zhou and Chen, 2007), alpha = 1, beta = 20: spread rows and cannot-links, not must-links."""
     total = np.cov(X.T, bias=True) + _pair_spread(X, pairs.cannot_link) / 2 - 10 * _pair_spread(X, pairs.must_link)
     return _largest(total, n_axes)
 
 
 def cfld_axes(X: Floats, pairs: Pairs, n_axes: int) -> Floats:
-    """cFLD (Bar-Hillel et al., 2005): spread of all rows over that within must-links; a hundredth of the mean variance is
-    added to the latter, which has no full rank."""
+    """cFLD (Bar-Hillel et al., 2005): spread of all rows over that within must-links.
+
+    A hundredth of the mean variance is added to the latter, which has no full rank.
+    """
     within = _pair_spread(X, pairs.must_link)
     within += 0.01 * max(np.trace(within), 1e-12) / len(within) * np.eye(len(within))
     return _largest(np.cov(X.T), n_axes, within)

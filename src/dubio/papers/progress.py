@@ -52,7 +52,7 @@ class Progress:
         factor = measured / expected if expected else 1.0
         left = 0.0
         for cell, count in self._left.items():
-            times = self._measured[cell] if cell in self._measured else None
+            times = self._measured.get(cell)
             left += count * (median(times) if times else factor * self._expected[cell])
         return left / self._n_jobs
 

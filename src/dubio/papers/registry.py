@@ -36,7 +36,8 @@ def choose(names: Sequence[str]) -> list[Experiment]:
         matching = [key for key, e in everything.items() if fnmatch(key, name) or e.paper == name]
         if not matching:
             raise ValueError(
-                f"no experiment is called {name!r}; there are {', '.join(everything)}, and the papers {', '.join(PAPERS)}."
+                f"no experiment is called {name!r}; there are {', '.join(everything)}, "
+                f"and the papers {', '.join(PAPERS)}."
             )
         for key in matching:
             for source in everything[key].sources:

@@ -1,4 +1,4 @@
-"""The pages: printed numbers beside ours, figures redrawn, verdicts. One HTML file, one Markdown file, one JSON file."""
+"""The pages: printed numbers beside ours, figures redrawn, verdicts; as HTML, as Markdown, and their JSON."""
 
 from __future__ import annotations
 

@@ -50,7 +50,9 @@ class ResultFile:
                 try:
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
-                    raise RuntimeError(f"another run is writing to {self.path}; wait for it or use another folder.") from None
+                    raise RuntimeError(
+                        f"another run is writing to {self.path}; wait for it or use another folder."
+                    ) from None
             self._cut_torn_line(handle)
 
             def add(record: Record) -> None:

@@ -148,7 +148,9 @@ def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> E
     assert experiment.derive is not None
     sources = [done[name] for name in experiment.sources]
     derived = experiment.derive({source.name: source for source in sources})
-    cells = tuple(_cell(cell, cell.full if cell.key in derived else 0, derived.get(cell.key, {})) for cell in experiment.cells)
+    cells = tuple(
+        _cell(cell, cell.full if cell.key in derived else 0, derived.get(cell.key, {})) for cell in experiment.cells
+    )
     summary = ExperimentSummary(
         name=experiment.name,
         paper=experiment.paper,
@@ -190,8 +192,8 @@ def _shown(
     values: Mapping[str, Mapping[str, NDArray[np.float64]]],
 ) -> Shown:
     if isinstance(display, Curves):
-        options = {"x_label": display.x_label, "y_label": display.y_label}
-        return Shown("curves", display.title, display.measures, options)
+        labels: dict[str, Any] = {"x_label": display.x_label, "y_label": display.y_label}
+        return Shown("curves", display.title, display.measures, labels)
     rows: dict[str, dict[str, Entry]] = {}
     for cell in summary.cells:
         rows[cell.key] = {}
@@ -205,7 +207,7 @@ def _shown(
             low, high = (None, None) if printed is None else band(name, cell.key, measure, sample, display)
             inside = None if low is None or high is None or printed is None else bool(low <= printed <= high)
             rows[cell.key][measure] = Entry(found.mean, found.error, printed, low, high, inside)
-    options = {
+    options: dict[str, Any] = {
         "digits": display.digits,
         "row_header": display.row_header,
         "printed_repetitions": display.printed_repetitions,
@@ -243,12 +245,16 @@ def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Se
         inside = sum(bool(entry.inside) for entry in judged)
         gaps = [abs(e.ours - e.printed) for e in judged if e.ours is not None and e.printed is not None]
         what = "agree" if inside == len(judged) else "lie inside their band"
-        parts.append(f"{inside} of {len(judged)} printed numbers {what} (mean absolute difference {np.mean(gaps):.3g}).")
+        parts.append(
+            f"{inside} of {len(judged)} printed numbers {what} (mean absolute difference {np.mean(gaps):.3g})."
+        )
     told = [finding for finding in findings if finding.holds is not None]
     if told:
         parts.append(f"{sum(bool(f.holds) for f in told)} of {len(told)} claims hold in our numbers.")
     if not parts:
-        parts.append("Too few repetitions to judge." if any(c.repetitions for c in summary.cells) else "Nothing was run.")
+        parts.append(
+            "Too few repetitions to judge." if any(c.repetitions for c in summary.cells) else "Nothing was run."
+        )
     if not summary.is_complete:
         parts.append("Not all repetitions of a full run are done.")
     return " ".join(parts)

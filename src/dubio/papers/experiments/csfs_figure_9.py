@@ -69,10 +69,10 @@ EXPERIMENTS = (
         name="csfs-figure-9",
         paper="csfs",
         title="Figure 9 and Table 2: accuracy on faces",
-        about="1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is labelled, from "
-        "training rows or, as in the paper, from all. Means are over 5 to 100 features: the paper does not say over which. "
-        "SPEC's scores are taken on a graph of 5 neighbours without labels, since on a graph of classes all powers give one "
-        "ranking.",
+        about="1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is "
+        "labelled, from training rows or, as in the paper, from all. Means are over 5 to 100 features: the paper "
+        "does not say over which. SPEC's scores are taken on a graph of 5 neighbours without labels, since on a "
+        "graph of classes all powers give one ranking.",
         cells=_CELLS,
         protocol=run,
         displays=(

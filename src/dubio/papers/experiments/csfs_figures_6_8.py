@@ -93,24 +93,28 @@ def _findings(others: Mapping[str, bool]) -> Any:
                 if f"over {other}" in cell.measures or not cell.measures:
                     rule, words = (better, "more") if strictly else (not_worse, "at least as")
                     claim = f"{cell.title}: CSFS is {words} accurate than {other}."
-                    found.append(rule(summary, cell.key, f"over {other}", claim.replace("as accurate than", "as accurate as")))
+                    found.append(
+                        rule(summary, cell.key, f"over {other}", claim.replace("as accurate than", "as accurate as"))
+                    )
         return found
 
     return findings
 
 
 _ABOUT = (
-    "1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is labelled. Labels come from "
-    "training rows only, and beside it from all rows as in the paper, where selection sees rows that are tested later. Rows are "
-    "standardised. CSFS uses all pairs and a kernel in units of the mean distance; 'as published' is the hard selection and "
-    "lambda = 0.1 on plain distances (where no pair is coherent, all are used). Fisher sees all training labels. "
+    "1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is labelled. "
+    "Labels come from training rows only, and beside it from all rows as in the paper, where selection sees rows "
+    "that are tested later. Rows are standardised. CSFS uses all pairs and a kernel in units of the mean distance; "
+    "'as published' is the hard selection and lambda = 0.1 on plain distances (where no pair is coherent, all are "
+    "used). Fisher sees all training labels. "
 )
 EXPERIMENTS = (
     Experiment(
         name="csfs-figure-6",
         paper="csfs",
         title="Figure 6: accuracy by number of features, UCI tables",
-        about=_ABOUT + "The paper: CSFS clearly ahead of the constraint and Laplacian scores, and no worse than Fisher.",
+        about=_ABOUT
+        + "The paper: CSFS clearly ahead of the constraint and Laplacian scores, and no worse than Fisher.",
         cells=_cells(SMALL, 1),
         protocol=run_by_features,
         displays=(
@@ -128,7 +132,8 @@ EXPERIMENTS = (
         name="csfs-figure-7",
         paper="csfs",
         title="Figure 7: accuracy by number of constraints, UCI tables",
-        about=_ABOUT + "Half the features, or as many axes; 2 to 64 pairs, half of each kind. SSDR-CMU (alpha = 1, beta = 20) and "
+        about=_ABOUT
+        + "Half the features, or as many axes; 2 to 64 pairs, half of each kind. SSDR-CMU (alpha = 1, beta = 20) and "
         "cFLD are short implementations of our own.",
         cells=_cells(SMALL, 2),
         protocol=run_by_pairs,
@@ -170,7 +175,12 @@ EXPERIMENTS = (
         protocol=run_by_pairs,
         displays=(
             Curves("Accuracy by number of pairs", ("CSFS", "constraint"), "number of pairs", "accuracy (%)"),
-            Table("Mean gain of CSFS over the numbers of pairs (points)", ("over constraint",), digits=2, row_header="dataset"),
+            Table(
+                "Mean gain of CSFS over the numbers of pairs (points)",
+                ("over constraint",),
+                digits=2,
+                row_header="dataset",
+            ),
         ),
         findings=_findings({"constraint": True}),
     ),

@@ -58,10 +58,11 @@ EXPERIMENTS = (
         name="csfs-table-1",
         paper="csfs",
         title="Table 1: sizes of the maps, and how many constraints are coherent",
-        about="A quarter of each class is labelled. The map has about 5 sqrt(n) units for the n unlabelled rows, standardised, "
-        "with sides in the ratio of the two largest standard deviations. The paper counts the coherent constraints of one draw; "
-        "the band is that of single draws. With all pairs of the labelled rows the hard rule hardly keeps any: two rows of one "
-        "class and a third of another form a triangle, and only one of its angles can be other than acute.",
+        about="A quarter of each class is labelled. The map has about 5 sqrt(n) units for the n unlabelled rows, "
+        "standardised, with sides in the ratio of the two largest standard deviations. The paper counts the coherent "
+        "constraints of one draw; the band is that of single draws. With all pairs of the labelled rows the hard "
+        "rule hardly keeps any: two rows of one class and a third of another form a triangle, and only one of its "
+        "angles can be other than acute.",
         cells=_CELLS,
         protocol=run,
         displays=(

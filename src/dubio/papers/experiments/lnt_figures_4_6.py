@@ -45,9 +45,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
     folds = random.permutation(np.arange(len(train)) % 10)
     jitter = int(random.integers(2**31))  # the same jitter for the three: they differ in labels and estimator only
     curves = {}
-    for method, labels, label_noise in zip(
-        METHODS, (y[train], noisy, noisy), (False, False, True), strict=True
-    ):
+    for method, labels, label_noise in zip(METHODS, (y[train], noisy, noisy), (False, False, True), strict=True):
         search = MutualInformationSearch(
             n_features_to_select=1, label_noise=label_noise, standardize=False, random_state=jitter
         ).fit(X[train], labels)
@@ -97,11 +95,11 @@ EXPERIMENTS = (
         paper="lnt",
         title="Figures 4 to 6: balanced error of k-NN by size of the subset",
         about="Features are standardised, rows are split 70 to 30 % at random, 10 or 20 % of the training labels are "
-        "flipped. Backward search by plain mutual information on clean labels (BW-C) and on noisy ones (BW-N), and with the "
-        "noise model (LNT-BW); k = 8, k = 3 in the noise model, jitter of 0.001. k-NN is tuned by ten-fold cross-validation "
-        "over the paper's grid and trained and tested on clean labels. The gain is the paired difference of the errors of "
-        "BW-N and LNT-BW, averaged over the sizes 1 to d - 1. The paper repeats 100 times; the three sets of 5,000 rows "
-        "and more get 10 repetitions here.",
+        "flipped. Backward search by plain mutual information on clean labels (BW-C) and on noisy ones (BW-N), and "
+        "with the noise model (LNT-BW); k = 8, k = 3 in the noise model, jitter of 0.001. k-NN is tuned by ten-fold "
+        "cross-validation over the paper's grid and trained and tested on clean labels. The gain is the paired "
+        "difference of the errors of BW-N and LNT-BW, averaged over the sizes 1 to d - 1. The paper repeats 100 "
+        "times; the three sets of 5,000 rows and more get 10 repetitions here.",
         cells=_cells(),
         protocol=run,
         displays=(

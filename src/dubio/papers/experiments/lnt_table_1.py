@@ -43,8 +43,8 @@ EXPERIMENTS = (
         name="lnt-table-1",
         paper="lnt",
         title="Table 1: datasets and their class imbalance",
-        about="After the paper's own filtering; imbalance by equation 31. Numbers that are printed must be met exactly. Of "
-        "vehicle the first 752 rows are taken; yeast's four classes have 1299 rows in every copy we know.",
+        about="After the paper's own filtering; imbalance by equation 31. Numbers that are printed must be met "
+        "exactly. Of vehicle the first 752 rows are taken; yeast's four classes have 1299 rows in every copy we know.",
         cells=tuple(_cell(name) for name in PRINTED),
         protocol=run,
         displays=(

@@ -1,4 +1,4 @@
-"""ssFRFS paper, Tables 1 to 5: sizes of subsets, accuracy on them, and Wilcoxon's test between levels of missing labels."""
+"""ssFRFS paper, Tables 1 to 5: sizes of subsets, accuracy on them, and Wilcoxon's test between missing levels."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ TABLE_3 = [
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, float]:
-    """One stratified ten-fold cross-validation: in each training part labels are hidden, features chosen, models fitted."""
+    """One stratified ten-fold cross-validation: in each training part hide labels, choose features, fit models."""
     data = load(parameters["dataset"], paper="ssfrfs")
     folds = StratifiedKFold(10, shuffle=True, random_state=int(random.integers(2**31)))
     totals = dict.fromkeys((*SIZES, *ACCURACY["tree"], *ACCURACY["3-NN"]), 0.0)
@@ -140,7 +140,7 @@ def findings(summary: Any) -> list[Finding]:
     ]
     return [
         Finding(
-            "Sizes of Table 1 are met within 0.2 features on average (wine at 0 % aside, where 8.42 is vehicle's number).",
+            "Sizes of Table 1 are met within 0.2 features on average (wine at 0 % aside: 8.42 is vehicle's number).",
             bool(difference < 0.2) if count else None,
             f"Mean absolute difference {difference:.3f} over {count} cells." if count else "",
         ),
@@ -188,7 +188,9 @@ def _wilcoxon_findings(summary: Any) -> list[Finding]:
 
 
 _CELLS = tuple(
-    Cell({"dataset": name}, full=10, quick=0 if name == "segment" else 1, seconds=10 * seconds, dataset=name, label=name)
+    Cell(
+        {"dataset": name}, full=10, quick=0 if name == "segment" else 1, seconds=10 * seconds, dataset=name, label=name
+    )
     for name, seconds in DATASETS.items()
 )
 _KEYS = [cell.key for cell in _CELLS]
@@ -198,12 +200,13 @@ EXPERIMENTS = (
         name="ssfrfs-tables-1-3",
         paper="ssfrfs",
         title="Tables 1 to 3: sizes of the subsets, and accuracy on them",
-        about="A repetition is one stratified ten-fold cross-validation; the paper makes five, we make ten. Labels of a share "
-        "of the training rows are hidden for the search; classifiers see all of them. All columns are taken as numbers. "
-        "Ionosphere: the first 230 rows, which the printed sizes agree with. For Table 3, IBk is scikit-learn's 3-NN on columns "
-        "scaled to [0, 1]. For Table 2, no well-kept rule learner of JRip's kind exists for Python: a decision tree with at "
-        "least 2 rows a leaf stands in its place, so that Table 2 can be compared in kind only. Missing cells (cleveland has "
-        "six) are filled with the column's mean for the classifiers.",
+        about="A repetition is one stratified ten-fold cross-validation; the paper makes five, we make ten. Labels "
+        "of a share of the training rows are hidden for the search; classifiers see all of them. All columns are "
+        "taken as numbers. Ionosphere: the first 230 rows, which the printed sizes agree with. For Table 3, IBk is "
+        "scikit-learn's 3-NN on columns scaled to [0, 1]. For Table 2, no well-kept rule learner of JRip's kind "
+        "exists for Python: a decision tree with at least 2 rows a leaf stands in its place, so that Table 2 can be "
+        "compared in kind only. Missing cells (cleveland has six) are filled with the column's mean for the "
+        "classifiers.",
         cells=_CELLS,
         protocol=run,
         displays=(
@@ -236,9 +239,10 @@ EXPERIMENTS = (
         name="ssfrfs-tables-4-5",
         paper="ssfrfs",
         title="Tables 4 and 5: Wilcoxon's test between full and missing labels",
-        about="Signed ranks of the differences in accuracy over the datasets, all labels minus a share of them missing; zeros are "
-        "shared. The paper has twelve datasets, we have ten, so that rank sums (66 and 78 in the paper) are not comparable one "
-        "by one; printed ones are not shown. The paper finds no difference at any level.",
+        about="Signed ranks of the differences in accuracy over the datasets, all labels minus a share of them "
+        "missing; zeros are shared. The paper has twelve datasets, we have ten, so that rank sums (66 and 78 in the "
+        "paper) are not comparable one by one; printed ones are not shown. The paper finds no difference at any "
+        "level.",
         cells=tuple(
             Cell({"learner": learner, "missing": level}, 1, 1, 0.0, label=f"{learner}, {level} % missing")
             for learner in ("3-NN", "tree")

@@ -29,25 +29,33 @@ TITLES = {
 Ranker = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_], int], NDArray[np.int64]]
 
 
-def correlation(X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
+def correlation(
+    X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int
+) -> NDArray[np.int64]:
     centred = X[known] - X[known].mean(axis=0)
     norm = np.sqrt((centred**2).sum(axis=0))
     scores = np.abs(centred.T @ (y[known] - y[known].mean())) / np.where(norm > 0, norm, np.inf)
     return best_first(scores, low_is_good=False)
 
 
-def information(X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
+def information(
+    X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int
+) -> NDArray[np.int64]:
     neighbors = min(3, int(known.sum()) - 1)
     return best_first(
         mutual_info_regression(X[known], y[known], n_neighbors=neighbors, random_state=seed), low_is_good=False
     )
 
 
-def supervised(X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
+def supervised(
+    X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int
+) -> NDArray[np.int64]:
     return best_first(supervised_laplacian_score(X[known], y[known]), low_is_good=True)
 
 
-def unsupervised(X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int) -> NDArray[np.int64]:
+def unsupervised(
+    X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int
+) -> NDArray[np.int64]:
     return best_first(laplacian_score(X), low_is_good=True)
 
 
@@ -138,8 +146,12 @@ def _few_known_findings(summary: Any) -> list[Finding]:
         if not cell.skipped and cell.dataset != "diabetes":
             rule = better if cell.dataset == "pollen" else not_worse
             words = "better" if cell.dataset == "pollen" else "not worse"
-            found.append(rule(summary, cell.key, "over SLS", f"{cell.title}: SSLS is {words} than SLS (% of the spread of y)."))
-            found.append(not_worse(summary, cell.key, "over correlation", f"{cell.title}: SSLS is not worse than correlation."))
+            found.append(
+                rule(summary, cell.key, "over SLS", f"{cell.title}: SSLS is {words} than SLS (% of the spread of y).")
+            )
+            found.append(
+                not_worse(summary, cell.key, "over correlation", f"{cell.title}: SSLS is not worse than correlation.")
+            )
     return found
 
 
@@ -184,11 +196,19 @@ EXPERIMENTS = (
         name="ssls-figures-3-6",
         paper="ssls",
         title="Figures 3 to 6: RMSE with 3 and 5 % of the targets known",
-        about=_ABOUT + "Ten repetitions, C = 5, k = 30. Gains are in % of the standard deviation of y. The orange juice and "
+        about=_ABOUT
+        + "Ten repetitions, C = 5, k = 30. Gains are in % of the standard deviation of y. The orange juice and "
         "nitrogen tables (Figures 3 and 4) are not to be had.",
         cells=tuple(
             _cell(dataset, 10, 1.2, f", {share:.0%} known", known=share, quick=0 if "random" in dataset else 1)
-            for dataset in ("orange_juice", "nitrogen", "delve_census", "delve_census_random_order", "pollen", "diabetes")
+            for dataset in (
+                "orange_juice",
+                "nitrogen",
+                "delve_census",
+                "delve_census_random_order",
+                "pollen",
+                "diabetes",
+            )
             for share in (0.03, 0.05)
         ),
         protocol=run_few_known,
@@ -213,7 +233,7 @@ EXPERIMENTS = (
         displays=(
             Curves("RMSE by number of features", tuple(f"{count} known" for count in COUNTS), *_CURVES),
             Table(
-                "Mean RMSE over the sizes, and the gain of most over fewest known targets (% of the standard deviation of y)",
+                "Mean RMSE over the sizes; gain of most over fewest known targets (% of the standard deviation of y)",
                 (*_means([f"{count} known" for count in COUNTS]), "gain of most over fewest"),
                 digits=3,
                 row_header="dataset",
@@ -225,7 +245,8 @@ EXPERIMENTS = (
         name="ssls-figure-10",
         paper="ssls",
         title="Figure 10: SSLS by the weight C of known targets",
-        about=_ABOUT + "Ten targets known. The paper shows orange juice, which is not to be had: other tables stand in its place.",
+        about=_ABOUT
+        + "Ten targets known. The paper shows orange juice, which is not to be had: other tables stand in its place.",
         cells=tuple(_cell(dataset, 10, 1.8) for dataset in ("orange_juice", *_OFTEN)),
         protocol=run_by_C,
         displays=(

@@ -40,9 +40,9 @@ EXPERIMENTS = (
         name="ssls-table-1",
         paper="ssls",
         title="Table 1: tables on which all relevant features come first",
-        about="Percentage of 1000 tables of 1000 rows. y is standardised for SLS (k = 5 other points; beside it k = 4, which is "
-        "five if a point counts as its own neighbour); mutual information is the KSG estimate of scikit-learn (k = 3) on y as "
-        "it is.",
+        about="Percentage of 1000 tables of 1000 rows. y is standardised for SLS (k = 5 other points; beside it k = "
+        "4, which is five if a point counts as its own neighbour); mutual information is the KSG estimate of "
+        "scikit-learn (k = 3) on y as it is.",
         cells=_CELLS,
         protocol=run,
         displays=(

@@ -49,13 +49,15 @@ def figure(number: int, dataset: str, first: tuple[int, int], seconds: float, cl
     cells = tuple(
         cell
         for mu, size in zip((0.2, 0.3), first, strict=True)
-        for cell in grid(full=50, quick=5, seconds=seconds, label="mu = {mu}", dataset=(dataset,), mu=(mu,), first=(size,))
+        for cell in grid(
+            full=50, quick=5, seconds=seconds, label="mu = {mu}", dataset=(dataset,), mu=(mu,), first=(size,)
+        )
     )
     return Experiment(
         name=f"wls-figure-{number}",
         paper="wls",
         title=f"Figure {number}: 1-NN accuracy on {dataset.replace('_', ' ')}",
-        about="Accuracy (%) by the number of features, five folds, 50 experts; features are chosen on the training part, "
+        about="Accuracy (%) by number of features, five folds, 50 experts; features are chosen on the training part, "
         f"which is standardised. {claim}",
         cells=cells,
         protocol=run,
@@ -73,14 +75,16 @@ def figure(number: int, dataset: str, first: tuple[int, int], seconds: float, cl
 
 
 EXPERIMENTS = (
-    figure(2, "iris", (3, 3), 0.03, "The paper: WLS better or equal for any number of features; here over the first 3."),
+    figure(
+        2, "iris", (3, 3), 0.03, "The paper: WLS better or equal for any number of features; here over the first 3."
+    ),
     figure(
         3,
         "breast_tissue",
         (8, 8),
         0.04,
-        "Four classes: fad, mas and gla merged. The paper: WLS better or equal for any number of features; here over the "
-        "first 8.",
+        "Four classes: fad, mas and gla merged. The paper: WLS better or equal for any number of features; here over "
+        "the first 8.",
     ),
     figure(4, "sonar", (12, 16), 0.15, "The paper: WLS ahead for the first 12 (mu = 0.2) and 16 features (mu = 0.3)."),
 )

@@ -42,7 +42,13 @@ def findings(summary: Any) -> list[Finding]:
     cells = [cell for cell in summary.cells if enough(summary, cell.key)]
     ahead = sum(cell.measures["WLS"].mean >= max(cell.measures[m].mean for m in METHODS[1:]) for cell in cells)
     held = None if not cells else ahead == len(cells)
-    return [Finding("WLS finds at least as many relevant features as the two others.", held, f"At {ahead} of {len(cells)} values of mu.")]
+    return [
+        Finding(
+            "WLS finds at least as many relevant features as the two others.",
+            held,
+            f"At {ahead} of {len(cells)} values of mu.",
+        )
+    ]
 
 
 def table(number: int, problem: str, mus: Sequence[float], rows: Sequence[Sequence[float]], note: str) -> Experiment:
@@ -52,8 +58,8 @@ def table(number: int, problem: str, mus: Sequence[float], rows: Sequence[Sequen
         name=f"wls-table-{number}",
         paper="wls",
         title=title,
-        about="Percentage of relevant features among the best ranked, by the mean doubt mu of the expert (variance 0.1). "
-        "The paper repeats 50 times. " + note,
+        about="Percentage of relevant features among the best ranked, by the mean doubt mu of the expert (variance 0.1)."
+        " The paper repeats 50 times. " + note,
         cells=cells,
         protocol=partial(run, problem=problem),
         displays=(
@@ -93,7 +99,7 @@ EXPERIMENTS = (
         "Y5",
         (0.25, 0.3, 0.35, 0.4),
         [(96.8, 93.6, 91.6), (94, 90, 84.8), (84.8, 79.2, 74.4), (76.4, 72.4, 59.6)],
-        "Equation 12 is taken as printed. It is symmetric in f3 around 1/2, so that no criterion of class means can find "
-        "f3 but by chance: the printed table cannot come from the printed equation.",
+        "Equation 12 is taken as printed. It is symmetric in f3 around 1/2, so that no criterion of class means can "
+        "find f3 but by chance: the printed table cannot come from the printed equation.",
     ),
 )
