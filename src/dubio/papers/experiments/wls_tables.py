@@ -58,7 +58,7 @@ def table(number: int, problem: str, mus: Sequence[float], rows: Sequence[Sequen
         name=f"wls-table-{number}",
         paper="wls",
         title=title,
-        about="Percentage of relevant features among the best ranked, by the mean doubt mu of the expert (variance 0.1)."
+        about="Percentage of relevant features among the best ranked, by the expert's mean doubt mu (variance 0.1)."
         " The paper repeats 50 times. " + note,
         cells=cells,
         protocol=partial(run, problem=problem),
