@@ -35,7 +35,7 @@ JUDGE_NEIGHBORS = np.array([*range(1, 11), *range(12, 21, 2), *range(25, 51, 5)]
 #: The methods of the selection table: name, and whether it sees the flipped labels or the clean ones.
 DEFAULT = "NeighborSearch, clean='confident' (default)"
 CLEAN = "NeighborSearch, clean=None, on clean labels"
-DEFAULT_CLEAN = "the same, on clean labels"
+DEFAULT_CLEAN = "NeighborSearch, clean='confident', on clean labels"
 LNT = "LNT-BW (MutualInformationSearch)"
 FOREST = "random-forest importance"
 

@@ -535,3 +535,142 @@ def information_search(X, codes, random_state, label_noise=True, direction="back
         subset = candidates[best]
         subsets[len(subset)], values[len(subset)] = subset, found[best]
     return subsets, values
+
+
+# --- Scores and tests of our own: smooth R2, Relief, permutations, stability ---------------------------------------
+
+
+def smooth_r2_score(x, T):
+    """Leave-one-out moving mean along the order of x (which has no ties); T is (n, columns)."""
+    n = len(x)
+    h = max(4, n // 16)
+    order = sorted(range(n), key=lambda i: x[i])
+    error = total = 0.0
+    for p in range(n):
+        near = [order[q] for q in range(max(0, p - h), min(n, p + h + 1)) if q != p]
+        others = [order[q] for q in range(n) if q != p]
+        own = T[order[p]]
+        error += ((own - T[near].mean(axis=0)) ** 2).sum()
+        total += ((own - T[others].mean(axis=0)) ** 2).sum()
+    return 1 - error / total
+
+
+def linear_r2_score(x, T):
+    """R2 of the regression of x on the columns of T and an intercept."""
+    A = np.column_stack([np.ones(len(x)), T])
+    fitted = A @ np.linalg.lstsq(A, x, rcond=None)[0]
+    return 1 - ((x - fitted) ** 2).sum() / ((x - x.mean()) ** 2).sum()
+
+
+def _to_range(X):
+    spread = X.max(axis=0) - X.min(axis=0)
+    return (X - X.min(axis=0)) / np.where(spread > 0, spread, 1)
+
+
+def soft_relief_score(X, P, k=10):
+    X = _to_range(X)
+    n, d = X.shape
+    distances = np.array([[np.abs(X[i] - X[j]).sum() for j in range(n)] for i in range(n)])
+    scores = np.zeros(d)
+    used = 0
+    for i in range(n):
+        near = nearest(distances, i, 4 * k)
+        q = np.array([P[i] @ P[j] for j in near])
+        difference = np.array([np.abs(X[i] - X[j]) for j in near])
+        if (1 - q).sum() > 1e-9 and q.sum() > 1e-9:
+            scores += (1 - q) @ difference / (1 - q).sum() - q @ difference / q.sum()
+            used += 1
+    return scores / max(1, used)
+
+
+def relieff_score(X, y, k=10):
+    X = _to_range(X)
+    n, d = X.shape
+    share = {c: np.mean(y == c) for c in set(y)}
+    scores = np.zeros(d)
+    for i in range(n):
+        for c in set(y):
+            rows = [j for j in range(n) if j != i and y[j] == c]
+            near = sorted(rows, key=lambda j: (np.abs(X[i] - X[j]).sum(), j))[:k]
+            if near:
+                difference = np.mean([np.abs(X[i] - X[j]) for j in near], axis=0)
+                scores += -difference if c == y[i] else share[c] / (1 - share[y[i]]) * difference
+    return scores / n
+
+
+def benjamini_hochberg_rejections(p, alpha):
+    """The step-up rule as printed: the largest i with p_(i) <= i alpha / d."""
+    d = len(p)
+    order = np.argsort(p)
+    largest = max([i for i in range(1, d + 1) if p[order[i - 1]] <= i * alpha / d], default=0)
+    return set(order[:largest].tolist())
+
+
+def nogueira_index(Z):
+    """1 - mean unbiased variance of the selection of a feature over that of random subsets of the same mean size."""
+    M, d = Z.shape
+    variance = sum(Z[:, f].var(ddof=1) for f in range(d)) / d
+    k = Z.sum() / M
+    return 1 - variance / (k / d * (1 - k / d))
+
+
+def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
+    """Laplacian score of feature r on the graph of the other features."""
+    squared = squared_distances(np.delete(X, r, axis=1))
+    S = np.where(close_pairs(squared, k), np.exp(-squared / t), 0.0)
+    return laplacian_quotient(S, X[:, r])
+
+
+# --- Wrong labels: k-NN losses of a subset, pooled experts, confident learning --------------------------------------
+
+
+def neighbor_cross_entropy(X, P, k=15):
+    """Class-balanced leave-one-out cross-entropy of memberships under the k nearest rows and one row of priors."""
+    n, n_classes = P.shape
+    distances = squared_distances(X)
+    sizes = [sum(P[i, s] for i in range(n)) for s in range(n_classes)]
+    present = [s for s in range(n_classes) if sizes[s] > 0]
+    loss = 0.0
+    for s in present:
+        of_class = 0.0
+        for i in range(n):
+            chosen = nearest(distances, i, min(k, n - 1))
+            predicted = (sum(P[j, s] for j in chosen) + sizes[s] / sum(sizes)) / (len(chosen) + 1)
+            of_class -= P[i, s] * np.log(predicted)
+        loss += of_class / sizes[s] / len(present)
+    return loss
+
+
+def neighbor_squared_error(X, y, k=15):
+    """Mean squared error of the mean of the k nearest other rows."""
+    n = len(y)
+    distances = squared_distances(X)
+    return np.mean([(y[i] - np.mean([y[j] for j in nearest(distances, i, min(k, n - 1))])) ** 2 for i in range(n)])
+
+
+def greedy_path(X, value, direction):
+    """Subsets of a greedy search that minimises ``value(columns)``; ties to the lowest index."""
+    d = X.shape[1]
+    subset = [] if direction == "forward" else list(range(d))
+    subsets = {} if direction == "forward" else {d: subset}
+    while len(subset) != (d if direction == "forward" else 1):
+        if direction == "forward":
+            tried = [sorted([*subset, j]) for j in range(d) if j not in subset]
+        else:
+            tried = [[i for i in subset if i != j] for j in subset]
+        values = [value(X[:, columns]) for columns in tried]
+        subset = tried[int(np.argmin(values))]
+        subsets[len(subset)] = subset
+    return subsets
+
+
+def pooled_log_likelihood(logs, codes, weights, rate):
+    """Mean log-likelihood of observed labels under q ~ prod p^w and a uniform flip rate."""
+    n_experts, n, n_classes = logs.shape
+    total = 0.0
+    for i in range(n):
+        q = np.array([np.exp(sum(weights[e] * logs[e, i, k] for e in range(n_experts))) for k in range(n_classes)])
+        q /= q.sum()
+        own = q[codes[i]]
+        total += np.log((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
+    return total / n

@@ -21,7 +21,7 @@ ESTIMATORS = [
     dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
     dubio.WeightedLaplacianScore(),
     dubio.FisherScore(),
-    dubio.FeatureSelector(),
+    dubio.FeatureSelector("mean_rank"),  # quick; what "auto" chooses has tests of its own
     dubio.MeanRankScore(),
     dubio.SmoothR2Score(),
     dubio.LinearR2Score(),
@@ -32,6 +32,8 @@ ESTIMATORS = [
     dubio.FuzzyRoughSearch(),
     dubio.MutualInformationSearch(n_init=2, random_state=0),
     dubio.MutualInformationRanking(n_init=2, random_state=0),
+    dubio.NeighborSearch(clean=None),
+    dubio.NeighborSearch(target="numbers"),
 ]
 
 

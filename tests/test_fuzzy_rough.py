@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import dubio.fuzzyrough.criterion as criterion_module
 from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
-from dubio.fuzzyrough.decision import class_decision, number_decision
+from dubio.fuzzyrough.decision import hard_decision, number_decision, soft_decision
 from dubio.fuzzyrough.similarity import similarity_coordinates
 from tests import naive
 
@@ -156,11 +156,11 @@ def test_the_two_criteria_agree_on_a_larger_table(way, kind):
     hidden = np.arange(n) % 3 == 0
     if kind == "numbers":
         decision = number_decision(np.where(hidden, np.nan, total), "std")
+    elif kind == "hard":
+        decision = hard_decision(np.where(hidden, -1, total > 6))
     else:
-        P = np.eye(2)[(total > 6).astype(int)]
-        if kind == "soft":
-            P = 0.8 * P + 0.2 * rng.dirichlet(np.ones(2), size=n)
-        decision = class_decision(np.where(hidden[:, None], 0.0, P))
+        P = 0.8 * np.eye(2)[(total > 6).astype(int)] + 0.2 * rng.dirichlet(np.ones(2), size=n)
+        decision = soft_decision(np.where(hidden[:, None], 0.0, P))
     nominal = np.zeros(d, dtype=bool)
     coordinates = similarity_coordinates(X, nominal, "std")
     weights = rng.random(n)

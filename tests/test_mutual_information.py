@@ -345,7 +345,7 @@ def test_backward_path_on_wine_equals_naive(label_noise):
 
 
 def test_search_does_not_depend_on_threads():
-    X, y, _ = small_problem(0, n=300, d=6)
+    X, y, _ = small_problem(0, n=600, d=5)
     one, two = (MutualInformationSearch(random_state=0, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
     assert one.values_ == two.values_
 

@@ -95,7 +95,7 @@ def test_search_refuses_an_unknown_direction(linear_problem):
 
 @pytest.mark.parametrize("n_threads", [1, 2])
 def test_distances_follow_the_subset(n_threads):
-    X = np.random.default_rng(1).normal(size=(300, 6)) * 100
+    X = np.random.default_rng(1).normal(size=(600, 6)) * 100
     distances = SubsetDistances(X, n_threads=n_threads)
     distances.start(range(6))
     for feature, change in [(2, REMOVE), (5, REMOVE), (2, ADD), (0, REMOVE)]:

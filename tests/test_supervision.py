@@ -18,8 +18,8 @@ from dubio.supervision import (
     flip_labels,
     flip_labels_by_matrix,
     hide_labels,
+    pairs_from_labels,
     read_supervision,
-    sample_pairs,
     soft_labels,
     unsure_expert,
 )
@@ -353,12 +353,13 @@ def test_hidden_labels():
 @pytest.mark.parametrize("wanted", [(5, 7), (40, 60), (0, 3)])
 def test_pairs_from_labels(wanted):
     y = np.array(list("aaaaabbbbbccccc") * 2)
-    must, cannot = sample_pairs(y, *wanted, random_state=0)
+    pairs = pairs_from_labels(y, n_must_link=wanted[0], n_cannot_link=wanted[1], random_state=0)
+    must, cannot = pairs.must_link, pairs.cannot_link
     assert must.shape == (wanted[0], 2) and cannot.shape == (wanted[1], 2)
     assert (y[must[:, 0]] == y[must[:, 1]]).all() and (y[cannot[:, 0]] != y[cannot[:, 1]]).all()
-    for pairs in (must, cannot):
-        assert len({tuple(p) for p in pairs.tolist()}) == len(pairs)
-        assert (pairs[:, 0] < pairs[:, 1]).all()
+    for drawn in (must, cannot):
+        assert len({tuple(pair) for pair in drawn.tolist()}) == len(drawn)
+        assert (drawn[:, 0] < drawn[:, 1]).all()
 
 
 @pytest.mark.parametrize(
@@ -372,7 +373,7 @@ def test_pairs_from_labels(wanted):
         (lambda: flip_labels_by_matrix([0, 1], [[0.5, 0.6], [0, 1]]), "sum to 1"),
         (lambda: hide_labels([0, 1], 2.0), "share=2.0"),
         (lambda: hide_labels([0, 1, 0, 1], 0.9, min_per_class=2), "hide at most 0"),
-        (lambda: sample_pairs([0, 1, 1], 2, 1), "n_must=2, but y has 1"),
+        (lambda: pairs_from_labels([0, 1, 1], n_must_link=2), "n_must_link must be between 0 and 1"),
     ],
 )
 def test_bad_simulations(call, message):
@@ -387,7 +388,7 @@ def test_bad_simulations(call, message):
         lambda y, seed: flip_labels(y, 0.3, random_state=seed),
         lambda y, seed: flip_labels_by_matrix(y, [[0.5, 0.5], [0.5, 0.5]], random_state=seed),
         lambda y, seed: hide_labels(y, 0.5, random_state=seed),
-        lambda y, seed: sample_pairs(y, 5, 5, random_state=seed)[0],
+        lambda y, seed: pairs_from_labels(y, n_must_link=5, n_cannot_link=5, random_state=seed).must_link,
     ],
 )
 def test_seeds(simulate):

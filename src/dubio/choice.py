@@ -26,6 +26,11 @@ class Case:
         return 2 * known.n_labelled < known.n_rows or known.n_labelled < 10 * known.n_classes
 
     @property
+    def search_is_affordable(self) -> bool:
+        """A search compares all pairs of rows for all pairs of features: some ten seconds at this bound."""
+        return (self.supervision.n_labelled * self.n_features) ** 2 <= 2e9
+
+    @property
     def relief_is_affordable(self) -> bool:
         """Relief looks at all pairs of rows: some ten seconds at this bound."""
         return self.supervision.n_labelled**2 * self.n_features <= 1e10
@@ -67,10 +72,27 @@ RULES: tuple[tuple[Callable[[Case], bool], Choice], ...] = (
         Choice("relieff", "few rows have a class, and ReliefF on these rows alone did best then"),
     ),
     (
+        lambda case: case.supervision.kind == "hard" and case.search_is_affordable,
+        Choice(
+            "neighbor_search",
+            "some of the classes may be wrong, and a search on the cross-entropy of near rows, after an audit of the "
+            "labels, came as close to clean labels as any method",
+        ),
+    ),
+    (
+        lambda case: case.supervision.kind == "hard" and case.relief_is_affordable,
+        Choice(
+            "mean_rank",
+            "the table is too large for a search of subsets, and a mean rank is better than each of its parts",
+            {"methods": ("smooth_r2", "relieff")},
+        ),
+    ),
+    (
         lambda case: case.relief_is_affordable,
         Choice(
             "mean_rank",
-            "for classes the mean rank of smooth R2 and soft Relief beat each of the two, and all other rankings tried",
+            "for class probabilities the mean rank of smooth R2 and soft Relief beat each of the two, and the weighted "
+            "Laplacian score",
             {"methods": ("smooth_r2", "soft_relief")},
         ),
     ),

@@ -66,11 +66,11 @@ def scan_rows(
     """Weighted sum over ``rows[start:stop]`` of the positive region with each candidate added to the chosen.
 
     ``relation`` = (t-norm, implicator, gaussian), numbered as in ``_join`` and ``_imply``; ``decision`` =
-    (columns, numeric). ``truth`` of the live claims is set to its value with the chosen features alone.
+    (columns, on_a_line, crisp). ``truth`` of the live claims is set to its value with the chosen features alone.
     """
     claim_starts, labels, live, ceilings = claims
     t_norm, implicator, gaussian = relation
-    columns, numeric = decision
+    columns, on_a_line, crisp = decision
     n_rows, n_candidates = len(coordinates), len(candidates)
     sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
     for i in range(start, stop):
@@ -88,9 +88,9 @@ def scan_rows(
                 for a in chosen:
                     alike = _join(t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a]))
                 membership = 0.0
-                if numeric:
+                if on_a_line:
                     if not np.isnan(columns[x, 0]) and not np.isnan(columns[y, 0]):
-                        membership = _alike(gaussian, False, columns[x, 0], columns[y, 0])
+                        membership = _alike(gaussian, crisp, columns[x, 0], columns[y, 0])
                 elif label >= 0:
                     membership = columns[y, label]
                 value = _imply(implicator, alike, membership)

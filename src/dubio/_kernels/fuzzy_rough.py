@@ -6,14 +6,14 @@ under the features B is
     f_B(x, c) = min(cap, min over y != x of  membership_c(y) + sum over a in B of delta_a(x, y))
 
 (membership 0 where y is unlabelled, or where x is: then x is a class of its own), and the positive region of x
-is the largest truth of its claims. For a numeric decision there is one claim a row, and the membership of y in
-the class of x is 1 - |decision distance|.
+is the largest truth of its claims. Where the decision is one column of coordinates (``on_a_line``: numbers, or the
+codes of hard classes) there is one claim a row, and the membership of y in the class of x is max(0, 1 - |distance|).
 
 The arguments come in bundles:
 
 * ``claims`` = (starts, labels, live, ceilings): the claims of row x are ``starts[x]:starts[x + 1]``; each speaks
   of the class ``labels`` (-1: of x alone), and can never be truer than its ceiling;
-* ``space`` = (rows, points, n_features, numeric, node_starts, low, high): a box tree (see ``box_tree``). Rows are
+* ``space`` = (rows, points, n_features, on_a_line, node_starts, low, high): a box tree (see ``box_tree``). Rows are
   met in its order ("positions"); ``points`` holds the columns of B, then those of the decision;
 * ``pairs`` = (starts, counts, partners, values): the live pairs of each claim, with offset plus distance so far.
 """
@@ -29,10 +29,10 @@ _STACK = 128  # a path leaves one node a level waiting; no table has 2**128 rows
 
 
 @numba.njit(cache=True, nogil=True)
-def _value(points: Any, n_features: int, numeric: bool, label: int, p: int, q: int, radius: float) -> float:
+def _value(points: Any, n_features: int, on_a_line: bool, label: int, p: int, q: int, radius: float) -> float:
     """Membership plus distance of the pair of positions, exact when below ``radius``."""
     total = 0.0
-    if numeric:
+    if on_a_line:
         similarity = 1.0 - abs(points[p, n_features] - points[q, n_features])
         if similarity > 0.0:  # false where one of the two is unlabelled (NaN)
             total = similarity
@@ -50,9 +50,9 @@ def _value(points: Any, n_features: int, numeric: bool, label: int, p: int, q: i
 @numba.njit(cache=True, nogil=True)
 def _bound(space: Any, label: int, p: int, node: int, radius: float) -> float:
     """A value no row of the node can be below."""
-    _, points, n_features, numeric, _, low, high = space
+    _, points, n_features, on_a_line, _, low, high = space
     total = 0.0
-    if numeric:
+    if on_a_line:
         value = points[p, n_features]
         reach = max(abs(value - low[node, n_features]), abs(value - high[node, n_features]))
         if 1.0 - reach > 0.0:
@@ -117,7 +117,7 @@ def _lower(best: Any, total: float, candidates: Any, p: int, q: int) -> None:
 @numba.njit(cache=True, nogil=True)
 def nearest_claims(start: int, stop: int, positions: Any, claims: Any, space: Any, truth: Any) -> None:
     """Set the truth of every live claim of ``positions[start:stop]`` under the features of the space."""
-    rows, points, n_features, numeric, _, _, _ = space
+    rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
     stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
     for i in range(start, stop):
@@ -133,7 +133,7 @@ def nearest_claims(start: int, stop: int, positions: Any, claims: Any, space: An
                     break
                 for q in range(first, last):
                     if q != p:
-                        best = min(best, _value(points, n_features, numeric, label, p, q, best))
+                        best = min(best, _value(points, n_features, on_a_line, label, p, q, best))
             truth[claim] = best
 
 
@@ -156,7 +156,7 @@ def search_candidates(
     candidates; ``floors`` are positive regions known not to be undercut. Returns the sums and the number of pairs
     looked at.
     """
-    rows, points, n_features, numeric, _, _, _ = space
+    rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
     stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
     n_candidates = candidates.shape[1]
@@ -180,7 +180,7 @@ def search_candidates(
                 for q in range(first, last):
                     if q == p:
                         continue
-                    total = _value(points, n_features, numeric, label, p, q, radius)
+                    total = _value(points, n_features, on_a_line, label, p, q, radius)
                     if total < radius:
                         found += 1
                         own = min(own, total)
@@ -199,7 +199,7 @@ def search_candidates(
 @numba.njit(cache=True, nogil=True)
 def list_pairs(start: int, stop: int, positions: Any, claims: Any, space: Any, pairs: Any, write: bool) -> int:
     """Count the rows below the ceiling of each live claim; with ``write``, note them and their values too."""
-    rows, points, n_features, numeric, _, _, _ = space
+    rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
     pair_starts, pair_counts, partners, values = pairs
     stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
@@ -218,7 +218,7 @@ def list_pairs(start: int, stop: int, positions: Any, claims: Any, space: Any, p
                 for q in range(first, last):
                     if q == p:
                         continue
-                    value = _value(points, n_features, numeric, label, p, q, radius)
+                    value = _value(points, n_features, on_a_line, label, p, q, radius)
                     if value < radius:
                         if write:
                             partners[pair_starts[claim] + found] = q

@@ -42,6 +42,8 @@ _SEED_RESERVE = 2.0
 # Marks in place of a bound: the group does not concern the row, or concerns it too little for more than bounds.
 _SKIP = -1.0
 _BOUND_ONLY = -2.0
+# Rows a first guess of a radius looks at.
+_SAMPLE = 256
 # A ball that turns out too small grows by this factor in volume.
 _VOLUME_GROWTH = 3.0
 
@@ -227,6 +229,29 @@ def _keep_seeds(
 
 
 @numba.njit(cache=True, nogil=True)
+def _guess_radius(
+    squared_row: Floats, n_neighbors: float, distances: Floats, rows: Integers, row_weights: Floats
+) -> float:
+    """Squared radius that holds some rows more than ``n_neighbors``, judged by one row in every few."""
+    n = len(squared_row)
+    step = max(n // _SAMPLE, 1)
+    size = 0
+    for other in range(0, n, step):
+        distances[size], rows[size], row_weights[size] = squared_row[other], other, 1.0
+        size += 1
+    last, _ = nearest_until(distances, rows, row_weights, size, max(4.0 * n_neighbors / step, 2.0))
+    return min(distances[last], UNBOUNDED)
+
+
+@numba.njit(cache=True, nogil=True)
+def _seeds_reach(group_weights: Floats, seeds: NDArray[np.int32], target: float) -> bool:
+    reached = 0.0
+    for other in seeds:
+        reached += group_weights[other]
+    return reached >= target
+
+
+@numba.njit(cache=True, nogil=True)
 def current_information(
     table: Floats,
     subset: Integers,
@@ -235,6 +260,7 @@ def current_information(
     totals: Floats,
     n_neighbors: float,
     slack: float,
+    minor: float,
     seeds: NDArray[np.int32],
     n_seeds: NDArray[np.int32],
     radii: Floats,
@@ -243,7 +269,8 @@ def current_information(
 ) -> tuple[float, int]:
     """The same sum for ``subset`` itself; fills its seeds and squared radii, guessing from the old ones.
 
-    ``squared_part`` holds the distances of rows ``start..stop`` only.
+    ``squared_part`` holds the distances of rows ``start..stop`` only. Classes in which a row has a membership below
+    ``minor`` keep their seeds while these reach the target, and are left out of the sum.
     """
     n_groups, n = weights.shape
     marks = scratch_marks(n)
@@ -251,32 +278,38 @@ def current_information(
     distances, rows, row_weights = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
     no_column = np.zeros(n)
     bounds, targets, wanted = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
+    reserve = _SEED_RESERVE if seeds.shape[2] > 0 else 1.0
+    growth = _VOLUME_GROWTH ** (2.0 / len(subset))
     total = 0.0
     n_zero = 0
-    growth = _VOLUME_GROWTH ** (2.0 / len(subset))
     for i in range(start, stop):
         squared_row = squared_part[i - start]
         widest = 0.0
         for g in range(n_groups):
-            bounds[g] = -1.0
-            if weights[g, i] > NEGLIGIBLE:
-                available = totals[g] - weights[g, i]
-                targets[g] = ball_target(n_neighbors, slack, available)
-                wanted[g] = (
-                    min(_SEED_RESERVE * targets[g], available * (1.0 - ROUNDING)) if seeds.shape[2] > 0 else targets[g]
-                )
-                bounds[g] = radii[i, g]
-                if n_seeds[i, g] > 0:
-                    bounds[g] = bound_from_rows(squared_row, no_column, 0.0, 0.0, seeds[i, g, : n_seeds[i, g]])
-                widest = max(widest, bounds[g])
-        # The memberships may have changed since the seeds were kept: what they bound is a guess that may have to grow.
+            bounds[g] = _SKIP
+            if weights[g, i] <= NEGLIGIBLE:
+                n_seeds[i, g] = 0
+                continue
+            available = totals[g] - weights[g, i]
+            targets[g] = ball_target(n_neighbors, slack, available)
+            wanted[g] = min(reserve * targets[g], available * (1.0 - ROUNDING))
+            known = seeds[i, g, : n_seeds[i, g]]
+            if weights[g, i] < minor and _seeds_reach(weights[g], known, targets[g]):
+                continue
+            # The memberships may have changed since the seeds were kept: what they bound is a guess.
+            bounds[g] = radii[i, g]
+            if len(known) > 0:
+                bounds[g] = bound_from_rows(squared_row, no_column, 0.0, 0.0, known)
+            elif bounds[g] >= UNBOUNDED:
+                bounds[g] = _guess_radius(squared_row, n_neighbors, distances, rows, row_weights)
+            widest = max(widest, bounds[g])
         enough = False
         count = 0
         while not enough:
             count = collect_within(squared_row, no_column, 0.0, 0.0, widest, marks, found_distances, found_rows)
             enough = True
             for g in range(n_groups):
-                if bounds[g] >= 0.0 and bounds[g] < UNBOUNDED:
+                if bounds[g] != _SKIP and bounds[g] < UNBOUNDED:
                     reached = 0.0
                     for h in range(count):
                         if found_distances[h] <= bounds[g]:
@@ -286,9 +319,7 @@ def current_information(
                         widest = max(widest, bounds[g])
                         enough = False
         for g in range(n_groups):
-            if bounds[g] < 0.0:
-                n_seeds[i, g] = 0
-                radii[i, g] = UNBOUNDED
+            if bounds[g] == _SKIP:
                 continue
             members = _group_members(
                 weights, g, bounds[g], count, found_distances, found_rows, distances, rows, row_weights

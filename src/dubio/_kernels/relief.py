@@ -52,14 +52,16 @@ def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out: Any) -> None:
-    """Add to ``out[r]``, for rows start:stop, the mean difference to misses less that to hits.
+def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out: Any) -> int:
+    """Add to ``out[r]``, for rows start:stop, the mean difference to misses less that to hits; returns rows used.
 
-    A neighbour j of row i is a hit with weight ``q = p_i . p_j`` and a miss with weight ``1 - q``.
+    A neighbour j of row i is a hit with weight ``q = p_i . p_j`` and a miss with weight ``1 - q``. A row whose
+    neighbours are all hits, or all misses, compares nothing and is left out.
     """
     d = X.shape[1]
     k = neighbors.shape[1]
     weight = np.empty(k)
+    used = 0
     for i in range(start, stop):
         hits = misses = 0.0
         for a in range(k):
@@ -70,16 +72,16 @@ def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out:
             weight[a] = q
             hits += q
             misses += 1.0 - q
+        if misses < 1e-9 or hits < 1e-9:
+            continue
+        used += 1
         for a in range(k):
             # what one unit of difference to this neighbour adds
-            gain = 0.0
-            if misses > 1e-12:
-                gain += (1.0 - weight[a]) / misses
-            if hits > 1e-12:
-                gain -= weight[a] / hits
+            gain = (1.0 - weight[a]) / misses - weight[a] / hits
             j = neighbors[i, a]
             for r in range(d):
                 out[r] += gain * abs(X[i, r] - X[j, r])
+    return used
 
 
 @numba.njit(cache=True, nogil=True)
@@ -98,6 +100,50 @@ def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int,
             if j != i:
                 c = codes[j]
                 filled[c] = _offer(distances[j], j, best[c], rows[c], filled[c])
+        for c in range(n_classes):
+            if filled[c] == 0:
+                continue
+            gain = -1.0 if c == codes[i] else priors[c] / (1.0 - priors[codes[i]])
+            gain /= filled[c]
+            for a in range(filled[c]):
+                j = rows[c, a]
+                for r in range(d):
+                    out[r] += gain * abs(X[i, r] - X[j, r])
+
+
+@numba.njit(cache=True, nogil=True)
+def sort_rows_by_distance(X: Any, start: int, stop: int, out: Any) -> None:
+    """``out[i]`` = all other rows, nearest (L1) first, of equal distances the lowest index."""
+    n = X.shape[0]
+    distances = np.empty(n)
+    for i in range(start, stop):
+        _distances_from(X, i, distances)
+        order = np.argsort(distances, kind="mergesort")
+        for a in range(n - 1):
+            out[i, a] = order[a]
+
+
+@numba.njit(cache=True, nogil=True)
+def relieff_sums_from_order(
+    X: Any, order: Any, codes: Any, priors: Any, k: int, start: int, stop: int, out: Any
+) -> None:
+    """As :func:`relieff_sums`, with all rows sorted by distance already: for many labellings of the same rows."""
+    n, d = X.shape
+    n_classes = len(priors)
+    rows = np.empty((n_classes, k), dtype=np.int64)
+    filled = np.empty(n_classes, dtype=np.int64)
+    for i in range(start, stop):
+        filled[:] = 0
+        full = 0
+        for a in range(n - 1):
+            j = order[i, a]
+            c = codes[j]
+            if filled[c] < k:
+                rows[c, filled[c]] = j
+                filled[c] += 1
+                full += filled[c] == k
+                if full == n_classes:
+                    break
         for c in range(n_classes):
             if filled[c] == 0:
                 continue

@@ -151,7 +151,7 @@ class ConnectiveCriterion(DependencyCriterion):
         floors: NDArray[np.float64],
         truth: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        decision = (self.decision.columns, self.decision.numeric)
+        decision = (self.decision.columns, self.decision.on_a_line, self.decision.crisp)
         parts = self._in_chunks(
             len(rows),
             lambda start, stop: scan_rows(
@@ -222,7 +222,7 @@ class LukasiewiczCriterion(DependencyCriterion):
     def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
         points = np.hstack([self.coordinates[:, features], self.decision.columns])
         rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
-        return rows, points[rows], len(features), self.decision.numeric, node_starts, low, high
+        return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
 
     def _nearest(self, space: tuple[Any, ...], n_threads: int) -> NDArray[np.float64]:
         truth = self._ceilings.copy()
@@ -266,6 +266,8 @@ class LukasiewiczCriterion(DependencyCriterion):
             lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
         )
         starts = np.concatenate([[0], np.cumsum(counts)])
+        if starts[-1] > _MOST_PAIRS:  # the sample was too hopeful
+            return
         pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
         self._in_chunks(
             len(self._positions),

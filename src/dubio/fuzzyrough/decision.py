@@ -14,19 +14,21 @@ from dubio.fuzzyrough.similarity import scale_numbers
 class Decision:
     """The decision columns, and the claims in the order of the rows.
 
-    ``columns`` is (n, classes) memberships, zero where unlabelled, or (n, 1) coordinates of a numeric target, NaN
-    where unlabelled. The claims of row ``x`` are ``starts[x]:starts[x + 1]``; ``labels`` is their class, -1 for
-    "a class of its own"; ``caps`` is what the row itself allows: its own membership.
+    ``columns`` is (n, classes) memberships, zero where unlabelled, or, if ``on_a_line``, one column of coordinates,
+    NaN where unlabelled: rows are of the same class in the degree that these are close (``crisp``: only where they
+    are equal). The claims of row ``x`` are ``starts[x]:starts[x + 1]``; ``labels`` is their class, -1 for "a class of
+    its own"; ``caps`` is what the row itself allows: its own membership.
     """
 
     columns: NDArray[np.float64]
-    numeric: bool
+    on_a_line: bool
+    crisp: bool
     starts: NDArray[np.int64]
     labels: NDArray[np.int64]
     caps: NDArray[np.float64]
 
 
-def class_decision(memberships: NDArray[np.float64]) -> Decision:
+def soft_decision(memberships: NDArray[np.float64]) -> Decision:
     """Fuzzy classes; a row without any membership is unlabelled and a class of its own (Theorem 1).
 
     A row has one claim for each class it belongs to in some degree: in any other class it would contradict
@@ -42,17 +44,20 @@ def class_decision(memberships: NDArray[np.float64]) -> Decision:
     of_labelled = np.repeat(~unlabelled, counts)
     labels[of_labelled] = classes
     caps[of_labelled] = np.minimum(memberships[rows, classes], 1.0)
-    return Decision(np.ascontiguousarray(memberships, dtype=np.float64), False, starts, labels, caps)
+    return Decision(np.ascontiguousarray(memberships), False, False, starts, labels, caps)
 
 
 def number_decision(values: NDArray[np.float64], similarity: str) -> Decision:
     """A numeric target, compared as a feature is; a row without a value is like no other row."""
-    n_rows = len(values)
-    columns = scale_numbers(np.asarray(values, dtype=np.float64), similarity)[:, None]
-    return Decision(
-        columns,
-        True,
-        np.arange(n_rows + 1, dtype=np.int64),
-        np.zeros(n_rows, dtype=np.int64),
-        np.ones(n_rows),
-    )
+    return _line_decision(scale_numbers(values, similarity), crisp=False)
+
+
+def hard_decision(codes: NDArray[np.int64]) -> Decision:
+    """One class a row, -1 for unlabelled: whole numbers on a line, where different classes are 1 apart at least."""
+    return _line_decision(np.where(codes >= 0, codes.astype(np.float64), np.nan), crisp=True)
+
+
+def _line_decision(column: NDArray[np.float64], crisp: bool) -> Decision:
+    n_rows = len(column)
+    starts = np.arange(n_rows + 1, dtype=np.int64)
+    return Decision(column[:, None], True, crisp, starts, np.zeros(n_rows, dtype=np.int64), np.ones(n_rows))

@@ -11,7 +11,7 @@ from sklearn.utils.validation import _check_sample_weight
 from dubio._kernels.threads import resolve_threads
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
 from dubio.fuzzyrough.criterion import ConnectiveCriterion, DependencyCriterion, LukasiewiczCriterion
-from dubio.fuzzyrough.decision import class_decision, number_decision
+from dubio.fuzzyrough.decision import hard_decision, number_decision, soft_decision
 from dubio.fuzzyrough.similarity import SIMILARITIES, similarity_coordinates
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
@@ -148,13 +148,14 @@ def dependency_criterion(
         raise ValueError(
             f"sample_weight and unlabelled_weight leave none of the {len(table)} rows with a positive weight."
         )
-    if supervision.kind == "numbers":
-        assert supervision.values is not None
+    if supervision.values is not None:
         decision = number_decision(supervision.values[kept], similarity)
-    elif supervision.memberships is None:
-        decision = class_decision(np.zeros((len(kept), 0)))
+    elif supervision.kind == "soft":
+        assert supervision.memberships is not None
+        decision = soft_decision(supervision.memberships[kept])
     else:
-        decision = class_decision(supervision.memberships[kept])
+        codes = np.full(len(table), -1) if supervision.codes is None else supervision.codes
+        decision = hard_decision(codes[kept])
     coordinates = similarity_coordinates(table[kept], nominal, similarity)
     if t_norm == implicator == "lukasiewicz" and similarity != "gaussian":
         return LukasiewiczCriterion(coordinates, decision, weights[kept], n_threads), kept

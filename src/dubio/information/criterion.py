@@ -14,7 +14,8 @@ from dubio.information.estimators import univariate_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
 from dubio.search.distances import SubsetDistances
 
-# Classes in which a row has less membership than this are bounded at first; they seldom decide which feature wins.
+# Classes in which a row has less membership than this are only bounded at first: they seldom decide which feature
+# wins, and their balls are large. Candidates that may still win are then valued exactly.
 MINOR = 1e-3
 
 MembershipsOf = Callable[[SubsetDistances], NDArray[np.float64]]
@@ -53,7 +54,7 @@ class InformationCriterion:
 
     def start(self, features: NDArray[np.int64]) -> float:
         self.distances.start(features)
-        return self._prepare()
+        return self._prepare(0.0)
 
     def apply(self, feature: int, change: int) -> None:
         self.distances.apply(feature, change)
@@ -61,7 +62,7 @@ class InformationCriterion:
 
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
         if not self._ready:
-            self._prepare()
+            self._prepare(MINOR)
         at = self.distances
         if len(at.subset) == 0:
             return univariate_mutual_information(
@@ -73,10 +74,11 @@ class InformationCriterion:
                 n_threads=at.n_threads,
             )
 
-        lower, upper = self._bounds(candidates, change, MINOR)
-        contenders = np.flatnonzero(upper >= lower.max() - 1e-12)
-        upper[contenders] = self._bounds(candidates[contenders], change, 0.0)[1]
-        return upper
+        lower, values = self._bounds(candidates, change, MINOR)
+        contenders = np.flatnonzero(values >= lower.max() - 1e-12)
+        if (lower[contenders] < values[contenders]).any():
+            values[contenders] = self._bounds(candidates[contenders], change, 0.0)[1]
+        return values
 
     def _bounds(
         self, candidates: NDArray[np.int64], change: int, minor: float
@@ -112,8 +114,8 @@ class InformationCriterion:
         upper = constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
         return lower, upper
 
-    def _prepare(self) -> float:
-        """Memberships, seeds and radii of the current subset; its value."""
+    def _prepare(self, minor: float) -> float:
+        """Memberships, seeds and radii of the current subset; its value if ``minor`` is 0."""
         at = self.distances
         memberships = self._memberships_of(at)
         if memberships is not self._memberships:
@@ -128,11 +130,11 @@ class InformationCriterion:
         if len(at.subset) == 0:
             return 0.0
 
-        parts = run_chunks(self._current, at.row_chunks, at.n_threads)
+        parts = run_chunks(lambda start, stop: self._current(start, stop, minor), at.row_chunks, at.n_threads)
         raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
         return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows
 
-    def _current(self, start: int, stop: int) -> tuple[float, int]:
+    def _current(self, start: int, stop: int, minor: float) -> tuple[float, int]:
         """What rows ``start:stop`` add to the value of the current subset, times n; and rows at distance zero."""
         at = self.distances
         result: tuple[float, int] = current_information(
@@ -143,6 +145,7 @@ class InformationCriterion:
             self._groups.totals,
             float(self.n_neighbors),
             self.slack,
+            minor,
             self._seeds,
             self._n_seeds,
             self._radii,
@@ -155,5 +158,5 @@ class InformationCriterion:
         """What every row adds to the value of a subset, which becomes the current one."""
         self.start(features)
         n = self.distances.n_rows
-        totals = np.array([self._current(i, i + 1)[0] for i in range(n)])
+        totals = np.array([self._current(i, i + 1, 0.0)[0] for i in range(n)])
         return (self._groups.constant(self.n_neighbors) + totals) / n

@@ -239,6 +239,7 @@ def _information_sum(
             groups.totals,
             float(n_neighbors),
             slack,
+            0.0,
             no_seeds,
             n_seeds,
             radii,

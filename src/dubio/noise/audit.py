@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
-from dubio.noise.experts import Progress, out_of_fold_probabilities, read_experts, usable_folds
+from dubio.noise.experts import Progress, content_order, out_of_fold_probabilities, read_experts, usable_folds
 from dubio.noise.memberships import estimate_memberships
 from dubio.noise.pooled import pool_experts
 from dubio.supervision import Supervision, read_supervision, require_two_classes
@@ -106,6 +106,8 @@ def audit_labels(
     """
     if engine not in ASSUMPTIONS:
         raise ValueError(f"engine={engine!r}: give one of {', '.join(map(repr, ASSUMPTIONS))}.")
+    if X is None and probabilities is None:
+        raise ValueError("X is None: without a table give probabilities.")
     supervision = _read_labels(X, y, missing_label)
     codes, classes = supervision.codes, supervision.classes
     assert codes is not None and classes is not None
@@ -115,7 +117,7 @@ def audit_labels(
     if engine == "lnt":
         if experts is not None or probabilities is not None:
             raise ValueError("engine='lnt' models the rows themselves: it takes neither experts nor probabilities.")
-        posterior, rate = _lnt_memberships(read_matrix(X), y, missing_label, random_state, n_jobs), None
+        posterior, rate = _lnt_memberships(read_matrix(X), codes, random_state, n_jobs), None
     else:
         if probabilities is not None:
             if experts is not None:
@@ -124,9 +126,10 @@ def audit_labels(
             names = tuple(f"given {e}" for e in range(len(said)))
         else:
             folds_used = usable_folds(codes, classes, n_folds)
-            smallest = int(np.bincount(codes[codes >= 0]).min())
-            judges = read_experts(experts, n_jobs, len(codes), smallest - -(-smallest // folds_used))
+            counts = np.bincount(codes[codes >= 0])
+            left = counts - -(-counts // folds_used)  # of each class, when a fold is held out
             table = read_matrix(X, allow_nan=experts is not None)
+            judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
             said = out_of_fold_probabilities(
                 table,
                 codes,
@@ -195,7 +198,7 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
 
 
 def _read_labels(X: Any, y: Any, missing_label: Any) -> Supervision:
-    n_rows = len(y) if X is None and y is not None else _n_rows(X)
+    n_rows = _n_rows(y if X is None else X)
     supervision = read_supervision(y, n_rows, missing_label=missing_label)
     if supervision.kind == "none":
         raise ValueError("y is None: an audit needs labels to doubt.")
@@ -209,18 +212,19 @@ def _read_labels(X: Any, y: Any, missing_label: Any) -> Supervision:
 
 
 def _n_rows(X: Any) -> int:
-    if X is None:
-        raise ValueError("X is None: without a table give probabilities.")
     shape = getattr(X, "shape", None)
     return int(shape[0]) if shape else len(X)
 
 
-def _lnt_memberships(table: Any, y: Any, missing_label: Any, random_state: int | None, n_jobs: int | None) -> Floats:
-    space = standardize(np.asarray(table, dtype=np.float64))
+def _lnt_memberships(table: Any, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None) -> Floats:
+    order = content_order(table, codes)
+    space = standardize(np.asarray(table, dtype=np.float64))[order]
     rng = np.random.RandomState(random_state)
-    space = space + _JITTER * rng.standard_normal(space.shape)
-    model = estimate_memberships(space, y, missing_label=missing_label, random_state=random_state, n_jobs=n_jobs)
-    return np.array(model.memberships)
+    space += _JITTER * rng.standard_normal(space.shape)
+    model = estimate_memberships(space, codes[order], random_state=rng, n_jobs=n_jobs)
+    memberships = np.empty(model.memberships.shape)
+    memberships[order] = model.memberships
+    return memberships
 
 
 def _index_of(X: Any, y: Any) -> Any:

@@ -105,7 +105,7 @@ def fit_noise_model(
             memberships, evidence = _posterior(densities, codes, given, known, rates, priors)
             objective.append(evidence - label_log_priors)
             rates, priors = _update(memberships, codes, known)
-            converged = len(objective) > 1 and abs(objective[-1] - objective[-2]) <= tol * n
+            converged = len(objective) > 1 and bool(abs(objective[-1] - objective[-2]) <= tol * n)
         objectives.append(np.asarray(objective))
         if best is None or objective[-1] > objectives[best[0]][-1]:
             best = restart, memberships, rates, priors, converged

@@ -44,28 +44,28 @@ class OutOfFold:
     n_folds: int
 
 
-def default_experts(
-    n_jobs: int | None = None, *, n_rows: int = 0, smallest_class: int = _ROWS_FOR_QUADRATIC
-) -> dict[str, Any]:
+def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
     """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one covariance, one a class).
 
-    They err in different ways, which is what makes their pool better than each. ``smallest_class`` is the number of
-    training rows of the smallest class; below four the quadratic Gaussian is left out.
+    They err in different ways, which is what makes their pool better than each. They are to be trained on at least
+    ``n_rows`` rows, ``smallest_class`` of them of the smallest class; below four of these, or with
+    no more of them than features (its covariance would be singular), the quadratic Gaussian is left out.
     """
     # scikit-learn chooses brute force above 15 features; on small tables starting its threads costs more than a tree.
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
+    neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
     experts: dict[str, Any] = {
         "forest": ExtraTreesClassifier(100, min_samples_leaf=2, n_jobs=n_jobs),
-        "neighbors": make_pipeline(StandardScaler(), KNeighborsClassifier(15, algorithm=algorithm, n_jobs=n_jobs)),
+        "neighbors": make_pipeline(StandardScaler(), neighbors),
         "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
     }
-    if smallest_class >= _ROWS_FOR_QUADRATIC:
+    if smallest_class >= max(_ROWS_FOR_QUADRATIC, n_features + 1):
         experts["quadratic"] = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1))
     return experts
 
 
-def read_experts(experts: Any, n_jobs: int | None, n_rows: int, smallest_class: int) -> dict[str, Any]:
-    """The experts by name: the default ones for None, or one classifier, a list or a dict of them.
+def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None) -> dict[str, Any]:
+    """The experts by name: the default ones for None (see :func:`default_experts`), or those given.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def read_experts(experts: Any, n_jobs: int | None, n_rows: int, smallest_class: 
         If there is none, or one of them has no ``predict_proba``.
     """
     if experts is None:
-        return default_experts(n_jobs, n_rows=n_rows, smallest_class=smallest_class)
+        return default_experts(n_rows, smallest_class, n_features, n_jobs)
     if isinstance(experts, Mapping):
         named = {str(name): expert for name, expert in experts.items()}
     elif isinstance(experts, Sequence) and not isinstance(experts, str):

@@ -62,7 +62,7 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
     >>> sure = np.array([[[0.9, 0.1]] * 8 + [[0.1, 0.9]] * 8])
     >>> labels = np.array([0] * 7 + [1] + [1] * 8)
     >>> pool = pool_experts(sure, labels, flips=True)
-    >>> int(pool.memberships[7].argmax()), bool(pool.memberships[7, 1] > pool.memberships[0, 1])
+    >>> int(pool.opinions[7].argmax()), bool(pool.memberships[7, 1] > pool.memberships[0, 1])
     (0, True)
     """
     labelled = codes >= 0

@@ -9,12 +9,15 @@ from dubio.table import read_matrix, standardize
 
 
 def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200) -> NDArray[np.int64]:
-    r"""Greedy re-ranking that penalises features correlated with those already chosen (mRMR-style [1]_).
+    r"""Greedy re-ranking that penalises a feature correlated with one already chosen (after mRMR [1]_).
 
     With the relevance :math:`v_r = 1 - (\mathrm{rank}_r - 1)/(d - 1)`, which any score has, the next feature is the
     one with the largest
 
-    .. math:: v_r - w \operatorname*{mean}_{s \text{ chosen}} |\mathrm{corr}(f_r, f_s)| .
+    .. math:: v_r - w \max_{s \text{ chosen}} |\mathrm{corr}(f_r, f_s)| .
+
+    mRMR takes the mean over the features chosen; with it a copy of one of them comes back as soon as enough others are
+    chosen.
 
     Parameters
     ----------
@@ -54,13 +57,13 @@ def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0,
     likeness = np.zeros(d)
     left = np.ones(d, dtype=bool)
     chosen: list[int] = []
-    for step in range(min(n_top, d)):
-        value = relevance - weight * likeness / max(step, 1)
+    for _ in range(min(n_top, d)):
+        value = relevance - weight * likeness
         value[~left] = -np.inf
         best = int(np.lexsort((ranks, -value))[0])  # of equal values the better rank
         chosen.append(best)
         left[best] = False
-        likeness += np.abs(unit.T @ unit[:, best])
+        likeness = np.maximum(likeness, np.abs(unit.T @ unit[:, best]))
     rest = np.flatnonzero(left)
     order = np.concatenate([np.asarray(chosen, dtype=np.int64), rest[np.argsort(ranks[rest], kind="stable")]])
     result = np.empty(d, dtype=np.int64)

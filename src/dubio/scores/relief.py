@@ -7,7 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio._kernels.relief import nearest_rows, relieff_sums, soft_relief_sums
+from dubio._kernels.relief import (
+    nearest_rows,
+    relieff_sums,
+    relieff_sums_from_order,
+    soft_relief_sums,
+    sort_rows_by_distance,
+)
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.graphs.neighbors import clip_neighbors
 from dubio.supervision import Supervision, read_supervision, require_two_classes
@@ -26,10 +32,10 @@ def soft_relief_score(
     with weight :math:`q_{ij} = p_i \cdot p_j` and a miss with weight :math:`1 - q_{ij}`:
 
     .. math:: S_r = \frac1n \sum_i \Big[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
-              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big].
+              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big],
 
-    Looks at all features together when it chooses neighbours, so it sees features that matter only jointly. Work
-    grows as :math:`n^2 d`; memory does not.
+    over the n rows that have both hits and misses among their neighbours. Looks at all features together when it
+    chooses neighbours, so it sees features that matter only jointly. Work grows as :math:`n^2 d`; memory does not.
 
     Parameters
     ----------
@@ -119,7 +125,7 @@ def soft_relief(
     X: Matrix, supervision: Supervision, *, n_neighbors: int = 10, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """:func:`soft_relief_score` of validated data."""
-    table, varies = _scaled(X, supervision)
+    table, varies = scale_to_range(X, supervision)
     neighbors = relief_neighbors(table, n_neighbors, n_jobs)
     assert supervision.memberships is not None
     P = supervision.memberships[supervision.labelled]
@@ -141,12 +147,12 @@ def soft_relief_from_neighbors(
 ) -> NDArray[np.float64]:
     """The score of every feature once the neighbours are known."""
 
-    def work(start: int, stop: int) -> NDArray[np.float64]:
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
         out = np.zeros(table.shape[1])
-        soft_relief_sums(table, P, neighbors, start, stop, out)
-        return out
+        return out, soft_relief_sums(table, P, neighbors, start, stop, out)
 
-    return np.sum(run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs)), axis=0) / len(table)
+    parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs))
+    return np.sum([part for part, _ in parts], axis=0) / max(1, sum(used for _, used in parts))
 
 
 def relieff(
@@ -155,7 +161,7 @@ def relieff(
     """:func:`relieff_score` of validated data."""
     if n_neighbors < 1:
         clip_neighbors(n_neighbors, X.shape[0])  # raises
-    table, varies = _scaled(X, supervision)
+    table, varies = scale_to_range(X, supervision)
     assert supervision.codes is not None
     codes = supervision.codes[supervision.labelled]
     priors = np.bincount(codes, minlength=supervision.n_classes) / len(codes)
@@ -169,7 +175,25 @@ def relieff(
     return np.where(varies, total / len(table), -np.inf)
 
 
-def _scaled(X: Matrix, supervision: Supervision) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def sorted_rows(table: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.int32]:
+    """All other rows of every row, nearest first: n x n numbers, for tests that relabel the same rows many times."""
+    n = len(table)
+    order = np.empty((n, n - 1), dtype=np.int32)
+    run_chunks(lambda a, b: sort_rows_by_distance(table, a, b, order), chunks(n, _ROWS), resolve_threads(n_jobs))
+    return order
+
+
+def relieff_from_order(
+    table: NDArray[np.float64], codes: NDArray[np.int64], order: NDArray[np.int32], n_neighbors: int
+) -> NDArray[np.float64]:
+    """The score of every feature once all rows are sorted by distance."""
+    priors = np.bincount(codes) / len(codes)
+    out = np.zeros(table.shape[1])
+    relieff_sums_from_order(table, order, codes, priors, n_neighbors, 0, len(table), out)
+    return out / len(table)
+
+
+def scale_to_range(X: Matrix, supervision: Supervision) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """The labelled rows with every feature scaled to [0, 1], and which features vary at all."""
     known = supervision.labelled
     table = np.array(X[known], dtype=np.float64, order="C")

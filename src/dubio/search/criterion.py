@@ -33,9 +33,13 @@ class Criterion(Protocol):
         ...
 
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
-        """Value of the current subset with (``ADD``) or without (``REMOVE``) each candidate alone."""
+        """Value of the current subset with (``ADD``) or without (``REMOVE``) each candidate alone.
+
+        The best one's value must be exact. A candidate that cannot be the best may get a bound in place of its value,
+        if that bound is worse than the best value too: nobody has to compute what cannot win.
+        """
         ...
 
     def apply(self, feature: int, change: int) -> None:
-        """Make that change to the current subset."""
+        """Make that change to the current subset. Not called after the last step of a search."""
         ...

@@ -9,9 +9,11 @@ from dubio._kernels.distances import change_squared_distances, fill_squared_dist
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.search.criterion import ADD
 
-# Rows a kernel works through at a time. Fixed, so that sums over chunks do not depend on the threads; below
-# a few hundred rows everything is one or two chunks, and starting threads costs more than it gives.
+# Rows a kernel works through at a time. Fixed, so that sums over chunks do not depend on the threads.
 ROWS_PER_CHUNK = 128
+
+# With fewer rows starting threads costs more than it gives.
+MIN_ROWS_FOR_THREADS = 500
 
 # Above this the array of distances alone takes 3.2 GB.
 MAX_ROWS = 20_000
@@ -29,7 +31,7 @@ class SubsetDistances:
     X : array of shape (n_rows, n_features)
         The table, finite, already scaled.
     n_threads : int, default=1
-        Threads for the updates.
+        Threads for the updates; few rows are done on one.
     max_rows : int, default=20_000
         More rows than this are refused: ``8 n^2`` bytes are needed.
 
@@ -59,7 +61,7 @@ class SubsetDistances:
         self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
         n = self.rows.shape[0]
         check_row_limit(n, max_rows)
-        self.n_threads = n_threads
+        self.n_threads = n_threads if n >= MIN_ROWS_FOR_THREADS else 1
         self.row_chunks = chunks(n, ROWS_PER_CHUNK)
         self.squared: NDArray[np.float64] = np.empty((n, n))
         self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)

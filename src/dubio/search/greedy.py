@@ -27,6 +27,7 @@ class SearchStep:
     """The criterion after the step."""
     candidates: NDArray[np.int64]
     candidate_values: NDArray[np.float64]
+    """Exact for the best; a criterion may give bounds for candidates that cannot win."""
     seconds: float
 
 

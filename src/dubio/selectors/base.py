@@ -157,6 +157,11 @@ class BaseSelector(SelectorMixin, BaseEstimator):
         state = getattr(self, "random_state", 0)
         return int(state) if isinstance(state, Integral) else int(check_random_state(state).randint(2**31))
 
+    def _forget(self, *names: str) -> None:
+        """Drop attributes of an earlier fit that this one may not set."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
     def _known_names(self) -> list[Any] | None:
         """Names of the columns, where the table had any."""
         names = getattr(self, "feature_names_in_", None)
@@ -236,6 +241,7 @@ class ScoreSelector(BaseSelector):
         return None
 
     def _fit(self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> None:
+        self._forget("pvalues_", "qvalues_")
         automatic = isinstance(self.n_features_to_select, str)
         if not automatic:
             count, self.explanation_ = resolve_count(self.n_features_to_select, X.shape[1])

@@ -17,7 +17,8 @@ from dubio.supervision.reader import Target
 from dubio.table import Matrix
 
 #: Scores that did best together: see the page on choosing a method.
-FOR_CLASSES = ("smooth_r2", "soft_relief")
+FOR_CLASSES = ("smooth_r2", "relieff")
+FOR_MEMBERSHIPS = ("smooth_r2", "soft_relief")
 FOR_NUMBERS = ("linear_r2", "supervised_laplacian")
 
 
@@ -30,8 +31,8 @@ class MeanRankScore(ScoreSelector):
     Parameters
     ----------
     methods : "auto" or sequence of str
-        Names of scores (``dubio.METHODS``) that take this target. "auto": smooth R2 and soft Relief for classes,
-        correlation and supervised Laplacian score for numbers.
+        Names of scores (``dubio.METHODS``) that take this target. "auto": smooth R2 with ReliefF for classes
+        and with soft Relief for class probabilities, correlation and supervised Laplacian score for numbers.
     n_features_to_select : int, float, "auto" or None
         A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
     alpha : float
@@ -90,9 +91,10 @@ class MeanRankScore(ScoreSelector):
     ) -> NDArray[np.float64]:
         from dubio.methods import get_method  # the register knows every selector, this one too
 
+        supervision = supervision.certain_as_hard()
         names = self.methods
         if isinstance(names, str):
-            names = FOR_NUMBERS if supervision.kind == "numbers" else FOR_CLASSES
+            names = {"numbers": FOR_NUMBERS, "hard": FOR_CLASSES}.get(supervision.kind, FOR_MEMBERSHIPS)
         scorers = []
         for name in names:
             method = get_method(name)

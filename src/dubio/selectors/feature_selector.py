@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,7 @@ from dubio.methods import Method, get_method
 from dubio.ranking import Ranking, resolve_count
 from dubio.scores.redundancy import redundancy_ranking
 from dubio.selectors.base import BaseSelector, Count
-from dubio.significance.count import keep_significant
+from dubio.significance.count import NoFeatureStandsOut, keep_significant
 from dubio.significance.dependence import relation_pvalues
 from dubio.significance.multiple import benjamini_hochberg
 from dubio.supervision import SoftLabels, Supervision
@@ -71,6 +72,9 @@ class FeatureSelector(BaseSelector):
     n_features_ : int
     pvalues_, qvalues_ : array (n_features,)
         With "auto", except for searches named by hand.
+    sufficient_subset_ : array of int
+        Where "auto" chose a search: the smallest subset that predicts the target about as well as any. The features
+        kept are all that are related to the target; these are fewer, because one can stand in for another.
     n_missing_values_ : int
         Missing cells of X; they were taken as the median of their column.
 
@@ -139,8 +143,9 @@ class FeatureSelector(BaseSelector):
     def _fit(self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> None:
         if not isinstance(self.n_features_to_select, str):
             resolve_count(self.n_features_to_select, X.shape[1])
+        self._forget("pvalues_", "qvalues_", "sufficient_subset_")
         table, self.n_missing_values_ = _fill_with_medians(X)
-        self.supervision_ = supervision
+        self.supervision_ = supervision = supervision.certain_as_hard()
         seed = self._seed
         choice = self._choose(supervision, X.shape[1])
         method = get_method(choice.method)
@@ -148,8 +153,13 @@ class FeatureSelector(BaseSelector):
         self.method_ = method.name
         tests_relation = self.n_features_to_select == "auto" and self.method == "auto" and supervision.kind != "none"
         tests_relation &= not supervision.has_pairs
-        self.selector_ = self._make(method, choice, supervision, seed, None if tests_relation else ...)
-        self.selector_.fit(table, _target_of(supervision), **_pairs_of(supervision, method))
+        # a ranker is not to spend time on tests of its own that are not asked for
+        count = None if tests_relation and not method.is_search else self.n_features_to_select
+        self.selector_ = self._make(method, choice, supervision, seed, count)
+        with warnings.catch_warnings():
+            if tests_relation:
+                warnings.simplefilter("ignore", NoFeatureStandsOut)  # the tests below decide
+            self.selector_.fit(table, _target_of(supervision), **_pairs_of(supervision, method))
         result = self.selector_.to_ranking()
         self.scores_, self.lower_is_better_ = result.scores, result.lower_is_better
         self.ranking_, self.support_, reason = result.ranking, result.support, result.reason
@@ -160,6 +170,8 @@ class FeatureSelector(BaseSelector):
             tests = relation_pvalues(table, supervision, alpha=self.alpha, random_state=seed, n_jobs=self.n_jobs)
             self.pvalues_, self.qvalues_ = tests.pvalues, benjamini_hochberg(tests.pvalues)
             self.support_, reason = keep_significant(self.qvalues_, self.ranking_, self.alpha, stacklevel=5)
+            if method.is_search:
+                self.sufficient_subset_ = np.flatnonzero(result.support)
         if self.redundancy:
             self.ranking_ = redundancy_ranking(table, self.ranking_, weight=self.redundancy)
             if self.n_features_to_select != "auto":
@@ -177,9 +189,9 @@ class FeatureSelector(BaseSelector):
             )
         return choose(supervision, n_features)
 
-    def _make(self, method: Method, choice: Choice, supervision: Supervision, seed: int, count: Any) -> BaseSelector:
+    def _make(self, method: Method, choice: Choice, supervision: Supervision, seed: int, count: Count) -> BaseSelector:
         parameters = {
-            "n_features_to_select": self.n_features_to_select if count is ... else count,
+            "n_features_to_select": count,
             "alpha": self.alpha,
             "target": "numbers" if supervision.kind == "numbers" else "classes",
             "missing_label": None,
@@ -209,6 +221,11 @@ class FeatureSelector(BaseSelector):
         if self.redundancy:
             sentences.append(f"Features like those ranked before them were moved down (redundancy={self.redundancy:g})")
         sentences.append(f"Kept {self.n_features_} of {self.n_features_in_}: {reason}")
+        if hasattr(self, "sufficient_subset_"):
+            names = ", ".join(str(name) for name in self._names()[self.sufficient_subset_])
+            sentences.append(
+                f"Together, these predict the target about as well as any subset the search found: {names}"
+            )
         return ". ".join(sentences) + "."
 
     def to_ranking(self) -> Ranking:
@@ -248,8 +265,8 @@ def select_features(
     >>> from sklearn.datasets import load_iris
     >>> from dubio import select_features
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ranking = select_features(X, y)
-    >>> [str(name) for name in ranking.names[ranking.order]][:2]
+    >>> ranking = select_features(X, y, n_features_to_select=2)
+    >>> sorted(ranking.names[ranking.support])
     ['petal length (cm)', 'petal width (cm)']
     """
     return FeatureSelector(**options).fit(X, y, must_link=must_link, cannot_link=cannot_link).to_ranking()
@@ -275,7 +292,7 @@ def _target_of(supervision: Supervision) -> Any:
     if supervision.kind == "hard":
         assert supervision.codes is not None and supervision.classes is not None
         labels = np.full(supervision.n_rows, None, dtype=object)
-        labels[supervision.labelled] = supervision.codes[supervision.labelled].tolist()
+        labels[supervision.labelled] = supervision.classes[supervision.codes[supervision.labelled]].tolist()
         return labels
     if supervision.kind == "soft":
         assert supervision.memberships is not None and supervision.classes is not None

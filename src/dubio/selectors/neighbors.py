@@ -96,6 +96,9 @@ class NeighborSearch(BaseSelector):
     >>> noisy = flip_labels(y, 0.2, random_state=0)
     >>> search = NeighborSearch(n_features_to_select=3).fit(X, noisy)
     >>> sorted(search.get_feature_names_out())
+    ['color_intensity', 'flavanoids', 'od280/od315_of_diluted_wines']
+    >>> int((search.audit_.suggested == y).sum()) > int((noisy == y).sum())
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,10 +10,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
-from dubio.scores.relief import relieff, soft_relief
+from dubio.scores.relief import (
+    relief_neighbors,
+    relieff,
+    relieff_from_order,
+    scale_to_range,
+    soft_relief,
+    soft_relief_from_neighbors,
+    sorted_rows,
+)
 from dubio.selectors.base import Count, ScoreSelector
+from dubio.significance.permutation import OrderNull, permutation_pvalues
 from dubio.supervision import Supervision
 from dubio.table import Matrix
+
+#: Rows of which the test of ReliefF sorts all pairs.
+MAX_TESTED_ROWS = 2000
 
 
 class SoftReliefScore(ScoreSelector):
@@ -78,6 +91,28 @@ class SoftReliefScore(ScoreSelector):
     ) -> NDArray[np.float64]:
         return soft_relief(X, supervision, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs)
 
+    def _pvalues(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        table, _ = scale_to_range(X, supervision)
+        assert supervision.memberships is not None
+        P = supervision.memberships[supervision.labelled]
+        neighbors = relief_neighbors(table, self.n_neighbors, self.n_jobs)
+
+        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
+            return soft_relief_from_neighbors(table, P[order], neighbors)
+
+        return self._shuffle_rows(table, score)
+
+    def _shuffle_rows(
+        self, table: NDArray[np.float64], score: Callable[[NDArray[np.int64]], NDArray[np.float64]]
+    ) -> NDArray[np.float64]:
+        """p-values from a score of shuffled labels that finds no neighbours anew: they do not depend on labels."""
+        scores = score(np.arange(len(table)))
+        scores[np.isneginf(self.scores_)] = -np.inf
+        null = OrderNull(score, table, scores, lower_is_better=False)
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
+
 
 class ReliefFScore(SoftReliefScore):
     """Hard classes, also few of them: keep the features that tell a row from the nearest rows of other classes.
@@ -101,3 +136,19 @@ class ReliefFScore(SoftReliefScore):
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         return relieff(X, supervision, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs)
+
+    def _pvalues(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        table, _ = scale_to_range(X, supervision)
+        assert supervision.codes is not None
+        codes = supervision.codes[supervision.labelled]
+        if len(table) > MAX_TESTED_ROWS:  # all rows are sorted for each row: a sample of a long table is tested
+            rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
+            table, codes = table[rows], codes[rows]
+        neighbors = sorted_rows(table, self.n_jobs)
+
+        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
+            return relieff_from_order(table, codes[order], neighbors, self.n_neighbors)
+
+        return self._shuffle_rows(table, score)

@@ -1,5 +1,6 @@
 """What is known of the target: one record for every form, and simulators of doubt."""
 
+from dubio.supervision.pair_forms import pairs_from_labels
 from dubio.supervision.reader import (
     read_supervision,
     require_numbers,
@@ -14,7 +15,6 @@ from dubio.supervision.simulate import (
     flip_labels_near_border,
     flip_labels_to_next,
     hide_labels,
-    sample_pairs,
     unsure_expert,
 )
 from dubio.supervision.soft import soft_labels
@@ -28,11 +28,11 @@ __all__ = [
     "flip_labels_near_border",
     "flip_labels_to_next",
     "hide_labels",
+    "pairs_from_labels",
     "read_supervision",
     "require_numbers",
     "require_two_classes",
     "require_two_rows_a_class",
-    "sample_pairs",
     "soft_labels",
     "unsure_expert",
 ]

@@ -60,8 +60,8 @@ def read_supervision(
     --------
     >>> from dubio.supervision import read_supervision
     >>> s = read_supervision(["cat", None, "dog", "cat"], 4)
-    >>> s.kind, list(s.classes), list(s.codes)
-    ('hard', ['cat', 'dog'], [np.int64(0), np.int64(-1), np.int64(1), np.int64(0)])
+    >>> s.kind, s.classes.tolist(), s.codes.tolist()
+    ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
     supervision = _read_target(y, n_rows, target, missing_label)
     if must_link is None and cannot_link is None:

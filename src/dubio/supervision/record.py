@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -55,6 +55,13 @@ class Supervision:
     def has_pairs(self) -> bool:
         """Whether any must-link or cannot-link is given."""
         return len(self.must_link) + len(self.cannot_link) > 0
+
+    def certain_as_hard(self) -> Supervision:
+        """Probabilities that are all 0 or 1 as the classes they are; anything else as it is."""
+        if self.kind != "soft" or self.memberships is None or not np.isin(self.memberships, (0.0, 1.0)).all():
+            return self
+        codes = np.where(self.labelled, self.memberships.argmax(axis=1), -1)
+        return replace(self, kind="hard", codes=codes.astype(np.int64))
 
     def describe(self) -> str:
         """One sentence a person can check the reading of their labels against."""

@@ -1,4 +1,4 @@
-"""Seeded simulators of doubt: an unsure expert, wrong labels, lost labels, pairs in place of labels."""
+"""Seeded simulators of doubt: an unsure expert, wrong labels, lost labels (pairs: see ``pairs_from_labels``)."""
 
 from __future__ import annotations
 
@@ -184,49 +184,6 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     for i in free[:wanted]:
         hidden[i] = nothing
     return hidden
-
-
-def sample_pairs(
-    y: ArrayLike, n_must: int, n_cannot: int, *, random_state: Any = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw distinct must-link and cannot-link pairs from labels, uniformly over all such pairs.
-
-    Returns
-    -------
-    must_link, cannot_link : arrays (n_must, 2), (n_cannot, 2)
-        Row indices, the lower one first.
-    """
-    classes, codes = _classes(y)
-    rng = check_random_state(random_state)
-    n = len(codes)
-    sizes = np.bincount(codes, minlength=len(classes))
-    n_same = int((sizes * (sizes - 1) // 2).sum())
-    available = {"n_must": n_same, "n_cannot": n * (n - 1) // 2 - n_same}
-    for name, wanted in (("n_must", n_must), ("n_cannot", n_cannot)):
-        if not 0 <= wanted <= available[name]:
-            raise ValueError(f"{name}={wanted}, but y has {available[name]} such pairs.")
-    return (
-        _draw_pairs(codes, n_must, available["n_must"], True, rng),
-        _draw_pairs(codes, n_cannot, available["n_cannot"], False, rng),
-    )
-
-
-def _draw_pairs(
-    codes: NDArray[np.int64], wanted: int, available: int, same: bool, rng: np.random.RandomState
-) -> NDArray[np.int64]:
-    n = len(codes)
-    if wanted > available // 4:  # dense: list them all and choose
-        i, j = np.triu_indices(n, 1)
-        fit = np.flatnonzero((codes[i] == codes[j]) == same)
-        chosen = rng.choice(fit, wanted, replace=False)
-        return np.column_stack([i[chosen], j[chosen]]).astype(np.int64)
-    found: dict[tuple[int, int], None] = {}
-    while len(found) < wanted:
-        i, j = rng.randint(n, size=(2, 2 * wanted + 64))
-        for a, b in zip(np.minimum(i, j).tolist(), np.maximum(i, j).tolist(), strict=True):
-            if a != b and (codes[a] == codes[b]) == same and len(found) < wanted:
-                found[a, b] = None
-    return np.asarray(list(found), dtype=np.int64).reshape(-1, 2)
 
 
 def _flips_wanted(y: ArrayLike, rate: float) -> int:

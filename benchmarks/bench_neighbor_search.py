@@ -1,0 +1,105 @@
+"""NeighborSearch against LNT-BW and scikit-learn's sequential search; the audit of a large table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.harness import measure, show
+
+MODULE = "benchmarks.bench_neighbor_search"
+
+
+def _table(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
+    """Three classes that depend on three of the features, a fifth of the labels flipped."""
+    from dubio.supervision import flip_labels
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, d))
+    y = (X[:, 0] + X[:, 1] > 0) + 1 * (X[:, 2] > 0)
+    return X, flip_labels(y, 0.2, random_state=0)
+
+
+def neighbors(n: int, d: int, **options: Any) -> Callable[[], object]:
+    from dubio import NeighborSearch
+
+    X, y = _table(n, d)
+    return lambda: NeighborSearch(**options).fit(X, y)
+
+
+def information(n: int, d: int, **options: Any) -> Callable[[], object]:
+    from dubio import MutualInformationSearch
+
+    X, y = _table(n, d)
+    return lambda: MutualInformationSearch(random_state=0, **options).fit(X, y)
+
+
+def sequential(n: int, d: int) -> Callable[[], object]:
+    from sklearn.feature_selection import SequentialFeatureSelector
+    from sklearn.neighbors import KNeighborsClassifier
+
+    X, y = _table(n, d)
+    search = SequentialFeatureSelector(KNeighborsClassifier(15), n_features_to_select=1, direction="backward")
+    return lambda: search.fit(X, y)
+
+
+def audit(n: int, d: int, **options: Any) -> Callable[[], object]:
+    from dubio import audit_labels
+
+    X, y = _table(n, d)
+    return lambda: audit_labels(X, y, **options)
+
+
+def confident(n: int, ours: bool) -> Callable[[], object]:
+    from cleanlab.count import compute_confident_joint
+    from cleanlab.filter import find_label_issues
+
+    from dubio.noise.confident import confident_count
+
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 5, n)
+    said = rng.dirichlet(np.ones(5), size=n)
+    if ours:
+        return lambda: confident_count(said, codes)
+    return lambda: (
+        find_label_issues(codes, said, filter_by="confident_learning", n_jobs=1),
+        compute_confident_joint(codes, said),
+    )
+
+
+def main() -> None:
+    """Print the tables."""
+    one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    size = {"n": 600, "d": 18}
+    rows = [
+        ("LNT-BW", measure(MODULE, "information", environment=one, **size)),
+        ("NeighborSearch, both directions, clean='confident'", measure(MODULE, "neighbors", environment=one, **size)),
+        (
+            "NeighborSearch, both directions, clean=None",
+            measure(MODULE, "neighbors", environment=one, clean=None, **size),
+        ),
+        ("plain MI backward", measure(MODULE, "information", environment=one, label_noise=False, **size)),
+        (
+            "scikit-learn SequentialFeatureSelector, k-NN, backward",
+            measure(MODULE, "sequential", environment=one, warmup=0, repeat=1, **size),
+        ),
+    ]
+    show("search, 600 x 18, one thread", rows, "LNT-BW")
+    show(
+        "audit_labels, 20000 x 50, two jobs",
+        [("pooled", measure(MODULE, "audit", warmup=0, repeat=1, n=20_000, d=50, n_jobs=2, progress=True))],
+    )
+    show(
+        "confident learning, 20000 rows, 5 classes",
+        [
+            ("cleanlab", measure(MODULE, "confident", n=20_000, ours=False)),
+            ("dubio", measure(MODULE, "confident", n=20_000, ours=True)),
+        ],
+        "cleanlab",
+    )
+
+
+if __name__ == "__main__":
+    main()

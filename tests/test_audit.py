@@ -1,0 +1,370 @@
+"""The label audit: experts out of fold, their pool, confident learning, the record."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import approx_fprime
+from sklearn.datasets import load_iris
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+from dubio import audit_labels
+from dubio.noise import pooled
+from dubio.noise.confident import confident_count
+from dubio.noise.experts import out_of_fold_probabilities
+from dubio.noise.pooled import pool_experts
+from dubio.supervision import flip_labels
+from tests import naive
+
+ENGINES = ["pooled", "confident", "lnt"]
+
+
+def _blobs(n=150, seed=0, spread=2.5):
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 4))
+    X[np.arange(n), y] += spread
+    return X, y
+
+
+def _options(engine):
+    """Quick experts where the engine takes any."""
+    return {"engine": engine} if engine == "lnt" else {"engine": engine, "experts": GaussianNB()}
+
+
+# --- what it finds
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_flipped_labels_are_doubted(engine):
+    X, y = _blobs()
+    noisy = flip_labels(y, 0.2, random_state=0)
+    audit = audit_labels(X, noisy, engine=engine)
+    wrong = noisy != y
+    assert roc_auc_score(wrong, audit.wrong) > 0.9
+    assert audit.doubtful[wrong].mean() > 0.6
+    assert audit.doubtful[~wrong].mean() < 0.1
+    assert (audit.suggested == y).mean() > (noisy == y).mean() + 0.1
+    assert 0.1 < audit.error_rate < 0.3
+    assert np.abs(audit.flip_matrix.diagonal() - 0.8).max() < 0.2
+    assert audit.assumption in str(audit)
+
+
+def test_clean_labels_are_left_alone():
+    X, y = load_iris(return_X_y=True)
+    audit = audit_labels(X, y)
+    assert audit.flip_rate < 0.05
+    assert audit.doubtful.mean() < 0.05
+
+
+def test_detection_on_real_tables(load_table):
+    """The pool beats its own forest at finding flips."""
+    gains = []
+    for name in ("vertebral_column", "glass"):
+        X, target = load_table(name)
+        y = np.unique(target, return_inverse=True)[1]
+        noisy = flip_labels(y, 0.2, random_state=3)
+        every = audit_labels(X.to_numpy(float), noisy, random_state=3)
+        forest = audit_labels(X.to_numpy(float), noisy, experts=ExtraTreesClassifier(100), random_state=3)
+        gains.append(roc_auc_score(noisy != y, every.wrong) - roc_auc_score(noisy != y, forest.wrong))
+    assert np.mean(gains) > 0
+
+
+# --- no leak
+
+
+def test_a_label_does_not_enter_the_opinion_on_its_row():
+    """With the folds fixed, whatever label a row carries, the experts say the same of it: exactly."""
+    X, y = _blobs(60)
+    folds = np.arange(60) % 5
+    experts = {
+        "trees": ExtraTreesClassifier(10),
+        "neighbors": KNeighborsClassifier(5),
+        "tree": DecisionTreeClassifier(),
+    }
+
+    def said(labels):
+        return out_of_fold_probabilities(X, labels, 3, experts, folds=folds).probabilities
+
+    before = said(y)
+    for row in (0, 17, 44):
+        other = y.copy()
+        other[row] = (y[row] + 1) % 3
+        np.testing.assert_array_equal(said(other)[:, row], before[:, row])
+    changed = np.where(folds == 0, y, (y + 1) % 3)
+    assert (said(changed)[:, 0] != before[:, 0]).any(), "nothing depends on any label: the experts learned nothing"
+
+
+def test_random_labels_are_doubted_by_their_prior_only():
+    """Nothing to learn: on the average the experts find the label a row carries as likely as any row's.
+
+    The mean over rows of log p(own label) - sum_k prior_k log p(k) has expectation 0, but for the weights of the pool:
+    a fitted parameter is worth 1/n of a nat on the data it was fitted to. A leak of the own label, such as fitting
+    the experts on the rows they judge, makes it large.
+    """
+    rng = np.random.default_rng(0)
+    experts = {"forest": ExtraTreesClassifier(30), "bayes": GaussianNB(), "neighbors": KNeighborsClassifier(15)}
+    leaks, doubts = [], []
+    for repetition in range(10):
+        X = rng.normal(size=(200, 5))
+        y = rng.choice(3, size=200, p=[0.5, 0.3, 0.2])
+        said = out_of_fold_probabilities(X, y, 3, experts, random_state=repetition).probabilities
+        audits = [audit_labels(None, y, engine=engine, probabilities=said) for engine in ("pooled", "confident")]
+        logs = np.log(audits[1].probabilities)  # without the label
+        leaks.append((logs[np.arange(200), y] - logs @ (np.bincount(y) / len(y))).mean())
+        doubts.append([[audit.wrong[y == k].mean() for k in range(3)] for audit in audits])
+    error = np.std(leaks, ddof=1) / np.sqrt(len(leaks))
+    assert abs(np.mean(leaks)) < 3 * error + len(experts) / 200
+    assert error < 0.02
+    # and the doubt follows the prior of the label: the rarer the class, the larger
+    assert (np.diff(np.mean(doubts, axis=0), axis=1) > 0).all()
+
+    X = rng.normal(size=(200, 5))
+    y = rng.choice(3, size=200)
+    forest = ExtraTreesClassifier(50, random_state=0).fit(X, y)
+    leaked = np.log(forest.predict_proba(X) + 0.01)
+    assert (leaked[np.arange(200), y] - leaked.mean(axis=1)).mean() > 1, "the test would not see a leak"
+
+
+# --- the experts
+
+
+def test_row_order_and_names_do_not_matter():
+    X, y = _blobs(90)
+    noisy = flip_labels(y, 0.2, random_state=0)
+    order = np.random.default_rng(0).permutation(90)
+    for options in (*map(_options, ENGINES), {}):
+        here = audit_labels(X, noisy, **options)
+        there = audit_labels(X[order], noisy[order], **options)
+        np.testing.assert_allclose(there.probabilities, here.probabilities[order], rtol=1e-6)
+        named = audit_labels(X, np.array(["ant", "bee", "cat"])[noisy], **options)
+        np.testing.assert_array_equal(named.probabilities, here.probabilities)
+
+
+def test_the_same_call_gives_the_same_audit_and_the_seed_matters():
+    X, y = _blobs(90)
+    experts = ExtraTreesClassifier(10)
+    one, two = audit_labels(X, y, experts=experts), audit_labels(X, y, experts=experts)
+    np.testing.assert_array_equal(one.probabilities, two.probabilities)
+    assert (audit_labels(X, y, experts=experts, random_state=1).probabilities != one.probabilities).any()
+
+
+def test_experts_are_not_touched_and_may_be_given_in_any_form():
+    X, y = _blobs(60)
+    expert = GaussianNB()
+    for experts, names in (
+        (expert, ("GaussianNB",)),
+        ([expert, LogisticRegression(), GaussianNB()], ("GaussianNB", "LogisticRegression", "GaussianNB 2")),
+        ({"mine": expert}, ("mine",)),
+    ):
+        audit = audit_labels(X, y, experts=experts)
+        assert audit.expert_names == names
+        assert len(audit.expert_weights) == len(names)
+    assert not hasattr(expert, "classes_")
+
+
+def test_rows_without_a_label_get_one():
+    X, y = _blobs(90)
+    labels = y.astype(object)
+    hidden = np.arange(90) % 5 == 0
+    labels[hidden] = None
+    for engine in ENGINES:
+        audit = audit_labels(X, labels, **_options(engine))
+        assert (audit.suggested[hidden] == y[hidden]).mean() > 0.7
+        assert np.isnan(audit.wrong[hidden]).all()
+        assert (audit.rank[hidden] == 0).all()
+        assert sorted(audit.rank[~hidden]) == list(range(1, 73))
+        np.testing.assert_allclose(audit.probabilities.sum(axis=1), 1.0)
+        assert audit.joint.sum() == pytest.approx(72)
+    minus = np.where(hidden, -1, y)
+    np.testing.assert_array_equal(
+        audit_labels(X, minus, experts=GaussianNB()).wrong, audit_labels(X, labels, experts=GaussianNB()).wrong
+    )
+
+
+def test_a_small_class_reduces_the_folds_and_says_so():
+    X, y = _blobs(60)
+    y[y == 2] = 1
+    y[:3] = 2
+    with pytest.warns(UserWarning, match=r"class .*2.* has 3 labelled rows, fewer than n_folds=5: 3 folds"):
+        audit = audit_labels(X, y)
+    assert audit.n_folds == 3
+    assert "quadratic" not in audit.expert_names
+
+
+def test_a_class_of_one_row_is_an_error():
+    X, y = _blobs(60)
+    y[5] = 7
+    with pytest.raises(ValueError, match=r"class .*7.* has 1 labelled row: nobody can judge"):
+        audit_labels(X, y)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"engine": "magic"}, "engine='magic': give one of 'pooled', 'confident', 'lnt'"),
+        ({"experts": RidgeClassifier()}, r"'RidgeClassifier' \(RidgeClassifier\) has no predict_proba"),
+        ({"experts": {"best": object()}}, r"'best' \(object\) has no predict_proba"),
+        ({"experts": []}, "experts is empty"),
+        ({"n_folds": 1}, "n_folds=1: at least 2"),
+        ({"probabilities": np.ones((60, 2)) / 2}, r"shape \(60, 2\), but y has 60 rows and 3 classes \(0, 1, 2\)"),
+        ({"probabilities": np.ones((59, 3)) / 3}, r"shape \(59, 3\), but y has 60 rows"),
+        ({"probabilities": np.ones(60)}, r"shape \(60,\), but y has 60 rows"),
+        ({"probabilities": np.ones((60, 3))}, r"row 0 sum to \[3\.0\], not to 1 \(60 such"),
+        ({"probabilities": np.full((60, 3), np.nan)}, r"missing values in 60 row\(s\), first in row 0"),
+        ({"probabilities": np.tile([1.5, -0.5, 0.0], (60, 1))}, "negative or missing values in 60"),
+        ({"probabilities": np.ones((60, 3)) / 3, "experts": GaussianNB()}, "experts or probabilities, not both"),
+        ({"engine": "lnt", "experts": GaussianNB()}, "takes neither experts nor probabilities"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        audit_labels(*_blobs(60), **options)
+
+
+def test_bad_labels_are_named():
+    X, y = _blobs(60)
+    with pytest.raises(ValueError, match="y has one class only"):
+        audit_labels(X, np.zeros(60, dtype=int))
+    with pytest.raises(ValueError, match=r"y has shape \(60, 3\), class probabilities"):
+        audit_labels(X, np.eye(3)[y])
+    with pytest.raises(ValueError, match="y is None"):
+        audit_labels(X, None)
+    with pytest.raises(ValueError, match="X is None: without a table give probabilities"):
+        audit_labels(None, y)
+    with pytest.raises(ValueError, match="y has 59 rows and X has 60"):
+        audit_labels(X, y[:-1])
+    X[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN: column 1"):
+        audit_labels(X, y)
+
+
+# --- ready probabilities
+
+
+@pytest.mark.parametrize("engine", ["pooled", "confident"])
+def test_ready_probabilities_take_the_place_of_experts(engine):
+    X, y = _blobs(90)
+    noisy = flip_labels(y, 0.2, random_state=0)
+    said = out_of_fold_probabilities(X, noisy, 3, {"bayes": GaussianNB()}).probabilities
+    own = audit_labels(X, noisy, engine=engine, experts={"bayes": GaussianNB()})
+    for ready in (said, said[0]):
+        audit = audit_labels(None, noisy, engine=engine, probabilities=ready)
+        np.testing.assert_allclose(audit.probabilities, own.probabilities, rtol=1e-6)
+        assert audit.n_folds == 0
+
+
+# --- the pool
+
+
+def test_pool_maximises_the_literal_likelihood():
+    X, y = _blobs(60, spread=3.0)
+    noisy = flip_labels(y, 0.2, random_state=0)
+    said = out_of_fold_probabilities(X, noisy, 3, {"a": GaussianNB(), "b": KNeighborsClassifier(7)}).probabilities
+    priors = np.bincount(noisy) / 60
+    logs = np.log((said + pooled.FLOOR * priors) / (1 + pooled.FLOOR) + 1e-12)
+    for flips in (True, False):
+        pool = pool_experts(said, noisy, flips=flips)
+        assert not flips or 0.01 < pool.flip_rate < 0.5
+        best = naive.pooled_log_likelihood(logs, noisy, pool.weights, pool.flip_rate)
+        for weights, rate in (
+            (pool.weights * 1.05, pool.flip_rate),
+            (pool.weights + np.array([0.05, 0.0]), pool.flip_rate),
+            (pool.weights + np.array([0.0, 0.05]), pool.flip_rate),
+            (pool.weights, pool.flip_rate * 0.9),
+        ):
+            assert naive.pooled_log_likelihood(logs, noisy, weights, rate) <= best + 1e-9
+        if flips:
+            slope = approx_fprime(
+                [pool.flip_rate], lambda r, w=pool.weights: naive.pooled_log_likelihood(logs, noisy, w, r[0]), 1e-6
+            )
+            assert abs(slope[0]) < 1e-3
+
+
+def test_pooled_memberships_are_bayes_rule():
+    rng = np.random.default_rng(0)
+    said = rng.dirichlet(np.ones(3), size=(2, 50))
+    codes = rng.integers(-1, 3, 50)
+    pool = pool_experts(said, codes, flips=True)
+    for i in range(50):
+        expected = pool.opinions[i].copy()
+        if codes[i] >= 0:
+            expected *= [1 - pool.flip_rate if k == codes[i] else pool.flip_rate / 2 for k in range(3)]
+        np.testing.assert_allclose(pool.memberships[i], expected / expected.sum(), rtol=1e-12)
+
+
+# --- confident learning
+
+
+@given(st.integers(0, 10_000), st.integers(2, 5), st.floats(0.05, 3.0))
+def test_confident_learning_is_cleanlabs(seed, n_classes, concentration):
+    count = pytest.importorskip("cleanlab.count")
+    filters = pytest.importorskip("cleanlab.filter")
+    rng = np.random.default_rng(seed)
+    codes = np.concatenate([np.arange(n_classes), rng.integers(0, n_classes, 60)])
+    said = rng.dirichlet(np.full(n_classes, concentration), size=len(codes))
+    said[np.arange(len(codes)), codes] += 0.3
+    said /= said.sum(axis=1, keepdims=True)
+    ours = confident_count(said, codes)
+    np.testing.assert_array_equal(
+        ours.doubtful, filters.find_label_issues(codes, said, filter_by="confident_learning", n_jobs=1)
+    )
+    np.testing.assert_allclose(ours.thresholds, count.get_confident_thresholds(codes, said), rtol=1e-12)
+    raw = count.compute_confident_joint(codes, said, calibrate=False).astype(float)
+    np.testing.assert_allclose(ours.joint, raw / raw.sum(axis=1, keepdims=True) * np.bincount(codes)[:, None])
+
+
+# --- the record
+
+
+def test_the_frame_has_the_tables_own_index():
+    X, y = _blobs(30)
+    names = [f"row {i}" for i in range(30)]
+    labels = y.astype(object)
+    labels[4] = None
+    audit = audit_labels(pd.DataFrame(X, index=names), labels, experts=GaussianNB())
+    frame = audit.to_frame()
+    assert list(frame.index) == names
+    assert list(frame.columns) == ["given", "suggested", "wrong", "doubtful", "rank", "p(0)", "p(1)", "p(2)"]
+    assert pd.isna(frame.loc["row 4", "rank"])
+    assert frame.loc["row 4", "given"] is None
+    first = frame.sort_values("rank").iloc[0]
+    assert first["wrong"] == frame["wrong"].max()
+    by_class = audit.classes_frame()
+    assert by_class["rows"].tolist() == [10, 9, 10]
+    np.testing.assert_allclose(by_class[[f"labelled {k}" for k in range(3)]].sum(axis=1), 1.0)
+    from_y = audit_labels(X, pd.Series(y, index=names), experts=GaussianNB())
+    assert list(from_y.to_frame().index) == names
+
+
+def test_the_record_cannot_be_changed():
+    audit = audit_labels(*_blobs(30), experts=GaussianNB())
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        audit.engine = "other"
+    with pytest.raises(ValueError, match="read-only"):
+        audit.probabilities[0] = 0.0
+
+
+def test_the_callers_arrays_are_untouched():
+    X, y = _blobs(30)
+    X, before = np.asfortranarray(X), X.copy()
+    X.setflags(write=False)
+    y.setflags(write=False)
+    audit_labels(X, y, experts=GaussianNB())
+    np.testing.assert_array_equal(X, before)
+
+
+def test_progress_is_told():
+    seen = []
+    audit_labels(*_blobs(30), experts=GaussianNB(), progress=lambda *what: seen.append(what))
+    assert seen == [("GaussianNB", fold, 5) for fold in range(1, 6)]

@@ -1,0 +1,277 @@
+"""The k-NN losses of a subset, and the search on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.naive_bayes import GaussianNB
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dubio import NeighborSearch
+from dubio._kernels.distances import scratch_marks
+from dubio._kernels.neighbor_loss import nearest_after_change
+from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
+from dubio.search import ADD, REMOVE, SearchPath, SubsetDistances, best_subsets, greedy_search, order_by_presence
+from dubio.supervision import flip_labels, hide_labels
+from tests import naive
+
+
+@parametrize_with_checks([NeighborSearch(experts=GaussianNB(), n_folds=2)])
+def test_scikit_learn_checks_with_cleaning(estimator, check):
+    check(estimator)
+
+
+def _problem(n=40, d=5, seed=0, whole=False):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n, d)).astype(float) if whole else rng.normal(size=(n, d))
+    y = (X[:, 0] + X[:, 1] > np.median(X[:, 0] + X[:, 1])) + 1 * (X[:, 2] > np.quantile(X[:, 2], 0.7))
+    return X, y
+
+
+def _soft(y, seed=0):
+    rng = np.random.default_rng(seed)
+    P = np.eye(3)[y] + rng.uniform(0, 0.5, size=(len(y), 3))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("whole", [False, True])  # whole numbers: many ties and duplicate rows, exact arithmetic
+@pytest.mark.parametrize("k", [1, 4, 39, 100])
+@pytest.mark.parametrize("change", [ADD, REMOVE])
+def test_losses_equal_the_literal_ones(whole, k, change):
+    X, y = _problem(whole=whole)
+    P = _soft(y)
+    numbers = X @ [1.0, -2.0, 0.0, 0.0, 1.0]
+    start = np.array([0, 2, 4]) if change == ADD else np.arange(5)
+    candidates = np.array([1, 3]) if change == ADD else np.array([0, 3, 4])
+    subsets = [np.union1d(start, [c]) if change == ADD else np.setdiff1d(start, [c]) for c in candidates]
+    for criterion, literal in (
+        (NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=k), lambda s: naive.neighbor_cross_entropy(s, P, k)),
+        (
+            NeighborSquaredError(SubsetDistances(X), numbers, n_neighbors=k),
+            lambda s: naive.neighbor_squared_error(s, numbers, k),
+        ),
+    ):
+        assert criterion.start(start) == pytest.approx(literal(X[:, start]), rel=1e-12)
+        expected = [literal(X[:, subset]) for subset in subsets]
+        np.testing.assert_allclose(criterion.evaluate(candidates, change), expected, rtol=1e-12)
+        criterion.apply(int(candidates[0]), change)
+        rest = np.array([c for c in (1, 3) if c != candidates[0]]) if change == ADD else candidates[1:]
+        expected = [literal(X[:, np.union1d(subsets[0], [c])]) for c in rest]
+        if change == REMOVE:
+            expected = [literal(X[:, np.setdiff1d(subsets[0], [c])]) for c in rest]
+        np.testing.assert_allclose(criterion.evaluate(rest, change), expected, rtol=1e-12)
+
+
+def test_a_class_without_any_membership_does_not_count():
+    X, y = _problem()
+    P = np.column_stack([np.eye(3)[y], np.zeros(len(y))])
+    wide = NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=5).start(np.arange(5))
+    narrow = NeighborCrossEntropy(SubsetDistances(X), P[:, :3], n_neighbors=5).start(np.arange(5))
+    assert wide == narrow
+
+
+def test_loss_is_that_of_the_priors_when_every_row_is_a_neighbour():
+    """With all other rows as neighbours no feature matters: the leave-one-out class shares."""
+    X, y = _problem()
+    P = np.eye(3)[y]
+    n, sizes = len(y), P.sum(axis=0)
+    criterion = NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=n)
+    expected = -np.log((sizes - 1 + sizes / n) / n).mean()
+    np.testing.assert_allclose(criterion.start(np.arange(5)), expected, rtol=1e-12)
+    np.testing.assert_allclose(criterion.evaluate(np.arange(5), REMOVE), expected, rtol=1e-12)
+
+
+def test_losses_do_not_depend_on_threads():
+    X, y = _problem(n=300)
+    values = [
+        NeighborCrossEntropy(SubsetDistances(X, n_threads=t), np.eye(3)[y]).evaluate(np.arange(5), ADD) for t in (1, 2)
+    ]
+    np.testing.assert_array_equal(*values)
+
+
+@pytest.mark.parametrize("n_rows", [0, 1])
+def test_a_loss_needs_another_row(n_rows):
+    with pytest.raises(ValueError, match=rf"X has {n_rows} labelled row\(s\)"):
+        NeighborSquaredError(SubsetDistances(np.zeros((n_rows, 2))), np.zeros(n_rows))
+
+
+@given(st.lists(st.integers(0, 6), min_size=2, max_size=70), st.integers(1, 20))
+@settings(max_examples=100)
+def test_nearest_after_change_is_a_stable_sort(gaps, k):
+    squared = np.array(gaps, dtype=float)
+    squared[0] = np.inf
+    k = min(k, len(gaps) - 1)
+    expected = np.argsort(squared, kind="stable")[:k]
+    column = np.zeros(len(gaps))
+    found, scratch = np.empty(k, dtype=np.int32), np.empty(k)
+    nearest_after_change(squared, column, 0.0, 1.0, 1e300, scratch_marks(len(gaps)), scratch, found)
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(scratch, squared[expected])
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_search_follows_the_literal_path(direction):
+    X, y = _problem(n=30)
+    fitted = NeighborSearch(direction=direction, clean=None, n_neighbors=4, standardize=False).fit(X, y)
+    expected = naive.greedy_path(X, lambda s: naive.neighbor_cross_entropy(s, np.eye(3)[y], 4), direction)
+    assert {size: subset.tolist() for size, subset in fitted.subsets_.items()} == expected
+    for size, subset in expected.items():
+        literal = naive.neighbor_cross_entropy(X[:, subset], np.eye(3)[y], 4)
+        assert fitted.values_[size] == pytest.approx(literal, rel=1e-10)
+    order = np.argsort(fitted.ranking_)
+    assert all(set(order[:size]) == set(subset) for size, subset in expected.items())
+
+
+def test_both_keeps_the_better_subset_of_each_size():
+    X = np.random.default_rng(3).normal(size=(120, 8))
+    y = 1 * ((X[:, 0] > 0) != (X[:, 1] > 0))  # one of the two alone says nothing: forward cannot begin with them
+    one = {d: NeighborSearch(direction=d, clean=None).fit(X, y) for d in ("forward", "backward")}
+    both = NeighborSearch(clean=None).fit(X, y)
+    differ = 0
+    for size in range(1, 9):
+        values = {d: one[d].values_[size] for d in one}
+        better = min(values, key=values.get)
+        assert both.values_[size] == values[better]
+        differ += values["forward"] != values["backward"]
+        if values["forward"] != values["backward"]:
+            np.testing.assert_array_equal(both.subsets_[size], one[better].subsets_[size])
+    assert differ > 0, "the two directions agree everywhere: this data tests nothing"
+    assert both.support_.sum() == 4
+    np.testing.assert_array_equal(np.flatnonzero(both.support_), both.subsets_[4])
+
+
+def test_combined_paths_of_unequal_length():
+    long = SearchPath("backward", {3: np.array([0, 1, 2]), 2: np.array([0, 1])}, {3: 1.0, 2: 2.0}, ())
+    short = SearchPath("forward", {1: np.array([2]), 2: np.array([1, 2])}, {1: 5.0, 2: 3.0}, ())
+    subsets, values = best_subsets([long, short], larger_is_better=False)
+    assert values == {1: 5.0, 2: 2.0, 3: 1.0}
+    assert best_subsets([long, short], larger_is_better=True)[1] == {1: 5.0, 2: 3.0, 3: 1.0}
+    assert order_by_presence(subsets, 4).tolist() == [2, 0, 1, 3]
+
+
+@pytest.mark.parametrize("clean", ["confident", "pooled", "lnt", None])
+def test_wrong_labels_are_survived(clean):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 240)
+    X = rng.normal(size=(240, 6))
+    X[:, 4] += 3 * (y == 1)
+    X[:, 1] += 3 * (y == 2)
+    noisy = flip_labels(y, 0.2, random_state=1)
+    fitted = NeighborSearch(n_features_to_select=2, clean=clean).fit(X, noisy)
+    assert fitted.subsets_[2].tolist() == [1, 4]
+    if clean is None:
+        assert fitted.audit_ is None
+        assert len(fitted.used_rows_) == 240
+    else:
+        assert fitted.audit_.engine == clean
+    if clean == "confident":
+        dropped = np.setdiff1d(np.arange(240), fitted.used_rows_)
+        np.testing.assert_array_equal(dropped, np.flatnonzero(fitted.audit_.doubtful))
+        assert (noisy != y)[dropped].mean() > 0.8
+        assert len(dropped) > 20
+
+
+@pytest.mark.parametrize("clean", ["confident", "pooled", "lnt", None])
+def test_row_order_does_not_matter_with_any_cleaning(clean):
+    X, y = _problem(n=80, whole=clean != "lnt")
+    order = np.random.default_rng(1).permutation(80)
+    search = NeighborSearch(clean=clean, experts=None if clean in ("lnt", None) else GaussianNB())
+    here = search.fit(X, y).subsets_
+    there = search.fit(X[order], y[order]).subsets_
+    for size in here:
+        np.testing.assert_array_equal(here[size], there[size])
+
+
+def test_ties_do_not_favour_the_first_class():
+    """All rows alike in the first feature, classes in blocks: index order would predict everybody from one class."""
+    X = np.column_stack([np.repeat([0.0, 0.0, 1.0], 40), np.random.default_rng(0).normal(size=120)])
+    y = np.repeat([0, 1, 2], 40)
+    fitted = NeighborSearch(direction="forward", clean=None, standardize=False, n_features_to_select=1).fit(X, y)
+    # rows of classes 0 and 1 are mixed evenly, so their loss is near log 2, not that of a sure and wrong prediction
+    assert fitted.subsets_[1].tolist() == [0]
+    assert fitted.values_[1] == pytest.approx(2 / 3 * np.log(2), abs=0.1)
+
+
+def test_unlabelled_rows_are_left_out():
+    X, y = _problem(n=90)
+    some = hide_labels(y, 0.3, random_state=0)
+    known = np.array([label is not None for label in some])
+    for clean in (None, "pooled"):
+        search = NeighborSearch(clean=clean, experts=GaussianNB(), standardize=False)
+        partly, only = search.fit(X, some).values_, search.fit(X[known], y[known]).values_
+        if clean is None:
+            assert partly == only
+        assert set(search.fit(X, some).used_rows_) == set(np.flatnonzero(known))
+
+
+def test_soft_labels_are_taken_as_they_are():
+    X, y = _problem()
+    P = _soft(y)
+    fitted = NeighborSearch(n_neighbors=4, standardize=False).fit(X, P)
+    assert fitted.audit_ is None
+    last = naive.neighbor_cross_entropy(X, P, 4)
+    assert fitted.values_[5] == pytest.approx(last, rel=1e-10)
+
+
+def test_numbers_are_predicted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 6))
+    y = X[:, 5] ** 2 + np.abs(X[:, 2])
+    y[::7] = np.nan
+    fitted = NeighborSearch(n_features_to_select=2).fit(X, y)
+    assert fitted.subsets_[2].tolist() == [2, 5]
+    assert fitted.audit_ is None
+    known = ~np.isnan(y)
+    scaled = (X - X.mean(axis=0)) / X.std(axis=0)
+    literal = naive.neighbor_squared_error(scaled[known][:, [2, 5]], y[known])
+    assert fitted.values_[2] == pytest.approx(literal, rel=1e-9)
+
+
+def test_constant_features_come_last_and_nothing_else_will_do():
+    X, y = _problem()
+    X[:, 3] = 7.0
+    fitted = NeighborSearch(clean=None, n_features_to_select=5).fit(X, y)
+    assert fitted.ranking_[3] == 5
+    assert sorted(fitted.subsets_) == [1, 2, 3, 4]
+    assert fitted.support_.all()
+    with pytest.raises(ValueError, match=r"no feature that varies: all 2 column\(s\) are constant"):
+        NeighborSearch(clean=None).fit(np.ones((40, 2)), y)
+
+
+def test_too_many_rows_are_refused_before_the_audit():
+    X, y = _problem()
+    with pytest.raises(ValueError, match="X has 40 rows, more than max_rows=39"):
+        NeighborSearch(max_rows=39).fit(X, y)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="y has one class only"):
+        NeighborSearch(target="classes").fit(np.random.default_rng(0).normal(size=(20, 2)), np.zeros(20, dtype=int))
+
+
+def test_lonely_classes_are_trusted_and_said():
+    X, y = _problem(n=60)
+    y[0] = 9
+    fitted = NeighborSearch(experts=GaussianNB()).fit(X, y)
+    assert 0 in fitted.used_rows_
+    assert 9 not in fitted.audit_.classes
+    with pytest.warns(UserWarning, match="the labels are not audited: 1 class"):
+        alone = NeighborSearch(experts=GaussianNB()).fit(X[:8], [0, 0, 0, 0, 0, 0, 1, 2])
+    assert alone.audit_ is None
+    assert len(alone.used_rows_) == 8
+
+
+def test_verbose_says_where_it_is(capsys):
+    X, y = _problem()
+    NeighborSearch(experts=GaussianNB(), verbose=1).fit(X, y)
+    out, err = capsys.readouterr()
+    assert out.count("[NeighborSearch]") == 9
+    assert "audit: GaussianNB, fold 5 of 5" in err
+
+
+def test_search_accepts_the_criterion_as_any_other():
+    X, y = _problem()
+    path = greedy_search(NeighborCrossEntropy(SubsetDistances(X), np.eye(3)[y]), [0, 1, 4], direction="forward")
+    assert sorted(path.subsets) == [1, 2, 3]

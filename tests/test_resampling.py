@@ -1,0 +1,143 @@
+"""Stability: draws that do not depend on threads, and the index of Nogueira."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from dubio import (
+    ConstraintScore,
+    FeatureSelector,
+    FisherScore,
+    LaplacianScore,
+    SupervisedLaplacianScore,
+    WeightedLaplacianScore,
+    stability,
+)
+from dubio.significance import nogueira_index
+from dubio.supervision import unsure_expert
+from tests import naive
+
+subsets = st.tuples(st.integers(2, 12), st.integers(1, 8)).flatmap(lambda shape: arrays(np.bool_, shape))
+
+
+@given(subsets)
+def test_nogueira_index_is_the_literal_one_and_bounded(Z):
+    found = nogueira_index(Z)
+    if 0 < Z.sum() < Z.size:
+        assert found.value == pytest.approx(naive.nogueira_index(Z.astype(float)), abs=1e-12)
+    else:
+        assert found == (1.0, 1.0, 1.0)
+    assert -1 / (len(Z) - 1) - 1e-9 <= found.value <= 1 + 1e-12
+    assert found.low <= found.value <= found.high + 1e-12
+
+
+@given(subsets, st.integers(0, 100))
+def test_nogueira_index_knows_no_order(Z, seed):
+    rng = np.random.default_rng(seed)
+    shuffled = Z[rng.permutation(len(Z))][:, rng.permutation(Z.shape[1])]
+    np.testing.assert_allclose(nogueira_index(Z), nogueira_index(shuffled), atol=1e-12)
+
+
+def test_interval_of_the_index_covers_the_truth():
+    """Features kept independently with given probabilities: the limit is known."""
+    p = np.array([0.9, 0.9, 0.6, 0.4, 0.1, 0.1])
+    k = p.mean()
+    truth = 1 - (p * (1 - p)).mean() / (k * (1 - k))
+    rng = np.random.default_rng(0)
+    intervals = [nogueira_index(rng.uniform(size=(60, 6)) < p) for _ in range(200)]
+    covered = np.mean([i.low <= truth <= i.high for i in intervals])
+    assert covered >= 0.90  # 95 % asked for, three standard errors less
+
+
+@pytest.mark.parametrize("bad", [[[True, False]], [True, False], np.zeros((3, 0)), [[0.5, 1.0], [1.0, 0.0]]])
+def test_bad_subsets(bad):
+    with pytest.raises(ValueError, match="selected"):
+        nogueira_index(bad)
+
+
+def _table(n=60):
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    X = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("abcde"))
+    X["a"] += 3 * y
+    X["b"] += y
+    return X, y
+
+
+@pytest.mark.parametrize("resample", ["bootstrap", "subsample"])
+def test_draws_of_rows_do_not_depend_on_jobs(resample):
+    X, y = _table()
+    y = np.where(np.arange(60) % 4 == 0, -1, y)
+    one = stability(FisherScore(n_features_to_select=2), X, y, n_draws=8, resample=resample)
+    two = stability(FisherScore(n_features_to_select=2), X, y, n_draws=8, resample=resample, n_jobs=2)
+    np.testing.assert_array_equal(one.rankings, two.rankings)
+    assert one.index == two.index
+    assert one.frequency[0] == 1.0 and one.rank_low[0] == one.rank_high[0] == 1
+    assert one.to_frame()["feature"].tolist()[0] == "a"
+    other = stability(FisherScore(n_features_to_select=2), X, y, n_draws=8, resample=resample, random_state=5)
+    assert (other.rankings != one.rankings).any()
+
+
+def test_soft_labels_are_drawn_and_pairs_are_drawn():
+    X, y = _table()
+    P = unsure_expert(y, 0.3, random_state=0).memberships
+    sure = stability(WeightedLaplacianScore(n_features_to_select=2), X, P, n_draws=10)
+    assert sure.resample == "labels" and sure.frequency[0] == 1.0
+    assert len(np.unique(sure.rankings, axis=0)) > 1
+    must = [(i, i + 3) for i in range(40)]
+    cannot = [(i, i + 1) for i in range(40)]
+    sure = stability(ConstraintScore(n_features_to_select=2), X, must_link=must, cannot_link=cannot, n_draws=5)
+    assert sure.resample == "pairs" and sure.frequency[0] == 1.0
+
+
+def test_no_labels_and_numbers():
+    X, y = _table()
+    assert stability(LaplacianScore(), X, n_draws=3).resample == "bootstrap"
+    numbers = y + np.random.default_rng(0).normal(size=60)
+    numbers[::5] = np.nan
+    assert stability(SupervisedLaplacianScore(), X, numbers, n_draws=3).frequency[0] == 1.0
+    assert stability(FeatureSelector(n_features_to_select=2), X.to_numpy(), y, n_draws=3).names.tolist()[0] == "x0"
+
+
+def test_progress_is_reported(capsys):
+    X, y = _table()
+    seen = []
+    stability(FisherScore(), X, y, n_draws=4, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 4), (2, 4), (3, 4), (4, 4)]
+    stability(FisherScore(), X, y, n_draws=2, progress=True)
+    said = capsys.readouterr()
+    assert "2 of 2 draws" in said.err and said.out == ""
+
+
+def test_the_selector_itself_is_left_alone():
+    X, y = _table()
+    selector = FisherScore()
+    stability(selector, X, y, n_draws=2)
+    assert not hasattr(selector, "ranking_")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_draws": 1}, "n_draws=1"),
+        ({"confidence": 1.0}, "confidence"),
+        ({"resample": "columns"}, "resample='columns'"),
+        ({"resample": "labels"}, "y holds none"),
+        ({"resample": "pairs"}, "none are given"),
+    ],
+)
+def test_bad_options(options, message):
+    X, y = _table()
+    with pytest.raises(ValueError, match=message):
+        stability(FisherScore(), X, y, **options)
+
+
+def test_rows_are_not_drawn_beside_pairs():
+    X, _ = _table()
+    with pytest.raises(ValueError, match="use resample='pairs'"):
+        stability(ConstraintScore(), X, must_link=[(0, 3)], cannot_link=[(0, 1)], resample="bootstrap")

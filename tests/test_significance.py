@@ -1,0 +1,375 @@
+"""p-values that are what they say, false discoveries, and how many features are kept."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import sparse, stats
+
+import dubio
+from dubio.graphs.targets import target_graph
+from dubio.scores.dependence import smooth_r2
+from dubio.significance import (
+    NoFeatureStandsOut,
+    benjamini_hochberg,
+    cauchy_combination,
+    keep_significant,
+    leave_one_out_pvalues,
+    linear_pvalues,
+    permutation_pvalues,
+    relation_pvalues,
+    shuffle_supervision,
+    smallest_sufficient_size,
+    smooth_pvalues,
+)
+from dubio.significance.graphs import GraphNull, RatioForms, column_moments, permutation_moments
+from dubio.significance.leave_one_out import _graph
+from dubio.supervision import read_supervision, unsure_expert
+from tests import naive
+
+pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+@given(pvalues)
+def test_q_values_are_monotone_and_reject_as_the_step_up_rule(p):
+    p = np.array(p)
+    q = benjamini_hochberg(p)
+    assert (q >= p - 1e-15).all() and (q <= 1).all()
+    order = np.argsort(p)
+    assert (np.diff(q[order]) >= 0).all()
+    for alpha in (0.01, 0.05, 0.3):
+        # a value on the very edge may go either way by rounding
+        if not np.isclose(q, alpha, rtol=1e-9).any():
+            assert set(np.flatnonzero(q <= alpha).tolist()) == naive.benjamini_hochberg_rejections(p, alpha)
+
+
+@given(pvalues, pvalues)
+def test_cauchy_combination_lies_between_and_is_symmetric(p, q):
+    size = min(len(p), len(q))
+    p, q = np.array(p[:size]), np.array(q[:size])
+    both = cauchy_combination(p, q)
+    np.testing.assert_array_equal(both, cauchy_combination(q, p))
+    low, high = np.minimum(p, q), np.minimum(np.maximum(p, q), 0.99)
+    assert (both >= np.minimum(low, 0.99) * (1 - 1e-9)).all() and (both <= np.maximum(high, 1e-300) * (1 + 1e-9)).all()
+
+
+def test_cauchy_combination_is_the_printed_rule_and_nobody_has_a_veto():
+    p = np.array([[0.02, 0.3, 0.8], [0.5, 0.04, 0.6]])
+    printed = 0.5 - np.arctan(np.tan((0.5 - p) * np.pi).mean(axis=0)) / np.pi
+    np.testing.assert_allclose(cauchy_combination(*p), printed, rtol=1e-12)
+    assert cauchy_combination([1e-6], [1.0])[0] < 1e-5
+    assert cauchy_combination([0.0], [0.5])[0] < 1e-200
+
+
+@pytest.mark.parametrize("bad", [[1.2], [-0.1], [np.nan], [], [[0.1]]])
+def test_bad_p_values(bad):
+    with pytest.raises(ValueError, match=r"outside|shape"):
+        benjamini_hochberg(bad)
+
+
+def test_permutation_moments_are_exact():
+    """Against all 720 permutations."""
+    rng = np.random.default_rng(0)
+    n = 6
+    A = rng.normal(size=(n, n))
+    centre = np.eye(n) - 1 / n
+    M = centre @ (A + A.T) @ centre
+    f = rng.exponential(size=n)
+    values = [f[list(p)] @ M @ f[list(p)] for p in itertools.permutations(range(n))]
+    c = f - f.mean()
+    mean, variance = permutation_moments(
+        np.array([(c**2).mean()]), np.array([(c**4).mean()]), n, np.trace(M), (np.diag(M) ** 2).sum(), (M**2).sum()
+    )
+    np.testing.assert_allclose([mean[0], variance[0]], [np.mean(values), np.var(values)], rtol=1e-9)
+
+
+def test_ratio_forms_know_their_matrices():
+    """Traces and products of A and B, against the dense matrices."""
+    rng = np.random.default_rng(0)
+    S = sparse.csr_array(np.triu(rng.uniform(size=(8, 8)) * (rng.uniform(size=(8, 8)) < 0.5), 1))
+    S = sparse.csr_array(S + S.T)
+    d = S.toarray().sum(axis=1)
+    A = np.diag(d) - S.toarray()
+    B = np.diag(d) - np.outer(d, d) / d.sum()
+    P = rng.dirichlet([1, 2, 3], size=8)
+    sim = P @ P.T
+    C = np.diag(sim.sum(axis=1)) - sim
+    complete = 8 * np.eye(8) - 1
+    for forms, (a, b) in ((RatioForms.of_laplacian(S), (A, B)), (RatioForms.of_memberships(P), (C, complete))):
+        np.testing.assert_allclose(forms.traces, [np.trace(a), np.trace(b)])
+        x, y = np.diag(a), np.diag(b)
+        np.testing.assert_allclose(forms.diagonals, [x @ x, x @ y, y @ y])
+        np.testing.assert_allclose(forms.entries, [(a * a).sum(), (a * b).sum(), (b * b).sum()])
+
+
+def test_column_moments_in_units_of_the_largest_deviation():
+    X = np.random.default_rng(0).exponential(size=(30, 3)) * [1, 1e-9, 1e9] + [0, 1, 1e12]
+    second, fourth = column_moments(X)
+    f = X - X.mean(axis=0)
+    f /= np.abs(f).max(axis=0)
+    np.testing.assert_allclose(second, (f**2).mean(axis=0), rtol=1e-3)
+    np.testing.assert_allclose(fourth, (f**4).mean(axis=0), rtol=1e-3)
+
+
+def _null_pvalues(kind, test, n_tables=60, n=80, d=4):
+    found = []
+    for seed in range(n_tables):
+        rng = np.random.default_rng(seed)
+        X = np.column_stack([rng.normal(size=(n, d - 1)), rng.integers(0, 3, size=n)])
+        if kind == "numbers":
+            y = rng.exponential(size=n)
+        else:
+            y = rng.permutation(np.arange(n) % 3)
+            if kind == "soft":
+                y = unsure_expert(y, 0.3, random_state=seed).memberships
+        found.append(test(X, read_supervision(y, n, target="numbers" if kind == "numbers" else "classes"), seed))
+    return np.concatenate(found)
+
+
+@pytest.mark.parametrize("kind", ["hard", "soft", "numbers"])
+@pytest.mark.parametrize(
+    "test",
+    [
+        lambda X, s, seed: linear_pvalues(X, s),
+        lambda X, s, seed: smooth_pvalues(X, s, random_state=seed),
+    ],
+    ids=["linear", "smooth"],
+)
+def test_p_values_are_uniform_without_a_relation(kind, test):
+    assert stats.kstest(_null_pvalues(kind, test), "uniform").pvalue > 0.01
+
+
+@pytest.mark.parametrize("kind", ["hard", "soft", "numbers"])
+def test_combined_p_values_are_honest_in_the_tail(kind):
+    p = _null_pvalues(kind, lambda X, s, seed: relation_pvalues(X, s, random_state=seed).pvalues, n_tables=40)
+    # 160 p-values: binomial bounds at three standard errors around the level
+    for level in (0.05, 0.2):
+        assert (p <= level).mean() <= level + 3 * np.sqrt(level * (1 - level) / len(p))
+
+
+def test_heavy_tails_and_a_tiny_class_do_not_fool_the_linear_test():
+    """The plain F-test rejects a third of such features at 1 %."""
+    p, plain = [], []
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_cauchy(size=(100, 1)) ** 3
+        y = np.zeros(100, dtype=int)
+        y[:2] = 1
+        y = rng.permutation(y)
+        p.append(linear_pvalues(X, read_supervision(y, 100))[0])
+        groups = [X[y == k, 0] for k in (0, 1)]
+        plain.append(stats.f_oneway(*groups).pvalue)
+    assert np.mean(np.array(p) <= 0.01) <= 0.03
+    assert np.mean(np.array(plain) <= 0.01) <= np.mean(np.array(plain) <= 0.05)
+
+
+def test_permutation_p_values_of_a_graph_score_are_uniform():
+    found = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        null = GraphNull(target_graph(rng.normal(size=60)), rng.exponential(size=(60, 5)))
+        found.append(permutation_pvalues(null, n_permutations=200, random_state=seed))
+    found = np.concatenate(found)
+    assert stats.kstest(found, "uniform").pvalue > 0.01
+
+
+def test_screening_agrees_with_permutations():
+    rng = np.random.default_rng(0)
+    null = GraphNull(target_graph(rng.normal(size=100)), rng.normal(size=(100, 40)))
+    quick = null.screen()
+    null.screen = lambda: None
+    full = permutation_pvalues(null, n_permutations=400)
+    middle = (full > 0.1) & (full < 0.9)
+    assert np.abs(quick - full)[middle].max() < 0.15
+
+
+def test_wide_tables_get_more_permutations():
+    """One strong feature among many cannot pass Benjamini-Hochberg with a thousand permutations."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 120))
+    X[:, 7] += 6 * y
+    fitted = dubio.WeightedLaplacianScore(n_features_to_select="auto").fit(X, y)
+    assert fitted.pvalues_[7] < 1 / 3000
+    assert fitted.support_[7]
+
+
+def test_leave_one_out_graphs_are_the_literal_ones():
+    from dubio._kernels.leave_one_out import leave_one_out_neighbors
+    from dubio.graphs.neighbors import heat
+    from dubio.scores.quadratic import laplacian_ratio
+
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    X[3] = X[4]
+    neighbors, squared = np.empty((4, 40, 5), dtype=np.int64), np.empty((4, 40, 5))
+    leave_one_out_neighbors(X, 0, 0, 40, neighbors, squared)
+    for r in range(4):
+        graph = _graph(neighbors[r], squared[r], "or")
+        graph.data = heat(graph.data, 1.0)
+        np.testing.assert_allclose(
+            laplacian_ratio(graph, X[:, [r]])[0], naive.leave_one_out_laplacian_score(X, r), rtol=1e-9
+        )
+
+
+def test_a_graph_of_its_own_is_never_used_unsupervised():
+    """Independent features: hardly any may look related to the others (on their own graph nearly all do)."""
+    found = [leave_one_out_pvalues(np.random.default_rng(s).normal(size=(80, 6)), random_state=s) for s in range(25)]
+    found = np.concatenate(found)
+    assert (found <= 0.05).mean() <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(found))
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=(80, 1))
+    X = np.hstack([shared + 0.3 * rng.normal(size=(80, 3)), rng.normal(size=(80, 2))])
+    fitted = dubio.LaplacianScore(n_features_to_select="auto").fit(X)
+    np.testing.assert_array_equal(fitted.support_, [True, True, True, False, False])
+
+
+def test_shuffling_keeps_what_is_known_together():
+    y = np.array([0, 0, 1, 1, -1, -1, -1, -1])
+    s = read_supervision(y, 8, must_link=[(0, 4)], cannot_link=[(2, 5)])
+    moved, weights = shuffle_supervision(s, np.random.default_rng(3), np.arange(8.0))
+    assert sorted(moved.codes.tolist()) == sorted(s.codes.tolist())
+    for a, b in ((s, moved),):
+        for pair, other in zip(a.must_link, b.must_link, strict=True):
+            assert [a.codes[i] for i in pair] == [b.codes[i] for i in other]
+    np.testing.assert_array_equal(weights[moved.labelled].sum(), np.arange(8.0)[s.labelled].sum())
+    assert set(np.flatnonzero(moved.labelled)) <= {0, 1, 2, 3, 4, 5}  # rows of which something is known
+
+
+RANKERS = [
+    dubio.LaplacianScore(),
+    dubio.SupervisedLaplacianScore(),
+    dubio.SemiSupervisedLaplacianScore(n_neighbors=5),
+    dubio.WeightedLaplacianScore(),
+    dubio.FisherScore(),
+    dubio.SmoothR2Score(),
+    dubio.LinearR2Score(),
+    dubio.SoftReliefScore(),
+    dubio.ReliefFScore(),
+    dubio.MeanRankScore(),
+    dubio.ConstraintScore(),
+    dubio.MutualInformationRanking(label_noise=False, random_state=0),
+    dubio.FeatureSelector(),
+]
+
+
+@pytest.mark.parametrize("selector", RANKERS, ids=lambda s: type(s).__name__)
+def test_auto_finds_what_is_there_and_says_when_nothing_is(selector):
+    rng = np.random.default_rng(0)
+    hidden = rng.normal(size=80)
+    X = rng.normal(size=(80, 8))
+    X[:, :2] = hidden[:, None] + 0.3 * X[:, :2]
+    y = hidden if selector._target == "numbers" else (hidden > 0).astype(int)
+    selector.set_params(n_features_to_select="auto").fit(X, y)
+    assert selector.support_[:2].all()
+    assert selector.support_.sum() <= 4
+    assert "stand out" in selector.explanation_
+    np.testing.assert_array_equal(selector.support_, selector.qvalues_ <= 0.05)
+    table = selector.to_ranking().to_frame()
+    assert {"pvalue", "qvalue"} <= set(table.columns)
+    with pytest.warns(NoFeatureStandsOut, match="no feature stands out"):
+        selector.fit(rng.normal(size=(80, 8)), rng.permutation(y))
+    assert selector.n_features_ == 1 and selector.ranking_[selector.support_] == [1]
+    assert "no feature stands out" in selector.explanation_
+
+
+def test_smooth_p_values_share_one_null():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 30))
+    s = read_supervision(rng.normal(size=50), 50, target="numbers")
+    p, scores = smooth_pvalues(X, s), smooth_r2(X, s)
+    assert (np.diff(p[np.argsort(-scores)]) >= 0).all()  # the order of the scores is that of the p-values
+
+
+def test_weights_travel_with_their_labels():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 3))
+    X[:, 0] += 2 * y
+    fitted = dubio.FisherScore(n_features_to_select="auto").fit(X, y, sample_weight=rng.uniform(0.5, 2, size=60))
+    assert fitted.support_[0]
+
+
+def test_keep_significant_needs_one_clear_feature():
+    ranking = np.array([2, 1, 3])
+    support, reason = keep_significant(np.array([0.02, 0.04, 0.9]), ranking, 0.05)
+    assert support.tolist() == [True, True, False] and "2 of 3" in reason
+    with pytest.warns(NoFeatureStandsOut):
+        support, reason = keep_significant(np.array([0.03, 0.04, 0.9]), ranking, 0.05)
+    assert support.tolist() == [False, True, False]
+
+
+def test_smallest_sufficient_size():
+    rng = np.random.default_rng(0)
+    noise = {size: rng.normal(scale=0.1, size=200) for size in (1, 2, 3, 4)}
+    rows = {1: noise[1] + 0.2, 2: noise[2] + 1, 3: noise[3] + 1, 4: noise[4] + 1.001}
+    subsets = {size: np.arange(size) for size in rows}
+    values = {size: float(v.sum()) for size, v in rows.items()}
+    values[4] = max(values.values()) + 1
+    size, reason = smallest_sufficient_size(subsets, values, lambda s: rows[len(s)], larger_is_better=True)
+    assert size == 2 and "not significantly worse" in reason
+    losses = {s: -v for s, v in rows.items()}
+    flipped = {s: -v for s, v in values.items()}
+    assert smallest_sufficient_size(subsets, flipped, lambda s: losses[len(s)], larger_is_better=False)[0] == 2
+    with pytest.warns(NoFeatureStandsOut, match="no better than"):
+        worse = smallest_sufficient_size(
+            subsets, flipped, lambda s: losses[len(s)], larger_is_better=False, value_of_nothing=-1e9
+        )
+    assert worse[0] == 1
+    with pytest.raises(ValueError, match="same sizes"):
+        smallest_sufficient_size(subsets, {}, lambda s: rows[1], larger_is_better=True)
+    with pytest.raises(ValueError, match="alpha"):
+        smallest_sufficient_size(subsets, values, lambda s: rows[1], larger_is_better=True, alpha=2)
+
+
+@pytest.mark.parametrize(
+    "search",
+    [dubio.NeighborSearch(clean=None), dubio.MutualInformationSearch(label_noise=False, random_state=0)],
+    ids=lambda s: type(s).__name__,
+)
+def test_searches_keep_a_sufficient_subset(search):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=120)
+    X = rng.normal(size=(120, 5))
+    X[:, 1] += 3 * y
+    fitted = search.set_params(n_features_to_select="auto").fit(X, y)
+    assert fitted.support_[1] and fitted.n_features_ <= 2
+    assert "feature(s)" in fitted.explanation_
+    assert fitted.support_.sum() == fitted.n_features_
+
+
+@pytest.mark.parametrize("name", ["neighbor", "information"])
+def test_row_values_sum_to_the_criterion(name):
+    from dubio.information import InformationCriterion
+    from dubio.information.neighbor_loss import NeighborCrossEntropy
+    from dubio.search import SubsetDistances
+
+    rng = np.random.default_rng(0)
+    X, P = rng.normal(size=(50, 4)), np.eye(3)[np.arange(50) % 3]
+    distances = SubsetDistances(X)
+    if name == "neighbor":
+        criterion = NeighborCrossEntropy(distances, P)
+    else:
+        criterion = InformationCriterion(distances, lambda _: P, n_neighbors=4)
+    features = np.array([0, 2])
+    value = criterion.start(features)
+    np.testing.assert_allclose(criterion.row_values(features).sum(), value, rtol=1e-9)
+
+
+def test_alpha_is_obeyed_and_checked():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 20)), rng.normal(size=100)
+    X[:, 0] += 0.35 * y
+    counts = []
+    for alpha in (1e-6, 0.2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoFeatureStandsOut)
+            fitted = dubio.LinearR2Score(n_features_to_select="auto", alpha=alpha).fit(X, y)
+        counts.append((fitted.qvalues_ <= alpha).sum())
+    assert counts[0] < counts[1]
+    with pytest.raises(ValueError, match="alpha"):
+        dubio.LinearR2Score(n_features_to_select="auto", alpha=1.5).fit(X, y)
