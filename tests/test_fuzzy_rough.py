@@ -16,6 +16,7 @@ from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
 from dubio.fuzzyrough.decision import hard_decision, number_decision, soft_decision
 from dubio.fuzzyrough.similarity import similarity_coordinates
+from dubio.search.criterion import ADD
 from tests import naive
 
 
@@ -177,11 +178,12 @@ def test_the_two_criteria_agree_on_a_larger_table(way, kind):
     )
     np.testing.assert_allclose(fast.region_all, full.region_all, atol=1e-12)
     for _ in range(d):
-        values = fast.values()
-        np.testing.assert_allclose(values, full.values(), atol=1e-11)
-        best = int(values.argmax())
-        full.add(int(full.candidates[best]), float(values[best]))
-        fast.add(int(fast.candidates[best]), float(values[best]))
+        candidates = fast.candidates
+        values = fast.evaluate(candidates, ADD)
+        np.testing.assert_allclose(values, full.evaluate(candidates, ADD), atol=1e-11)
+        best = int(candidates[values.argmax()])
+        full.apply(best, ADD)
+        fast.apply(best, ADD)
     assert fast.value == pytest.approx(fast.value_all)
 
 

@@ -26,6 +26,7 @@ from dubio._kernels.fuzzy_rough import (
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.decision import Decision
+from dubio.search.criterion import ADD
 
 # Sums of the same distances in another order differ by some 1e-16.
 TRUTH_TOLERANCE = 1e-12
@@ -40,8 +41,19 @@ _SAMPLED_ROWS = 256
 Claims = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]
 
 
+#: Dependencies closer than this are equal: they are means of sums, taken in different orders.
+GAMMA_TOLERANCE = 1e-9
+
+
 class DependencyCriterion(ABC):
-    """gamma of the chosen features (``value``), of all (``value_all``) and with each candidate (``values``)."""
+    """gamma of the chosen features (``value``), of all (``value_all``) and with each candidate added.
+
+    A :class:`~dubio.search.Criterion` for forward searches: gamma never falls, and what is finished stays so. It is
+    not submodular, though: a feature that gains nothing now may gain later beside another, so a search values every
+    candidate anew in every round, and a round in which none gains still adds one.
+    """
+
+    larger_is_better = True
 
     def __init__(
         self,
@@ -74,20 +86,32 @@ class DependencyCriterion(ABC):
         """Positive region of each row: the largest truth among its claims."""
         return np.maximum.reduceat(truth, self.decision.starts[:-1])
 
-    def values(self) -> NDArray[np.float64]:
-        """gamma of the chosen features with each of ``candidates`` added."""
+    def start(self, features: NDArray[np.int64]) -> float:
+        """A search begins without features: what is finished cannot be undone."""
+        if len(features) or self.chosen:
+            raise ValueError("the dependency can only be searched forward, once, from no feature at all")
+        return self.value
+
+    def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        """gamma of the chosen features with each of the candidates (all those not chosen, ascending) added."""
+        assert change == ADD
+        self._values = dict(zip(candidates.tolist(), self._candidate_values(), strict=True))
+        return np.array(list(self._values.values()))
+
+    def apply(self, feature: int, change: int) -> None:
+        """Choose a candidate."""
+        assert change == ADD
+        self.chosen.append(feature)
+        self.candidates = self.candidates[self.candidates != feature]
+        self.value = float(self._values[feature])
+        self._advance(feature)
+
+    def _candidate_values(self) -> NDArray[np.float64]:
         live_rows = np.zeros(self.n_rows, dtype=bool)
         live_rows[self._row_of_claim[self._live]] = True
         settled = (self.weights[~live_rows] * self._floors[~live_rows]).sum()
         sums = self._candidate_sums(live_rows) if live_rows.any() else np.zeros(len(self.candidates))
         return np.minimum((settled + sums) / self._total_weight, self.value_all)
-
-    def add(self, feature: int, value: float) -> None:
-        """Choose a candidate, whose ``values()`` entry was ``value``."""
-        self.chosen.append(feature)
-        self.candidates = self.candidates[self.candidates != feature]
-        self.value = value
-        self._advance(feature)
 
     @abstractmethod
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -55,6 +55,8 @@ def greedy_search(
     *,
     direction: Direction = "backward",
     stop_size: int | None = None,
+    stop_value: float | None = None,
+    tie_tolerance: float = 0.0,
     on_step: Callable[[SearchStep, int], None] | None = None,
 ) -> SearchPath:
     """Walk from all features to few (backward) or from none to many (forward), the best change each time.
@@ -69,6 +71,10 @@ def greedy_search(
         Backward removes the feature without which the criterion is best; forward adds the best one.
     stop_size : int, optional
         Size to stop at: by default 1 backward, all features forward.
+    stop_value : float, optional
+        Forward: stop as soon as the criterion is as good as this (before the first step if it already is).
+    tie_tolerance : float, default=0
+        Values closer than this to the best, or to ``stop_value``, are equal to it.
     on_step : callable, optional
         Called as ``on_step(step, n_steps)`` after each step, to show progress.
 
@@ -111,13 +117,16 @@ def greedy_search(
     if inside:
         subsets[len(start)], values[len(start)] = start, value
     n_steps = abs(len(start) - stop)
-    better = np.argmax if criterion.larger_is_better else np.argmin
+    sign = 1.0 if criterion.larger_is_better else -1.0
     while len(inside) != stop:
+        if stop_value is not None and sign * value >= sign * stop_value - tie_tolerance:
+            break
         began = time.perf_counter()
         movable = inside if change == REMOVE else set(features.tolist()) - inside
         candidates = np.asarray(sorted(movable), dtype=np.int64)
         candidate_values = criterion.evaluate(candidates, change)
-        best = int(better(candidate_values))
+        signed = sign * candidate_values
+        best = int(np.flatnonzero(signed >= signed.max() - tie_tolerance)[0])
         feature, value = int(candidates[best]), float(candidate_values[best])
         inside = inside - {feature} if change == REMOVE else inside | {feature}
         if len(inside) != stop:

@@ -13,10 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dubio._kernels.threads import resolve_threads
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
+from dubio.fuzzyrough.criterion import GAMMA_TOLERANCE
 from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
-from dubio.fuzzyrough.reduct import GAMMA_TOLERANCE, forward_search
 from dubio.fuzzyrough.similarity import SIMILARITIES
 from dubio.ranking import Ranking, resolve_count
+from dubio.search import greedy_search
 from dubio.selectors.base import BaseSelector
 from dubio.supervision import Supervision
 from dubio.supervision.reader import Target
@@ -172,19 +173,26 @@ class FuzzyRoughSearch(BaseSelector):
             n_threads=resolve_threads(self.n_jobs),
         )
         without = criterion.value
-        path = forward_search(criterion, wish)
-        self.dependencies_ = np.array(path.dependencies)
+        path = greedy_search(
+            criterion,
+            np.arange(n_features),
+            direction="forward",
+            stop_size=wish,
+            stop_value=criterion.value_all,
+            tie_tolerance=GAMMA_TOLERANCE,
+        )
+        chosen = path.order().tolist()
+        self.dependencies_ = np.array([step.value for step in path.steps])
         self.dependency_all_ = criterion.value_all
         self._gains = np.zeros(n_features)
-        self._gains[path.features] = np.diff(path.dependencies, prepend=without)
-        self.ranking_ = np.full(n_features, len(path.features) + 1, dtype=np.int64)
-        self.ranking_[path.features] = np.arange(1, len(path.features) + 1)
-        sizes = range(1, len(path.features) + 1)
-        self.subsets_ = {size: np.sort(np.array(path.features[:size])) for size in sizes}
-        if not path.features:
+        self._gains[chosen] = np.diff(self.dependencies_, prepend=without)
+        self.ranking_ = np.full(n_features, len(chosen) + 1, dtype=np.int64)
+        self.ranking_[chosen] = np.arange(1, len(chosen) + 1)
+        self.subsets_ = path.subsets
+        if not chosen:
             _warn_nothing_found(criterion.value_all, len(rows))
-        self.n_features_ = max(1, len(path.features)) if wish is None else wish
-        kept = [*path.features, *_not_needed(X[rows], path.features)][: self.n_features_]
+        self.n_features_ = max(1, len(chosen)) if wish is None else wish
+        kept = [*chosen, *_not_needed(X[rows], chosen)][: self.n_features_]
         self.support_ = np.isin(np.arange(n_features), kept)
 
     def to_ranking(self) -> Ranking:
