@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.feature_selection import mutual_info_regression
 from sklearn.model_selection import KFold
 
 from dubio.datasets import load
 from dubio.papers.claims import better, not_worse
 from dubio.papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio.papers.judges import best_first, nearest_rmse, scaled
+from dubio.papers.ksg import ksg_information
 from dubio.scores import laplacian_score, semi_supervised_laplacian_score, supervised_laplacian_score
 
 #: At most 50 features are chosen; a curve is taken at these sizes.
@@ -41,10 +41,9 @@ def correlation(
 def information(
     X: NDArray[np.float64], y: NDArray[np.float64], known: NDArray[np.bool_], seed: int
 ) -> NDArray[np.int64]:
-    neighbors = min(3, int(known.sum()) - 1)
-    return best_first(
-        mutual_info_regression(X[known], y[known], n_neighbors=neighbors, random_state=seed), low_is_good=False
-    )
+    neighbors = min(5, int(known.sum()) - 1)
+    scores = [ksg_information(column, y[known], n_neighbors=neighbors) for column in X[known].T]
+    return best_first(scores, low_is_good=False)
 
 
 def supervised(
