@@ -118,7 +118,8 @@ class Experiment:
     findings : callable, optional
         ``findings(summary)`` judges the paper's claims by our numbers.
     sources, derive
-        An experiment without repetitions of its own: ``derive(summaries of the sources)`` gives its cells' measures.
+        An experiment without repetitions of its own: ``derive(summaries of the sources)`` gives, by the key of a cell,
+        its measures and the number of repetitions behind them.
     """
 
     name: str

@@ -148,9 +148,10 @@ def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> E
     assert experiment.derive is not None
     sources = [done[name] for name in experiment.sources]
     derived = experiment.derive({source.name: source for source in sources})
-    cells = tuple(
-        _cell(cell, cell.full if cell.key in derived else 0, derived.get(cell.key, {})) for cell in experiment.cells
-    )
+    cells = []
+    for cell in experiment.cells:
+        measures, repetitions = derived.get(cell.key, ({}, 0))
+        cells.append(_cell(cell, repetitions, measures))
     summary = ExperimentSummary(
         name=experiment.name,
         paper=experiment.paper,
@@ -159,7 +160,7 @@ def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> E
         versions=tuple(sorted({version for source in sources for version in source.versions})),
         days=tuple(sorted({day for source in sources for day in source.days})),
         checksums={},
-        cells=cells,
+        cells=tuple(cells),
     )
     return _judged(experiment, summary, {})
 
@@ -244,17 +245,14 @@ def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Se
     if judged:
         inside = sum(bool(entry.inside) for entry in judged)
         gaps = [abs(e.ours - e.printed) for e in judged if e.ours is not None and e.printed is not None]
-        what = "agree" if inside == len(judged) else "lie inside their band"
-        parts.append(
-            f"{inside} of {len(judged)} printed numbers {what} (mean absolute difference {np.mean(gaps):.3g})."
-        )
+        words = f"{inside} of {len(judged)} printed numbers lie inside their band"
+        parts.append(f"{words} (mean absolute difference {np.mean(gaps):.3g}).")
     told = [finding for finding in findings if finding.holds is not None]
     if told:
         parts.append(f"{sum(bool(f.holds) for f in told)} of {len(told)} claims hold in our numbers.")
     if not parts:
-        parts.append(
-            "Too few repetitions to judge." if any(c.repetitions for c in summary.cells) else "Nothing was run."
-        )
+        judgeable = bool(findings) or any(entry.printed is not None for entry in entries)
+        parts.append("Too few repetitions to judge." if judgeable else "No printed number to compare with.")
     if not summary.is_complete:
         parts.append("Not all repetitions of a full run are done.")
     return " ".join(parts)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dubio.datasets import load
-from dubio.papers.claims import better, the_same
+from dubio.papers.claims import better, enough, the_same
 from dubio.papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio.papers.judges import tuned_balanced_error
 from dubio.selectors.mutual_information import MutualInformationSearch
@@ -83,10 +83,23 @@ def _cells() -> tuple[Cell, ...]:
 
 def _figure_1(summaries: Mapping[str, Any]) -> dict[str, Any]:
     """Iris at 20 % is part of Figure 4: no need to run it twice."""
-    measures = summaries["lnt-figures-4-6"].cell("dataset=iris,flips=0.2").measures
-    if not measures:
+    cell = summaries["lnt-figures-4-6"].cell("dataset=iris,flips=0.2")
+    if not cell.measures:
         return {}
-    return {"dataset=iris": {"noise-free": measures["BW-C"], "20 % flipped": measures["BW-N"]}}
+    curves = {"noise-free": cell.measures["BW-C"], "20 % flipped": cell.measures["BW-N"]}
+    return {"dataset=iris": (curves, cell.repetitions)}
+
+
+def _figure_1_findings(summary: Any) -> list[Finding]:
+    """The paper: significantly higher whatever the number of features (but all of them)."""
+    claim = "The error is higher with wrong labels at 1, 2 and 3 features, by more than two standard errors."
+    if not enough(summary, "dataset=iris"):
+        return [Finding(claim, None, "Too few repetitions.")]
+    measures = summary.cell("dataset=iris").measures
+    clean, noisy = measures["noise-free"], measures["20 % flipped"]
+    apart = [noisy.mean[i] - clean.mean[i] > 2 * (noisy.error[i] ** 2 + clean.error[i] ** 2) ** 0.5 for i in range(3)]
+    gaps = ", ".join(f"{noisy.mean[i] - clean.mean[i]:.1f}" for i in range(3))
+    return [Finding(claim, all(apart), f"Differences {gaps} points.")]
 
 
 EXPERIMENTS = (
@@ -118,7 +131,8 @@ EXPERIMENTS = (
         paper="lnt",
         title="Figure 1: what 20 % of wrong labels do to a plain backward search on iris",
         about="The iris cell of Figure 4 at 20 %: BW-C and BW-N.",
-        cells=(Cell({"dataset": "iris"}, 1, 1, 0.0, "iris", "iris"),),
+        cells=(Cell({"dataset": "iris"}, 100, 3, 0.0, "iris", "iris"),),
+        findings=_figure_1_findings,
         displays=(
             Curves(
                 "Balanced error by size of the subset",
