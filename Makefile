@@ -34,7 +34,17 @@ format: $(VENV)/.installed
 	$(BIN)/ruff format .
 
 bench: $(VENV)/.bench
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks --write
+
+# The examples are run by `make test`; this builds the pages from them and from the docstrings.
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m pytest -q tests/test_docs.py
+	$(BIN)/python -m sphinx -q --keep-going -b html docs docs/_build/html
+	@echo "The user guide: $(CURDIR)/docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache

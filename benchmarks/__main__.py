@@ -1,21 +1,85 @@
-"""``python -m benchmarks [NAME ...]``: run every ``bench_*.py`` beside this file, or the named ones."""
+"""``python -m benchmarks [--write] [NAME ...]``: run every ``bench_*.py`` beside this file, or the named ones.
+
+With ``--write``, what they print also becomes ``docs/benchmarks.md``, under the versions it was measured with.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
+import platform
 import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numba
 
-def main(names: list[str]) -> None:
+PACKAGES = (
+    "dubio",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "numba",
+    "pyarrow",
+    "dask",
+    "pynndescent",
+    "skfeature-chappers",
+    "fuzzy-rough-learn",
+    "skrebate",
+    "fastcan",
+)
+PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+HEAD = """# Benchmarks
+
+Written by `make bench`: every table below was printed by the benchmark named above it, each case in a fresh process on
+the same machine in the same run. Times move from machine to machine, and with what else runs on one: compare ratios.
+
+"""
+
+
+class _Tee(io.TextIOBase):
+    """Text that is both shown and kept."""
+
+    def __init__(self) -> None:
+        self.kept = io.StringIO()
+
+    def write(self, text: str) -> int:
+        sys.__stdout__.write(text)  # type: ignore[union-attr]
+        return self.kept.write(text)
+
+    def flush(self) -> None:
+        sys.__stdout__.flush()  # type: ignore[union-attr]
+
+
+def versions() -> str:
+    """Machine and versions, as a paragraph."""
+    found = []
+    for package in PACKAGES:
+        with contextlib.suppress(PackageNotFoundError):
+            found.append(f"{package} {version(package)}")
+    cores = numba.config.NUMBA_NUM_THREADS
+    return f"Python {platform.python_version()}, {platform.machine()}, {cores} cores; {', '.join(found)}.\n"
+
+
+def main(arguments: list[str]) -> None:
+    write = "--write" in arguments
+    names = [name for name in arguments if name != "--write"]
     here = Path(__file__).parent
     known = sorted(path.stem.removeprefix("bench_") for path in here.glob("bench_*.py"))
     unknown = sorted(set(names) - set(known))
     if unknown:
         sys.exit(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join(known)}")
-    for name in names or known:
-        print(f"\n# {name}", flush=True)
-        importlib.import_module(f"benchmarks.bench_{name}").main()
+    tee = _Tee()
+    with contextlib.redirect_stdout(tee):
+        for name in names or known:
+            print(f"\n# {name}", flush=True)
+            importlib.import_module(f"benchmarks.bench_{name}").main()
+    if write:
+        PAGE.parent.mkdir(exist_ok=True)
+        body = tee.kept.getvalue().replace("\n## ", "\n### ").replace("\n# ", "\n## ")
+        PAGE.write_text(HEAD + versions() + body)
+        print(f"\nwritten: {PAGE.relative_to(PAGE.parent.parent)}")
 
 
 if __name__ == "__main__":

@@ -1,73 +1,118 @@
-"""``make demo``: give a table that ships with scikit-learn doubtful labels, rank its features, write a page."""
+"""``dubio demo``: a table that ships with scikit-learn, labels in doubt, the ranking and the report."""
 
 from __future__ import annotations
 
-import html
+import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_wine
 
-from dubio.ranking import Ranking
-from dubio.selectors import WeightedLaplacianScore
+from dubio.noise import audit_labels
+from dubio.selectors.feature_selector import FeatureSelector
+from dubio.significance import stability
 from dubio.supervision import unsure_expert
 
 #: Mean doubt of the simulated expert.
 DOUBT = 0.4
+#: Columns added as shuffled copies: they look real and mean nothing.
+N_DECOYS = 7
+
+_CODE = """\
+from dubio import FeatureSelector
+from dubio.demo import doubtful_wine
+
+X, labels, truth, guesses = doubtful_wine(seed={seed})
+selector = FeatureSelector(random_state={seed}).fit(X, labels)
+print(selector.explanation_)
+print(selector.to_ranking())"""
 
 
-def run(out: Path = Path("dubio-demo.html"), *, seed: int = 0) -> Path:
-    """Rank the wine table from an unsure expert's labels; print the ranking and write it to ``out``."""
-    bunch = load_wine()
-    expert = unsure_expert(bunch.target_names[bunch.target], DOUBT, random_state=seed)
-    wrong = float(np.mean(expert.y_error != bunch.target_names[bunch.target]))
-    names = np.asarray(bunch.feature_names, dtype=object)
-    doubtful = _ranking(bunch.data, expert.memberships, names)
-    guessed = _ranking(bunch.data, expert.y_error, names)
-    clean = _ranking(bunch.data, bunch.target, names)
-    story = (
-        f"Wine: {len(bunch.data)} rows, {bunch.data.shape[1]} features, 3 classes. A simulated expert gives each row "
-        f"probabilities instead of a class (mean doubt {DOUBT:g}); asked for one class a row, the same expert would "
-        f"be wrong in {100 * wrong:.0f} % of them."
+def doubtful_wine(seed: int = 0) -> tuple[Any, Any, Any, Any]:
+    """The wine table with shuffled decoy columns; an unsure expert's labels; the truth; the expert's plain guesses.
+
+    Examples
+    --------
+    >>> from dubio.demo import doubtful_wine
+    >>> X, labels, truth, guesses = doubtful_wine()
+    >>> X.shape, labels.shape, round(float((guesses != truth).mean()), 2)
+    ((178, 20), (178, 3), 0.44)
+    """
+    bunch = load_wine(as_frame=True)
+    table = bunch.data.rename(columns=lambda name: name.replace("_", " "))
+    rng = np.random.default_rng(seed)
+    for name in list(table.columns[:N_DECOYS]):
+        table[f"shuffled {name}"] = rng.permutation(table[name].to_numpy())
+    truth = np.asarray(["barolo", "grignolino", "barbera"])[bunch.target]
+    expert = unsure_expert(truth, DOUBT, random_state=seed)
+    return table, expert.memberships, truth, expert.y_error
+
+
+def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, jobs: int | None = None) -> Path:
+    """Rank, print, write the report, and say where it is."""
+    from dubio.cli.output import print_table
+    from dubio.cli.progress import step
+    from dubio.cli.ranking import settled
+    from dubio.report import write_report
+
+    X, labels, truth, guesses = doubtful_wine(seed)
+    with step("ranking"):
+        doubtful = FeatureSelector(random_state=seed, n_jobs=jobs).fit(X, labels)
+        clean = FeatureSelector(random_state=seed, n_jobs=jobs).fit(X, truth)
+    wrong = float(np.mean(guesses != truth))
+    print(
+        f"Wine: {len(X)} rows, {X.shape[1]} features of which {N_DECOYS} are shuffled copies that mean nothing. A "
+        f"simulated\nexpert gives each row class probabilities (mean doubt {DOUBT:g}); asked for one class, the same "
+        f"expert\nwould be wrong in {100 * wrong:.0f} % of the rows.\n"
     )
-    print(story + "\n")
-    print(f"{'rank':>4}  {'feature':<30} {'score':>7}  {'clean labels say':>16}  {'wrong labels say':>16}")
-    for j in doubtful.order:
-        print(
-            f"{doubtful.ranking[j]:>4}  {names[j]:<30} {doubtful.scores[j]:>7.3f}  {clean.ranking[j]:>16}  "
-            f"{guessed.ranking[j]:>16}"
+    ranking = doubtful.to_ranking()
+    rows = [
+        (
+            int(ranking.ranking[j]),
+            str(ranking.names[j]),
+            float(ranking.extras["qvalue"][j]),
+            bool(doubtful.support_[j]),
+            int(clean.ranking_[j]),
+            bool(clean.support_[j]),
         )
-    for word, other in (("probabilities", doubtful), ("the wrong labels", guessed)):
-        shared = np.isin(other.order[:5], clean.order[:5]).sum()
-        print(f"\nOf the five best features by clean labels, {shared} are among the five best by {word}.", end="")
-    out.write_text(_page(story, doubtful, clean, guessed), encoding="utf-8")
-    print(f"\n\nThe ranking as a page: {out.resolve()}")
-    return out
-
-
-def _ranking(X: Any, y: Any, names: Any) -> Ranking:
-    return Ranking.from_scores(WeightedLaplacianScore().fit(X, y).scores_, names=names, keep=5)
-
-
-def _page(story: str, doubtful: Ranking, clean: Ranking, guessed: Ranking) -> str:
-    longest = np.nanmax(doubtful.scores[np.isfinite(doubtful.scores)])
-    rows = "".join(
-        f"<tr><td>{doubtful.ranking[j]}</td><td>{html.escape(str(doubtful.names[j]))}</td>"
-        f"<td><meter min=0 max={longest:.4g} value={doubtful.scores[j]:.4g}></meter> {doubtful.scores[j]:.3f}</td>"
-        f"<td>{clean.ranking[j]}</td><td>{guessed.ranking[j]}</td></tr>"
-        for j in doubtful.order
+        for j in ranking.order
+    ]
+    columns = [
+        ("rank", "right"),
+        ("feature", "left"),
+        ("q-value", "right"),
+        ("kept", "left"),
+        ("clean labels: rank", "right"),
+        ("kept", "left"),
+    ]
+    print_table("Features by the doubtful labels, beside what clean labels would have said", columns, rows)
+    agreed = int((doubtful.support_ & clean.support_).sum())
+    decoys = int(doubtful.support_[-N_DECOYS:].sum())
+    print(
+        f"Kept {doubtful.n_features_} features, {agreed} of the {clean.n_features_} that clean labels would keep and "
+        f"{decoys} of the {N_DECOYS} shuffled ones.\n"
     )
-    return (
-        "<!doctype html><html lang=en><meta charset=utf-8><title>dubio: features ranked from doubtful labels</title>"
-        "<style>body{font:16px system-ui;max-width:50rem;margin:2rem auto;padding:0 1rem;color-scheme:light dark}"
-        "table{border-collapse:collapse;width:100%}td,th{padding:.3rem .6rem;text-align:left;"
-        "border-bottom:1px solid #8884}</style>"
-        f"<h1>Features ranked from doubtful labels</h1><p>{html.escape(story)}</p>"
-        "<table><thead><tr><th>rank</th><th>feature</th><th>score (low is good)</th><th>rank by clean labels</th>"
-        f"<th>rank by wrong labels</th></tr></thead><tbody>{rows}</tbody></table></html>\n"
+    with step("resampling") as advance:
+        sure = stability(settled(doubtful), X, labels, n_draws=30, random_state=seed, progress=advance)
+    with step("doubting the labels"):
+        audit = audit_labels(X, guesses, random_state=seed, n_jobs=jobs)
+    write_report(
+        report,
+        doubtful,
+        X,
+        labels,
+        stability=sure,
+        audit=audit,
+        table_name="the wine table",
+        target_name="the grape",
+        code=_CODE.format(seed=seed),
+        notes=["The doubtful labels listed below are those of the expert's plain guesses, one class a row."],
     )
+    path = Path(report).resolve()
+    print(f"The report: {path}")
+    return path
 
 
 if __name__ == "__main__":
-    run()
+    show()

@@ -11,16 +11,11 @@ from dubio.selectors.consensus import MeanRankScore
 from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintScore
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
-from dubio.selectors.laplacian import (
-    FisherScore,
-    LaplacianScore,
-    SemiSupervisedLaplacianScore,
-    SupervisedLaplacianScore,
-    WeightedLaplacianScore,
-)
+from dubio.selectors.laplacian import LaplacianScore, SemiSupervisedLaplacianScore, SupervisedLaplacianScore
 from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
 from dubio.selectors.neighbors import NeighborSearch
 from dubio.selectors.relief import ReliefFScore, SoftReliefScore
+from dubio.selectors.weighted import FisherScore, WeightedLaplacianScore
 from dubio.supervision import Supervision
 
 Known = Literal["none", "hard", "soft", "numbers", "pairs"]

@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+#: Rows of the table in a notebook.
+_SHOWN = 50
+
 
 @dataclass(frozen=True)
 class Ranking:
@@ -105,11 +108,14 @@ class Ranking:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
+        shown = self.order[:_SHOWN]
         rows = "".join(
             f"<tr{' style=font-weight:bold' if self.support[j] else ''}><td>{self.ranking[j]}</td>"
             f"<td>{html.escape(str(self.names[j]))}</td><td>{self.scores[j]:.4g}</td></tr>"
-            for j in self.order
+            for j in shown
         )
+        if len(self.names) > len(shown):
+            rows += f"<tr><td></td><td>and {len(self.names) - len(shown)} more</td><td></td></tr>"
         caption = html.escape(f"{self.method} ({'low' if self.lower_is_better else 'high'} is good)")
         return (
             f"<table><caption>{caption}</caption><thead><tr><th>rank</th><th>feature</th><th>score</th>"

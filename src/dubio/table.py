@@ -26,6 +26,11 @@ def name_column(names: list[Any] | None, index: int) -> str:
     return f"column {index}" if names is None else f"column {names[index]!r} (position {index})"
 
 
+def is_dask(X: Any) -> bool:
+    """Whether ``X`` is a Dask array, dataframe or series (without importing Dask)."""
+    return callable(getattr(X, "__dask_graph__", None))
+
+
 def read_matrix(
     X: Any,
     *,
@@ -41,6 +46,11 @@ def read_matrix(
     out the look at every value, for kernels that see a bad value in their own sums (they then call
     :func:`check_finite`).
     """
+    if is_dask(X):
+        raise ValueError(
+            f"{name} is a Dask {type(X).__name__}, and this method needs all rows at once: pass {name}.compute() if it "
+            "fits in memory. WeightedLaplacianScore, FisherScore and ConstraintScore take it as it is."
+        )
     names = column_names(X)
     _refuse_text_columns(X, names, name)
     matrix = check_array(
@@ -146,8 +156,13 @@ def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument
     return positions
 
 
-def check_finite(matrix: Matrix, *, names: list[Any] | None = None, allow_nan: bool = False, name: str = "X") -> None:
-    """Raise a ValueError that says where ``matrix`` has its first infinite (or NaN) value."""
+def check_finite(
+    matrix: Matrix, *, names: list[Any] | None = None, allow_nan: bool = False, name: str = "X", first_row: int = 0
+) -> None:
+    """Raise a ValueError that says where ``matrix`` has its first infinite (or NaN) value.
+
+    ``first_row`` is the number of the first row of ``matrix`` where it is a block of a longer table.
+    """
     values = matrix.data if sparse.issparse(matrix) else matrix
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum()):  # one cheap pass; an overflow only costs the slow look below
@@ -165,11 +180,11 @@ def check_finite(matrix: Matrix, *, names: list[Any] | None = None, allow_nan: b
             rows, columns = np.nonzero(bad)
         column = int(columns.min())
         in_column = np.sort(rows[columns == column])
-        more = len(np.unique(columns)) - 1
+        others = len(np.unique(columns)) - 1
+        more = f", and {others} more column(s) have it too" if others else ""
         raise ValueError(
             f"Input {name} contains {word}: {name_column(names, column)} has it in {len(in_column)} row(s), "
-            f"first in row {in_column[0]}" + (f", and {more} more column(s) have it too" if more else "") + ". "
-            "Impute or drop these values first."
+            f"first in row {first_row + in_column[0]}{more}. Impute or drop these values first."
         )
 
 

@@ -42,8 +42,8 @@ def edge_squared_distances(indptr: Any, indices: Any, X: Any, start: int, stop: 
 
 
 @numba.njit(cache=True, nogil=True)
-def neighbors_on_a_line(values: Any, k: int, out: Any) -> None:
-    """``out[i]`` = the k nearest other points of ``values[i]``, nearest first; of equal distances the lowest index.
+def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
+    """``out[m]`` = the k points nearest to ``values[rows[m]]``, nearest first; of equal distances the lowest index.
 
     Points are sorted once; from each point two fingers walk outwards over groups of equal values, so ties within
     a group and between both sides are settled by index exactly as a full sort would settle them.
@@ -60,13 +60,14 @@ def neighbors_on_a_line(values: Any, k: int, out: Any) -> None:
             n_groups += 1
         group[order[position]] = n_groups - 1
     first[n_groups] = n
-    for i in range(n):
+    for m in range(len(rows)):
+        i = rows[m]
         v = values[i]
         filled = 0
         for position in range(first[group[i]], first[group[i] + 1]):
             j = order[position]
             if j != i:
-                out[i, filled] = j
+                out[m, filled] = j
                 filled += 1
                 if filled == k:
                     break
@@ -79,13 +80,28 @@ def neighbors_on_a_line(values: Any, k: int, out: Any) -> None:
             b, b_end = (first[right], first[right + 1]) if to_right <= to_left else (0, 0)
             while filled < k and (a < a_end or b < b_end):
                 if b >= b_end or (a < a_end and order[a] < order[b]):
-                    out[i, filled] = order[a]
+                    out[m, filled] = order[a]
                     a += 1
                 else:
-                    out[i, filled] = order[b]
+                    out[m, filled] = order[b]
                     b += 1
                 filled += 1
             if to_left <= to_right:
                 left -= 1
             if to_right <= to_left:
                 right += 1
+
+
+@numba.njit(cache=True, nogil=True)
+def list_squared_distances(X: Any, rows: Any, neighbors: Any, start: int, stop: int, out: Any) -> None:
+    """``out[m, a]`` = squared Euclidean distance between rows ``rows[m]`` and ``neighbors[m, a]`` of ``X``."""
+    d = X.shape[1]
+    for m in range(start, stop):
+        i = rows[m]
+        for a in range(neighbors.shape[1]):
+            j = neighbors[m, a]
+            total = 0.0
+            for r in range(d):
+                difference = np.float64(X[i, r]) - np.float64(X[j, r])
+                total += difference * difference
+            out[m, a] = total

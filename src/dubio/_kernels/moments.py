@@ -83,18 +83,134 @@ def class_sums_columns(
             _add_four(z[i : i + 4], p, weight, first, second, poison)
 
 
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, first: Any, second: Any) -> None:
+    """The sums of one contiguous column; ``PT`` is (classes, rows), ``first`` and ``second`` are (classes,).
+
+    Sums may be reassociated, so that they run in vector lanes (which also makes them more accurate). A bad value
+    shows in every class, whatever its membership: 0 * NaN is NaN.
+    """
+    n_classes = PT.shape[0]
+    for k in range(0, n_classes - 1, 2):  # two classes a pass: the column is the longer way to fetch
+        p, q = PT[k], PT[k + 1]
+        p_sum, p_squares, q_sum, q_squares = 0.0, 0.0, 0.0, 0.0
+        for i in range(start, stop):
+            z = x[i] - shift
+            pz, qz = p[i] * z, q[i] * z
+            p_sum += pz
+            p_squares += pz * z
+            q_sum += qz
+            q_squares += qz * z
+        first[k] += p_sum
+        second[k] += p_squares
+        first[k + 1] += q_sum
+        second[k + 1] += q_squares
+    if n_classes % 2:
+        p = PT[n_classes - 1]
+        p_sum, p_squares = 0.0, 0.0
+        for i in range(start, stop):
+            z = x[i] - shift
+            pz = p[i] * z
+            p_sum += pz
+            p_squares += pz * z
+        first[n_classes - 1] += p_sum
+        second[n_classes - 1] += p_squares
+
+
 @numba.njit(cache=True, nogil=True)
-def class_sums_csr(
-    data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, first: Any, second: Any
-) -> None:
-    """The sums over the stored values of a CSR table, unshifted: zeros add nothing."""
-    n_classes = first.shape[0]
+def class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) -> Any:
+    """The sums of one column for one class a row (-1 = none): its cost does not depend on their number.
+
+    Returns a value that is NaN if a row without a class has a bad value. Neighbouring rows go to sums of their own:
+    rows of one class would otherwise wait for each other.
+    """
+    n, n_classes = len(x), len(first)
+    sums = np.zeros((n_classes + 1, 8))
+    for i in range(0, n - 3, 4):
+        for lane in range(4):
+            z = x[i + lane] - shift
+            k = codes[i + lane] + 1
+            sums[k, 2 * lane] += z
+            sums[k, 2 * lane + 1] += z * z
+    for i in range(n - n % 4, n):
+        z = x[i] - shift
+        k = codes[i] + 1
+        sums[k, 0] += z
+        sums[k, 1] += z * z
+    for k in range(n_classes):
+        a = sums[k + 1]
+        first[k] += (a[0] + a[2]) + (a[4] + a[6])
+        second[k] += (a[1] + a[3]) + (a[5] + a[7])
+    return 0.0 * sums[0].sum()
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> None:
+    """Add rows ``start:stop`` of a CSR table to ``sums``: zeros add nothing.
+
+    ``sums`` is flat: for each feature its K sums of ``p_ik v`` and then its K sums of ``p_ik v^2``, side by side,
+    so that a stored value costs one trip to memory and not 2 K of them. Two and three classes are written out.
+    A bad value shows in every class, whatever its membership.
+    """
+    # Unsigned positions: signed ones would be looked at for a sign, once for each sum.
+    n_classes = np.uint64(P.shape[1])
+    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
+    four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
     for i in range(start, stop):
-        for k in range(n_classes):
-            p = P[i, k]
-            if p == 0.0:
-                continue
+        if n_classes == two:
+            p0, p1 = P[i, 0], P[i, 1]
             for e in range(indptr[i], indptr[i + 1]):
-                v = data[e]
-                first[k, indices[e]] += p * v
-                second[k, indices[e]] += p * v * v
+                v = np.float64(data[e])
+                a = four * np.uint64(indices[e])
+                q0, q1 = p0 * v, p1 * v
+                sums[a] += q0
+                sums[a + one] += q1
+                sums[a + two] += q0 * v
+                sums[a + three] += q1 * v
+        elif n_classes == three:
+            p0, p1, p2 = P[i, 0], P[i, 1], P[i, 2]
+            for e in range(indptr[i], indptr[i + 1]):
+                v = np.float64(data[e])
+                a = six * np.uint64(indices[e])
+                q0, q1, q2 = p0 * v, p1 * v, p2 * v
+                sums[a] += q0
+                sums[a + one] += q1
+                sums[a + two] += q2
+                sums[a + three] += q0 * v
+                sums[a + four] += q1 * v
+                sums[a + five] += q2 * v
+        else:
+            for e in range(indptr[i], indptr[i + 1]):
+                v = np.float64(data[e])
+                a = two * n_classes * np.uint64(indices[e])
+                for k in range(n_classes):
+                    q = P[i, k] * v
+                    sums[a + k] += q
+                    sums[a + n_classes + k] += q * v
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_csr_centred(
+    data: Any, indices: Any, indptr: Any, P: Any, slot: Any, centre: Any, sums: Any, stored: Any
+) -> None:
+    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first of each class.
+
+    ``centre`` (columns, classes) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second
+    powers and the weights themselves; ``stored`` (columns, classes) counts the values stored in rows of each class.
+    """
+    n_classes = P.shape[1]
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            c = slot[indices[e]]
+            if c < 0:
+                continue
+            for k in range(n_classes):
+                p = P[i, k]
+                if p != 0.0:
+                    if np.isnan(centre[c, k]):
+                        centre[c, k] = data[e]
+                    z = data[e] - centre[c, k]
+                    sums[c, 0, k] += p * z
+                    sums[c, 1, k] += p * z * z
+                    sums[c, 2, k] += p
+                    stored[c, k] += 1

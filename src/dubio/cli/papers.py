@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dubio.datasets import where
-from dubio.papers.experiment import Experiment
-from dubio.papers.progress import duration
-from dubio.papers.registry import all_experiments, choose
-from dubio.papers.report import write_report
-from dubio.papers.runner import run_experiments
+if TYPE_CHECKING:  # commands import what they need: `dubio rank` should not wait for the laboratory
+    from dubio.papers import Experiment
 
 app = typer.Typer(
     name="papers",
     help="Rerun the tables and figures of the five papers dubio grew from.",
     no_args_is_help=True,
     add_completion=False,
+    rich_markup_mode=None,
 )
 
 _DEFAULT = Path("papers-results")
@@ -28,6 +25,8 @@ _DEFAULT = Path("papers-results")
 @app.command("list")
 def list_experiments() -> None:
     """Every experiment: what it shows, how long it takes, which data it needs and whether they are here."""
+    from dubio.papers.registry import all_experiments
+
     for experiment in all_experiments().values():
         typer.echo(f"{experiment.name:<24} {experiment.title}")
         typer.echo(f"{'':<24} {_size(experiment)}")
@@ -46,6 +45,8 @@ def run(
     cells: Annotated[str, typer.Option(help="Only cells whose key matches this pattern, as 'dataset=iris*'.")] = "*",
 ) -> None:
     """Run experiments. Stop at any time: the same command goes on where it was."""
+    from dubio.papers import choose, run_experiments
+
     try:
         chosen = choose(names or [])
         run_experiments(chosen, out, full=full, n_jobs=jobs, cells=cells, say=_say)
@@ -62,6 +63,8 @@ def report(
     out: Annotated[Path | None, typer.Option(help="Where to write the pages; by default into the folder.")] = None,
 ) -> None:
     """Write index.html, README.md, results.json and the figures."""
+    from dubio.papers import write_report
+
     try:
         html, markdown = write_report(folder, out)
     except ValueError as error:
@@ -70,6 +73,8 @@ def report(
 
 
 def _size(experiment: Experiment) -> str:
+    from dubio.papers.progress import duration
+
     if experiment.sources:
         return f"from the results of {', '.join(experiment.sources)}"
     quick, full = (duration(experiment.seconds(size)) for size in (False, True))
@@ -78,6 +83,8 @@ def _size(experiment: Experiment) -> str:
 
 
 def _availability(name: str) -> str:
+    from dubio.datasets import where
+
     source = where(name)
     if source is None:
         return f"{name} (not to be had)"

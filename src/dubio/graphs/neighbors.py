@@ -8,10 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 
-from dubio._kernels.edges import edge_squared_distances, neighbors_on_a_line
+from dubio._kernels.edges import edge_squared_distances, list_squared_distances, neighbors_on_a_line
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.graphs.search import RowSearch, centre_columns
 from dubio.table import Matrix
 
 Kernel = Literal["squared", "linear"]
@@ -47,6 +47,8 @@ def neighbor_graph(
     kernel: Kernel = "squared",
     symmetry: Symmetry = "or",
     n_jobs: int | None = None,
+    approximate: bool = False,
+    random_state: Any = None,
 ) -> sparse.csr_array:
     r"""Weights :math:`e^{-d_{ij}^2/t}` (or :math:`e^{-d_{ij}/t}`) between nearest neighbours.
 
@@ -65,6 +67,10 @@ def neighbor_graph(
         Whether the squared or the plain distance stands in the exponent.
     symmetry : {"or", "and"}
     n_jobs : int, optional
+    approximate : bool
+        Search by nearest-neighbour descent; see :class:`~dubio.graphs.search.RowSearch`.
+    random_state : int, RandomState or None
+        For the descent.
 
     Returns
     -------
@@ -76,14 +82,16 @@ def neighbor_graph(
     if n < 2:
         raise ValueError("X has n_samples=1: a neighbour graph needs at least two rows.")
     k = clip_neighbors(n_neighbors, n - 1)
-    return weigh(symmetrize(nearest_others(X, k, n_jobs), symmetry), X, t=t, kernel=kernel, n_jobs=n_jobs)
+    nearest = nearest_others(X, k, n_jobs, approximate=approximate, random_state=random_state)
+    return weigh(symmetrize(nearest, symmetry), X, t=t, kernel=kernel, n_jobs=n_jobs)
 
 
-def nearest_others(X: Matrix, k: int, n_jobs: int | None = None) -> sparse.csr_array:
-    """0/1 graph from each row to its k nearest other rows (exact; scikit-learn chooses the algorithm)."""
-    centred = _centre(X)
-    search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(centred)
-    return from_neighbor_lists(search.kneighbors(return_distance=False), X.shape[0])
+def nearest_others(
+    X: Matrix, k: int, n_jobs: int | None = None, *, approximate: bool = False, random_state: Any = None
+) -> sparse.csr_array:
+    """0/1 graph from each row to its k nearest other rows (exact: scikit-learn chooses the algorithm)."""
+    search = RowSearch(centre_columns(X), k, approximate=approximate, random_state=random_state, n_jobs=n_jobs)
+    return from_neighbor_lists(search.others(k), X.shape[0])
 
 
 def from_neighbor_lists(neighbors: NDArray[Any], n_columns: int) -> sparse.csr_array:
@@ -94,10 +102,11 @@ def from_neighbor_lists(neighbors: NDArray[Any], n_columns: int) -> sparse.csr_a
     )
 
 
-def line_neighbors(values: NDArray[np.float64], k: int) -> NDArray[np.int64]:
-    """Indices (n, k) of the k nearest other values of each value on a line; O(n log n + n k)."""
-    out = np.empty((len(values), k), dtype=np.int64)
-    neighbors_on_a_line(np.ascontiguousarray(values, dtype=np.float64), k, out)
+def line_neighbors(values: NDArray[np.float64], k: int, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Indices (n, k) of the k nearest other values of each value (or of some) on a line; O(n log n + n k)."""
+    rows = np.arange(len(values)) if rows is None else rows
+    out = np.empty((len(rows), k), dtype=np.int64)
+    neighbors_on_a_line(np.ascontiguousarray(values, dtype=np.float64), rows, k, out)
     return out
 
 
@@ -153,6 +162,26 @@ def squared_distances(graph: sparse.csr_array, X: Matrix, n_jobs: int | None = N
     return out
 
 
+def list_distances(
+    X: Matrix, rows: NDArray[np.int64], neighbors: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """Squared distance (m, k) between each of ``rows`` and each row in its list of neighbours."""
+    out = np.empty(neighbors.shape)
+    if sparse.issparse(X):
+        for start, stop in chunks(len(rows), max(1, 65_536 // neighbors.shape[1])):
+            difference = X[np.repeat(rows[start:stop], neighbors.shape[1])] - X[neighbors[start:stop].ravel()]
+            squared = np.asarray(difference.multiply(difference).sum(axis=1))
+            out[start:stop] = squared.reshape(stop - start, -1)
+        return out
+    table = np.ascontiguousarray(X)
+
+    def work(start: int, stop: int) -> None:
+        list_squared_distances(table, rows, neighbors, start, stop, out)
+
+    run_chunks(work, chunks(len(rows), 4096), resolve_threads(n_jobs))
+    return out
+
+
 def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[np.float64]:
     """``exp(-(d - min d) / t)``; warns when the kernel is so narrow that hardly any edge counts."""
     if len(distances) == 0:
@@ -201,8 +230,3 @@ def read_graph(
     if difference.nnz and difference.max() > 1e-12 * weights.max():
         raise ValueError("graph is not symmetric: join both directions first, for example graph.maximum(graph.T).")
     return weights
-
-
-def _centre(X: Matrix) -> Matrix:
-    """Neighbour search expands squares; centred columns keep large offsets from eating the digits."""
-    return X if sparse.issparse(X) else X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors
 
 from dubio.graphs.neighbors import (
-    _centre,
     check_width,
     clip_neighbors,
     from_neighbor_lists,
     heat,
     line_neighbors,
+    list_distances,
     squared_distances,
     symmetrize,
 )
+from dubio.graphs.search import RowSearch, centre_columns
 from dubio.table import Matrix
 
 
@@ -39,30 +39,19 @@ def semi_supervised_graph(
     t: float | Literal["mean"] = 1.0,
     C: float = 1.0,
     n_jobs: int | None = None,
+    approximate: bool = False,
+    random_state: Any = None,
 ) -> sparse.csr_array:
     r"""The mixed graph of the SSLS paper (equation 11): neighbours in y where both are known, else in X.
 
-    :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, else the mean over features of
-    :math:`(f_{ri} - f_{rj})^2`; weights :math:`e^{-d_{ij}^2/t}`, times C where both are known. For an unlabelled row
-    this is a plain search; a labelled row has its nearest unlabelled rows (in X) merged with its nearest labelled
-    rows (on the line of y), so no n x n array is ever made.
+    Weights :math:`e^{-d_{ij}^2/t}` of the distances of :class:`MixedSearch`, times C where both numbers are known.
     """
     check_width(t)
-    n, d = X.shape
-    k = clip_neighbors(n_neighbors, n - 1)
-    labelled = np.flatnonzero(~np.isnan(y))
-    unlabelled = np.flatnonzero(np.isnan(y))
-    centred = _centre(X)
-    neighbors = np.empty((n, k), dtype=np.int64)
-    if len(unlabelled):
-        search = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(centred)
-        found = search.kneighbors(centred[unlabelled], n_neighbors=k + 1, return_distance=False)
-        neighbors[unlabelled] = _drop_self(found, unlabelled)
-    if len(labelled):
-        neighbors[labelled] = _labelled_neighbors(centred, y, labelled, unlabelled, k, d, n_jobs)
-    graph = symmetrize(from_neighbor_lists(neighbors, n))
-    squared = squared_distances(graph, X, n_jobs) / d
-    rows = np.repeat(np.arange(n), np.diff(graph.indptr))
+    k = clip_neighbors(n_neighbors, X.shape[0] - 1)
+    search = MixedSearch(X, y, k, approximate=approximate, random_state=random_state, n_jobs=n_jobs)
+    graph = symmetrize(from_neighbor_lists(search.others(np.arange(X.shape[0])), X.shape[0]))
+    squared = squared_distances(graph, X, n_jobs) / X.shape[1]
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(graph.indptr))
     in_y = y[rows] - y[graph.indices]
     both = ~np.isnan(in_y)
     squared[both] = in_y[both] ** 2
@@ -71,48 +60,59 @@ def semi_supervised_graph(
     return graph
 
 
-def _labelled_neighbors(
-    X: Matrix,
-    y: NDArray[np.float64],
-    labelled: NDArray[np.int64],
-    unlabelled: NDArray[np.int64],
-    k: int,
-    d: int,
-    n_jobs: int | None,
-) -> NDArray[np.int64]:
-    """The k nearest of each labelled row: the best of k labelled ones by y and k unlabelled ones by X."""
-    k_line = min(k, len(labelled) - 1)
-    by_target = labelled[line_neighbors(y[labelled], k_line)] if k_line else np.empty((len(labelled), 0), np.int64)
-    distances = (y[labelled, None] - y[by_target]) ** 2
-    candidates = by_target
-    if len(unlabelled):
-        k_space = min(k, len(unlabelled))
-        search = NearestNeighbors(n_neighbors=k_space, n_jobs=n_jobs).fit(X[unlabelled])
-        found = search.kneighbors(X[labelled], return_distance=False)
-        by_space = unlabelled[found]
-        graph = from_neighbor_lists(by_space, X.shape[0])
-        # distances from differences, as everywhere
-        full = sparse.csr_array(
-            (graph.data, graph.indices, _indptr_for(labelled, graph.indptr, X.shape[0])),
-            shape=(X.shape[0],) * 2,
-        )
-        in_space = squared_distances(full, X, n_jobs).reshape(by_space.shape) / d
-        candidates = np.hstack([by_target, by_space])
-        distances = np.hstack([distances, in_space])
-    # of equal distances the lowest row index, as a literal sort of all rows would have it
-    order = np.lexsort((candidates, distances), axis=1)[:, :k]
-    return np.take_along_axis(candidates, order, axis=1)
+class MixedSearch:
+    r"""Nearest rows by :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, else the mean over features of
+    :math:`(f_{ri} - f_{rj})^2`.
 
+    For an unlabelled row this is a plain search; a labelled row has its nearest unlabelled rows (in X) merged with its
+    nearest labelled rows (on the line of y), so no n x n array is ever made.
+    """
 
-def _indptr_for(rows: NDArray[np.int64], indptr: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    """Row pointers of an n-row CSR matrix whose stored rows are ``rows`` (sorted), with their own ``indptr``."""
-    counts = np.zeros(n, dtype=np.int64)
-    counts[rows] = np.diff(indptr)
-    return np.concatenate([[0], np.cumsum(counts)])
+    def __init__(
+        self,
+        X: Matrix,
+        y: NDArray[np.float64],
+        k: int,
+        *,
+        approximate: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._points, self._y, self._k, self._n_jobs = centre_columns(X), y, k, n_jobs
+        known = ~np.isnan(y)
+        self._labelled, self._unlabelled = np.flatnonzero(known), np.flatnonzero(~known)
+        self._place = np.cumsum(known) - 1  # position of a labelled row among the labelled ones
+        options: dict[str, Any] = {"approximate": approximate, "random_state": random_state, "n_jobs": n_jobs}
+        if len(self._unlabelled):
+            self._all_rows = RowSearch(self._points, k, **options)
+            self._unlabelled_rows = RowSearch(self._points[self._unlabelled], min(k, len(self._unlabelled)), **options)
 
+    def others(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The k nearest other rows (m, k) of each of ``rows``."""
+        known = ~np.isnan(self._y[rows])
+        neighbors = np.empty((len(rows), self._k), dtype=np.int64)
+        if not known.all():
+            neighbors[~known] = self._all_rows.others(self._k, rows[~known])
+        if known.any():
+            neighbors[known] = self._labelled_neighbors(rows[known])
+        return neighbors
 
-def _drop_self(found: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Remove each row from its own list of k + 1 neighbours (the last one if it is not there: duplicates)."""
-    is_self = found == rows[:, None]
-    is_self[~is_self.any(axis=1), -1] = True
-    return found[~is_self].reshape(len(rows), -1)
+    def squared(self, rows: NDArray[np.int64], neighbors: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Squared distances (m, k) between each of ``rows`` and its list of neighbours."""
+        squared = list_distances(self._points, rows, neighbors, self._n_jobs) / self._points.shape[1]
+        in_y = self._y[rows][:, None] - self._y[neighbors]
+        return np.where(np.isnan(in_y), squared, in_y**2)
+
+    def _labelled_neighbors(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The best of k labelled rows by y and k unlabelled ones by X."""
+        k_line = min(self._k, len(self._labelled) - 1)
+        candidates = np.empty((len(rows), 0), dtype=np.int64)
+        if k_line:
+            found = line_neighbors(self._y[self._labelled], k_line, self._place[rows])
+            candidates = self._labelled[found]
+        if len(self._unlabelled):
+            found = self._unlabelled_rows.nearest(self._points[rows], min(self._k, len(self._unlabelled)))
+            candidates = np.hstack([candidates, self._unlabelled[found]])
+        # of equal distances the lowest row index, as a literal sort of all rows would have it
+        order = np.lexsort((candidates, self.squared(rows, candidates)), axis=1)[:, : self._k]
+        return np.take_along_axis(candidates, order, axis=1)

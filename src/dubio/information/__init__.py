@@ -1,4 +1,4 @@
-"""k-nearest-neighbour entropies and mutual information with classes that may be uncertain."""
+"""k-nearest-neighbour entropies, mutual information and prediction losses, with classes that may be uncertain."""
 
 from dubio.information.criterion import InformationCriterion
 from dubio.information.estimators import (
@@ -7,9 +7,12 @@ from dubio.information.estimators import (
     noise_tolerant_mutual_information,
     univariate_mutual_information,
 )
+from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 
 __all__ = [
     "InformationCriterion",
+    "NeighborCrossEntropy",
+    "NeighborSquaredError",
     "knn_entropy",
     "mutual_information",
     "noise_tolerant_mutual_information",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 KNOWN_PER_NEIGHBOR = 2
 
 
-class _NeighborLoss:
+class _NeighborLoss(ABC):
     """What the two criteria share: the distances of the current subset and the nearest rows in it."""
 
     larger_is_better = False
@@ -39,9 +39,9 @@ class _NeighborLoss:
         """The loss of some rows for the current subset changed by each candidate."""
 
     @property
+    @abstractmethod
     def value_of_nothing(self) -> float:
         """The loss without any feature, when every row is predicted alike."""
-        raise NotImplementedError
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Begin at a subset; its value, or 0.0 for the empty one."""
@@ -91,8 +91,7 @@ class NeighborCrossEntropy(_NeighborLoss):
         \hat p_{is} = \frac{\pi_s + \sum_{j \in N_i} m_{js}}{k + 1}, \qquad
         L = -\frac{1}{K} \sum_s \frac{1}{\sum_i m_{is}} \sum_i m_{is} \log \hat p_{is} .
 
-    Without any feature it would be the entropy of the priors, each class counted alike. Classes without any
-    membership are left out.
+    Classes without any membership are left out.
 
     Parameters
     ----------

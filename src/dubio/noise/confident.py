@@ -1,9 +1,9 @@
 """Confident learning: which labels are wrong, and how often, by counting rows the experts are sure of.
 
 The rules are those of cleanlab's ``compute_confident_joint`` and of ``find_label_issues`` with
-``filter_by="confident_learning"``; the tests compare the two. They are written out here because this is the engine a
-plain install uses by default, and cleanlab is a package of the ``audit`` extra only. What cleanlab does beyond them
-stays with cleanlab.
+``filter_by="confident_learning"``; the tests compare the two. They are written out here because this is what
+``NeighborSearch`` does by default: that must not hang on a package of its own, and thirty lines of NumPy take a seventh
+of the time (``benchmarks/bench_neighbor_search.py``). What cleanlab does beyond them stays with cleanlab.
 """
 
 from __future__ import annotations

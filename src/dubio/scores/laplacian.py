@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.graphs.anchors import neighbor_anchors, semi_supervised_anchors, target_anchors
 from dubio.graphs.neighbors import Kernel, Symmetry, neighbor_graph, read_graph
+from dubio.graphs.search import Route
 from dubio.graphs.targets import semi_supervised_graph, target_graph
+from dubio.scores.anchors import anchor_ratio
 from dubio.scores.quadratic import laplacian_ratio
 from dubio.supervision import read_supervision, require_numbers
-from dubio.table import read_matrix
+from dubio.table import Matrix, read_matrix
+
+#: Scores and, where they are estimates, their standard errors.
+ScoresAndErrors: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float64] | None]
 
 
 def laplacian_score(
@@ -22,6 +28,9 @@ def laplacian_score(
     kernel: Kernel = "squared",
     graph: Any = None,
     symmetry: Symmetry = "or",
+    neighbors: Route = "exact",
+    n_anchors: int = 2000,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     r"""Laplacian score of every feature: does it vary smoothly over the neighbour graph? (low is good)
@@ -45,6 +54,13 @@ def laplacian_score(
         Weights of your own, or a scikit-learn neighbours transformer that chooses the neighbours.
     symmetry : {"or", "and"}
         Whether an edge needs one end or both ends to choose the other.
+    neighbors : {"exact", "approximate", "anchors"}
+        For many rows: "approximate" finds neighbours by nearest-neighbour descent (needs pynndescent); "anchors"
+        estimates the score from the exact neighbours of ``n_anchors`` sampled rows.
+    n_anchors : int
+        Rows sampled for "anchors".
+    random_state : int, RandomState or None
+        For "approximate" and "anchors".
     n_jobs : int, optional
         For the neighbour search.
 
@@ -71,15 +87,30 @@ def laplacian_score(
     np.int64(0)
     """
     matrix = read_matrix(X, accept_sparse=True)
-    if graph is not None:
-        weights = read_graph(graph, matrix, t=t, kernel=kernel, symmetry=symmetry)
-    else:
-        weights = neighbor_graph(matrix, n_neighbors=n_neighbors, t=t, kernel=kernel, symmetry=symmetry, n_jobs=n_jobs)
-    return laplacian_ratio(weights, matrix)
+    return laplacian_scores(
+        matrix,
+        matrix,
+        n_neighbors=n_neighbors,
+        t=t,
+        kernel=kernel,
+        graph=graph,
+        symmetry=symmetry,
+        neighbors=neighbors,
+        n_anchors=n_anchors,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )[0]
 
 
 def supervised_laplacian_score(
-    X: ArrayLike, y: Any, *, n_neighbors: int = 5, t: float | Literal["mean"] = 1.0
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    neighbors: Literal["exact", "anchors"] = "exact",
+    n_anchors: int = 2000,
+    random_state: Any = None,
 ) -> NDArray[np.float64]:
     r"""Supervised Laplacian score for a numeric target: do rows with close y have close values? (low is good)
 
@@ -94,6 +125,8 @@ def supervised_laplacian_score(
         Numbers, taken as they are (standardise them for the meaning of ``t``); rows with NaN are left out.
     n_neighbors, t
         As in :func:`laplacian_score`, on the line of y.
+    neighbors, n_anchors, random_state
+        As in :func:`laplacian_score`; neighbours on a line are found exactly in any case.
 
     Returns
     -------
@@ -113,8 +146,15 @@ def supervised_laplacian_score(
     require_numbers(supervision)
     assert supervision.values is not None
     known = supervision.labelled
-    graph = target_graph(supervision.values[known], n_neighbors=n_neighbors, t=t)
-    return laplacian_ratio(graph, matrix[known])
+    return supervised_scores(
+        matrix[known],
+        supervision.values[known],
+        n_neighbors=n_neighbors,
+        t=t,
+        neighbors=neighbors,
+        n_anchors=n_anchors,
+        random_state=random_state,
+    )[0]
 
 
 def semi_supervised_laplacian_score(
@@ -125,6 +165,9 @@ def semi_supervised_laplacian_score(
     n_neighbors_supervised: int = 5,
     t: float | Literal["mean"] = 1.0,
     C: float = 1.0,
+    neighbors: Route = "exact",
+    n_anchors: int = 2000,
+    random_state: Any = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     r"""Semi-supervised Laplacian score for a numeric target of which most is missing (low is good).
@@ -148,6 +191,8 @@ def semi_supervised_laplacian_score(
         Width of the kernel.
     C : float
         Weight of an edge between two labelled rows (5 when under about 1 % are labelled).
+    neighbors, n_anchors, random_state
+        As in :func:`laplacian_score`, for the mixed graph; the labelled rows' own is always exact.
     n_jobs : int, optional
         For the neighbour search.
 
@@ -172,9 +217,94 @@ def semi_supervised_laplacian_score(
     supervision = read_supervision(y, matrix.shape[0], target="numbers")
     require_numbers(supervision)
     assert supervision.values is not None
-    mixed = semi_supervised_graph(matrix, supervision.values, n_neighbors=n_neighbors, t=t, C=C, n_jobs=n_jobs)
-    supervised = supervised_laplacian_score(matrix, supervision.values, n_neighbors=n_neighbors_supervised, t=t)
-    return combine_semi_supervised(laplacian_ratio(mixed, matrix), supervised)
+    return semi_supervised_scores(
+        matrix,
+        matrix,
+        supervision.values,
+        n_neighbors=n_neighbors,
+        n_neighbors_supervised=n_neighbors_supervised,
+        t=t,
+        C=C,
+        neighbors=neighbors,
+        n_anchors=n_anchors,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )[0]
+
+
+def laplacian_scores(
+    space: Matrix,
+    X: Matrix,
+    *,
+    n_neighbors: int,
+    t: float | Literal["mean"],
+    kernel: Kernel,
+    graph: Any,
+    symmetry: Symmetry,
+    neighbors: Route,
+    n_anchors: int,
+    random_state: Any,
+    n_jobs: int | None,
+) -> ScoresAndErrors:
+    """:func:`laplacian_score` of validated data, with distances taken in ``space``."""
+    options: dict[str, Any] = {"t": t, "kernel": kernel, "symmetry": symmetry}
+    if graph is not None:
+        if neighbors != "exact":
+            raise ValueError(f"graph and neighbors={neighbors!r} cannot be given together: the graph is your own.")
+        return laplacian_ratio(read_graph(graph, space, **options), X), None
+    options |= {"n_neighbors": n_neighbors, "random_state": random_state, "n_jobs": n_jobs}
+    if _check_route(neighbors) == "anchors":
+        return anchor_ratio(neighbor_anchors(space, n_anchors=n_anchors, **options), X)
+    return laplacian_ratio(neighbor_graph(space, approximate=neighbors == "approximate", **options), X), None
+
+
+def supervised_scores(
+    X: Matrix,
+    y: NDArray[np.float64],
+    *,
+    n_neighbors: int,
+    t: float | Literal["mean"],
+    neighbors: Route,
+    n_anchors: int,
+    random_state: Any,
+) -> ScoresAndErrors:
+    """:func:`supervised_laplacian_score` of labelled rows."""
+    if _check_route(neighbors) == "anchors":
+        edges = target_anchors(y, n_neighbors=n_neighbors, t=t, n_anchors=n_anchors, random_state=random_state)
+        return anchor_ratio(edges, X)
+    return laplacian_ratio(target_graph(y, n_neighbors=n_neighbors, t=t), X), None
+
+
+def semi_supervised_scores(
+    space: Matrix,
+    X: Matrix,
+    y: NDArray[np.float64],
+    *,
+    n_neighbors: int,
+    n_neighbors_supervised: int,
+    t: float | Literal["mean"],
+    C: float,
+    neighbors: Route,
+    n_anchors: int,
+    random_state: Any,
+    n_jobs: int | None,
+) -> ScoresAndErrors:
+    """:func:`semi_supervised_laplacian_score` of validated data, with distances taken in ``space``."""
+    options: dict[str, Any] = {"n_neighbors": n_neighbors, "t": t, "C": C}
+    options |= {"random_state": random_state, "n_jobs": n_jobs}
+    known = ~np.isnan(y)
+    supervised = laplacian_ratio(target_graph(y[known], n_neighbors=n_neighbors_supervised, t=t), X[known])
+    if _check_route(neighbors) == "anchors":
+        mixed, error = anchor_ratio(semi_supervised_anchors(space, y, n_anchors=n_anchors, **options), X)
+        return combine_semi_supervised(mixed, supervised), error * np.where(np.isfinite(supervised), supervised, 0.0)
+    graph = semi_supervised_graph(space, y, approximate=neighbors == "approximate", **options)
+    return combine_semi_supervised(laplacian_ratio(graph, X), supervised), None
+
+
+def _check_route(neighbors: Route) -> Route:
+    if neighbors not in ("exact", "approximate", "anchors"):
+        raise ValueError(f"neighbors={neighbors!r}: give 'exact', 'approximate' or 'anchors'.")
+    return neighbors
 
 
 def combine_semi_supervised(mixed: NDArray[np.float64], supervised: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,13 +6,14 @@ Weighted Laplacian, Fisher and closed-form constraint scores are all functions o
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_rows
+from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.table import Matrix, check_finite, check_overflow
 
@@ -20,15 +21,28 @@ from dubio.table import Matrix, check_finite, check_overflow
 _CHUNK = 65_536
 #: Rows looked at to find a provisional centre of each column.
 _CENTRE_ROWS = 256
+#: Pieces of a sparse table summed apart, each with sums of its own.
+_SPARSE_PIECES = 16
+#: Share of a sum of squares left after centring below which a column is summed again, class by class.
+_CANCELLED = 1e-4
 
 
 @dataclass(frozen=True)
 class ClassMoments:
-    """Weight (K,), mean (K, d) and sum of squared deviations (K, d) of every feature within every class."""
+    """Weight (K,), mean (K, d) and sum of squared deviations (K, d) of every feature within every class.
+
+    Means are kept as ``offset`` from ``origin`` (d,), a value of the column, so that a column far from zero keeps
+    the digits that tell its classes apart.
+    """
 
     weight: NDArray[np.float64]
-    mean: NDArray[np.float64]
+    origin: NDArray[np.float64]
+    offset: NDArray[np.float64]
     m2: NDArray[np.float64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        return np.asarray(self.origin + self.offset)
 
     @property
     def total_weight(self) -> float:
@@ -38,7 +52,7 @@ class ClassMoments:
     def between(self) -> NDArray[np.float64]:
         """Weighted squared distance of the class means from the overall mean, per feature."""
         # Around one of the class means, so that a constant column has differences of exactly zero.
-        offset = self.mean - self.mean[np.argmax(self.weight)]
+        offset = self.offset - self.offset[np.argmax(self.weight)]
         offset[self.weight == 0] = 0.0
         return np.asarray(self.weight @ (offset - self.weight @ offset / self.total_weight) ** 2)
 
@@ -51,32 +65,44 @@ class ClassMoments:
         """Moments of both sets of rows together (exact: Chan, Golub and LeVeque's update)."""
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
-        delta = other.mean - self.mean
+        delta = (other.origin - self.origin) + (other.offset - self.offset)
         return ClassMoments(
             weight,
-            self.mean + delta * share,
+            self.origin,
+            self.offset + delta * share,
             self.m2 + other.m2 + delta**2 * (self.weight[:, None] * share),
         )
 
+    def place(self, positions: NDArray[np.intp], n_classes: int) -> ClassMoments:
+        """The same moments as classes ``positions`` of ``n_classes``; the other classes are empty."""
+        weight = np.zeros(n_classes)
+        offset, m2 = np.zeros((n_classes, len(self.origin))), np.zeros((n_classes, len(self.origin)))
+        weight[positions], offset[positions], m2[positions] = self.weight, self.offset, self.m2
+        return ClassMoments(weight, self.origin, offset, m2)
 
-def class_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] | None = None) -> ClassMoments:
+
+def class_moments(
+    X: Matrix,
+    memberships: NDArray[np.float64],
+    names: list[Any] | None = None,
+    *,
+    first_row: int = 0,
+    n_threads: int | None = None,
+) -> ClassMoments:
     """Moments of the columns of ``X`` with the weights ``memberships`` (n, K); zero rows do not count.
 
     One pass: sums are taken around a provisional centre of each column, so that a large offset costs no digits.
+    ``first_row`` is the number of the first row in the whole table, for messages.
     """
-    if sparse.issparse(X):
-        return _sparse_moments(X, memberships, names)
-    n, d = X.shape
-    n_classes = memberships.shape[1]
+    n_threads = default_threads() if n_threads is None else n_threads
     P = np.ascontiguousarray(memberships)
-    # Rows that count, from all over the table, for a rough centre; on a constant column it is the constant itself.
-    rows = np.unique(np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(np.intp))
-    rows = rows[P[rows].any(axis=1)]
-    if len(rows) == 0:
-        rows = np.flatnonzero(P.any(axis=1))[:_CENTRE_ROWS]
-    shift = np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2].astype(np.float64)
+    if sparse.issparse(X):
+        return _sparse_moments(X, P, names, first_row, n_threads)
+    n, d = X.shape
+    n_classes = P.shape[1]
+    shift = provisional_centre(X, P)
     if not np.isfinite(shift).all():
-        check_finite(X, names=names)
+        check_finite(X, names=names, first_row=first_row)
     if X.flags.f_contiguous and not X.flags.c_contiguous:
         kernel, table = class_sums_columns, X.T
     else:
@@ -87,29 +113,129 @@ def class_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] 
         kernel(table, P, shift, start, stop, *sums)
         return sums
 
-    parts = run_chunks(work, chunks(n, _CHUNK), default_threads())
+    parts = run_chunks(work, chunks(n, _CHUNK), n_threads)
     weight, first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(4))
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
-        check_finite(X, names=names)
+        check_finite(X, names=names, first_row=first_row)
         check_overflow(np.sum(first + second, axis=0), names)
-    return _centred(weight, first, second, shift)
+    moments = centred_moments(weight, first, second, shift)
+    cancelled = cancelled_columns(moments, second)
+    return recentred(moments, X[:, cancelled], P, cancelled) if len(cancelled) else moments
 
 
-def _sparse_moments(X: Matrix, memberships: NDArray[np.float64], names: list[Any] | None) -> ClassMoments:
-    shape = (memberships.shape[1], X.shape[1])
-    first, second = np.zeros(shape), np.zeros(shape)
-    class_sums_csr(X.data, X.indices, X.indptr, np.ascontiguousarray(memberships), 0, X.shape[0], first, second)
-    check_finite(X, names=names)
-    check_overflow((first + second).sum(axis=0), names)
-    return _centred(memberships.sum(axis=0), first, second, np.zeros(X.shape[1]))
+def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A value near the middle of each column: the median of some rows that count, from all over the table.
+
+    On a constant column it is the constant itself.
+    """
+    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), _CENTRE_ROWS)).astype(np.intp))
+    rows = rows[memberships[rows].any(axis=1)]
+    if len(rows) == 0:
+        rows = np.flatnonzero(memberships.any(axis=1))[:_CENTRE_ROWS]
+    if len(rows) == 0:
+        return X[0].astype(np.float64)
+    return np.asarray(np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2], dtype=np.float64)
 
 
-def _centred(
+def centred_moments(
     weight: NDArray[np.float64],
     first: NDArray[np.float64],
     second: NDArray[np.float64],
     shift: NDArray[np.float64],
 ) -> ClassMoments:
+    """Moments from the sums (K, d) of ``x - shift`` and its square."""
     safe = np.where(weight > 0, weight, 1.0)[:, None]
     offset = first / safe
-    return ClassMoments(weight, shift + offset, np.maximum(second - first * offset, 0.0))
+    return ClassMoments(weight, shift, offset, np.maximum(second - first * offset, 0.0))
+
+
+def _sparse_moments(
+    X: Matrix, P: NDArray[np.float64], names: list[Any] | None, first_row: int, n_threads: int
+) -> ClassMoments:
+    if not X.has_canonical_format:  # a value stored in parts must be whole before it is squared
+        X = X.copy()
+        X.sum_duplicates()
+    d, n_classes = X.shape[1], P.shape[1]
+
+    def work(start: int, stop: int) -> NDArray[np.float64]:
+        sums = np.zeros(d * 2 * n_classes)
+        class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
+        return sums
+
+    parts = run_chunks(work, _sparse_pieces(X.indptr, d * 2 * n_classes), n_threads)
+    sums = parts[0]
+    for part in parts[1:]:
+        sums += part
+    first, second = sums.reshape(d, 2, n_classes).transpose(1, 2, 0)
+    if not np.isfinite(sums.sum()):
+        check_finite(X, names=names, first_row=first_row)
+        check_overflow((first + second).sum(axis=0), names)
+    moments = centred_moments(P.sum(axis=0), first, second, np.zeros(d))
+    cancelled = cancelled_columns(moments, second)
+    return _sparse_recentred(moments, X, P, cancelled) if len(cancelled) else moments
+
+
+def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
+    """Ranges of rows with about as many stored values each: many for each sum, as every piece has sums of its own."""
+    n, stored = len(indptr) - 1, int(indptr[-1])
+    pieces = int(np.clip(stored // (32 * sums_size), 1, _SPARSE_PIECES))
+    cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
+    edges = np.unique(np.concatenate([[0], cuts, [n]]))
+    return [(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], columns: Any) -> ClassMoments:
+    """:func:`recentred` for a CSR table, over stored values; what is not stored is zero."""
+    n_classes = P.shape[1]
+    slot = np.full(X.shape[1], -1, dtype=np.int64)
+    slot[columns] = np.arange(len(columns))
+    centre = np.full((len(columns), n_classes), np.nan)
+    sums = np.zeros((len(columns), 3, n_classes))
+    stored = np.zeros((len(columns), n_classes), dtype=np.int64)
+    class_sums_csr_centred(X.data, X.indices, X.indptr, P, slot, centre, sums, stored)
+    centre[np.isnan(centre)] = 0.0
+    weight = moments.weight
+    # So much weight lies at zero, and exactly none where every row of a class is stored.
+    zeros = np.where(stored < np.count_nonzero(P, axis=0), np.maximum(weight - sums[:, 2], 0.0), 0.0)
+    mean = sums[:, 0] / np.where(sums[:, 2] > 0, sums[:, 2], 1.0)
+    to_zero = -centre - mean
+    whole = np.where(weight > 0, weight, 1.0)
+    m2 = np.maximum(sums[:, 1] - sums[:, 0] * mean, 0.0) + to_zero**2 * sums[:, 2] * zeros / whole
+    return _replace_columns(moments, columns, centre.T, (mean + to_zero * zeros / whole).T, m2.T)
+
+
+def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], columns: Any) -> ClassMoments:
+    """Moments in which some columns (given as ``X``) are summed again, around a value from each class itself.
+
+    Where classes lie far from the common centre compared with their own spread, squares about it lose their digits.
+    """
+    centre = X[np.argmax(P, axis=0)].astype(np.float64)
+    offset, m2 = np.zeros_like(centre), np.zeros_like(centre)
+    for k in np.flatnonzero(moments.weight > 0):
+        rows = np.flatnonzero(P[:, k])
+        z, p = X[rows] - centre[k], P[rows, k]
+        offset[k] = p @ z / moments.weight[k]
+        m2[k] = p @ (z - offset[k]) ** 2
+    return _replace_columns(moments, columns, centre, offset, m2)
+
+
+def cancelled_columns(moments: ClassMoments, second: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Columns whose spread within classes is so small against the squares it was found from that digits are lost."""
+    weight = moments.weight
+    lost = moments.within < _CANCELLED * second.sum(axis=0)
+    return np.flatnonzero(lost | (weight @ moments.m2 < _CANCELLED * (weight @ second)))
+
+
+def _replace_columns(
+    moments: ClassMoments,
+    columns: Any,
+    centre: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    m2: NDArray[np.float64],
+) -> ClassMoments:
+    """``moments`` with some columns given anew, their offsets being from a ``centre`` (K, columns) of each class."""
+    new_origin = centre[np.argmax(moments.weight)]
+    origin, offsets, squares = moments.origin.copy(), moments.offset.copy(), moments.m2.copy()
+    origin[columns], offsets[:, columns], squares[:, columns] = new_origin, (centre - new_origin) + offset, m2
+    offsets[moments.weight == 0] = 0.0
+    return ClassMoments(moments.weight, origin, offsets, squares)

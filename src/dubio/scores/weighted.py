@@ -103,11 +103,15 @@ def supervision_moments(
     supervision: Supervision,
     sample_weight: NDArray[np.float64] | None,
     names: list[Any] | None = None,
+    *,
+    first_row: int = 0,
+    n_threads: int | None = None,
 ) -> ClassMoments:
     """Class moments of validated data; unlabelled rows have zero memberships and do not count."""
     assert supervision.memberships is not None
     P = supervision.memberships
-    return class_moments(X, P if sample_weight is None else P * sample_weight[:, None], names)
+    P = P if sample_weight is None else P * sample_weight[:, None]
+    return class_moments(X, P, names, first_row=first_row, n_threads=n_threads)
 
 
 def _moments(X: ArrayLike, y: Any, sample_weight: ArrayLike | None, missing_label: Any) -> ClassMoments:

@@ -14,8 +14,12 @@ from dubio.constraints.clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft
 from dubio.graphs.neighbors import clip_neighbors, nearest_others, symmetrize
 from dubio.scores.constrained_laplacian import Scale, score_on_clusters, score_on_graph
-from dubio.scores.constraint import score_groups, score_pairs
+from dubio.scores.constraint import refuse_one_kind, score_groups, score_pairs
+from dubio.scores.moments import ClassMoments
+from dubio.scores.running import RunningMoments
+from dubio.scores.weighted import weighted_laplacian_from_moments
 from dubio.selectors.base import Count, ScoreSelector
+from dubio.selectors.weighted import MomentSelector
 from dubio.supervision import Supervision
 from dubio.supervision.pair_forms import given_pairs, supervision_pairs
 from dubio.supervision.pairs import Pairs, row_groups
@@ -72,11 +76,12 @@ class _PairSelector(ScoreSelector):
             raise ValueError("X has n_samples=1: a pair needs two rows.")
 
 
-class ConstraintScore(_PairSelector):
+class ConstraintScore(_PairSelector, MomentSelector):
     """Keep the features on which rows that belong together are close, and rows that do not are apart.
 
     See :func:`constraint_score`. Of the methods that take pairs this is the plain one, and in our trials the
-    better one (see the page on pairs).
+    better one (see the page on pairs). With labels and no pairs it is one pass over the table: ``partial_fit`` takes
+    that by blocks, ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
 
     Parameters
     ----------
@@ -110,6 +115,7 @@ class ConstraintScore(_PairSelector):
     """
 
     _scores_are_independent = True
+    _checks_values_itself = False
 
     def __init__(
         self,
@@ -124,10 +130,42 @@ class ConstraintScore(_PairSelector):
         self.closure = closure
         self.missing_label = missing_label
 
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Add a block of rows with labels; see :meth:`WeightedLaplacianScore.partial_fit`.
+
+        Pairs name rows of one table, so they cannot come in blocks.
+        """
+        if hasattr(self, "scores_") and self._running is None:
+            raise ValueError("this selector was fitted on pairs, which cannot be continued by blocks: make a new one.")
+        return super().partial_fit(X, y)
+
+    def _is_ready(self, running: RunningMoments) -> bool:
+        return bool(running.has_two_classes and running.moments.weight.max() > 1)
+
+    def _finish(self, running: RunningMoments) -> None:
+        self._refuse_one_kind(running.moments)
+        super()._finish(running)
+
+    def _score_moments(self, moments: ClassMoments) -> NDArray[np.float64]:
+        # Summed over all pairs of labelled rows, its numerator and denominator are those of the weighted
+        # Laplacian score.
+        self.n_must_link_, self.n_cannot_link_ = self._refuse_one_kind(moments)
+        return weighted_laplacian_from_moments(moments)
+
+    def _refuse_one_kind(self, moments: ClassMoments) -> tuple[int, int]:
+        sizes = moments.weight.astype(np.int64)
+        must_link = int((sizes * (sizes - 1) // 2).sum())
+        cannot_link = int(sizes.sum() * (sizes.sum() - 1) // 2) - must_link
+        refuse_one_kind(must_link, cannot_link)
+        return must_link, cannot_link
+
     def _score(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
         self._refuse_one_row(X)
+        if supervision.kind == "hard" and not supervision.has_pairs:
+            return MomentSelector._score(self, X, supervision, sample_weight)
+        self._running = None
         pairs = given_pairs(supervision)
         if self.closure and pairs.are_sure:
             groups = row_groups(pairs, supervision.n_rows, supervision.codes)

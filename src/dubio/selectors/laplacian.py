@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from dubio.graphs import neighbor_graph, read_graph, semi_supervised_graph, target_graph
-from dubio.graphs.neighbors import Kernel, Symmetry
-from dubio.scores.laplacian import combine_semi_supervised
-from dubio.scores.quadratic import laplacian_ratio
-from dubio.scores.weighted import (
-    fisher_from_moments,
-    supervision_moments,
-    weighted_laplacian_from_moments,
-)
+from dubio.graphs.neighbors import Kernel, Symmetry, read_graph
+from dubio.graphs.search import Route
+from dubio.graphs.targets import target_graph
+from dubio.ranking import Ranking
+from dubio.scores.laplacian import ScoresAndErrors, laplacian_scores, semi_supervised_scores, supervised_scores
 from dubio.selectors.base import Count, ScoreSelector
-from dubio.significance.graphs import GraphNull, RatioForms
+from dubio.significance.graphs import GraphNull
 from dubio.significance.leave_one_out import leave_one_out_pvalues
 from dubio.significance.permutation import permutation_pvalues
 from dubio.supervision import Supervision
@@ -28,9 +26,44 @@ from dubio.table import Matrix, standardize
 
 _NEIGHBORS = [Interval(Integral, 1, None, closed="left")]
 _WIDTH = [Interval(Real, 0, None, closed="neither"), StrOptions({"mean"})]
+_ROUTE: dict[str, list[Any]] = {
+    "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
+    "n_anchors": [Interval(Integral, 2, None, closed="left")],
+    "random_state": ["random_state"],
+}
 
 
-class LaplacianScore(ScoreSelector):
+class _GraphSelector(ScoreSelector):
+    """A selector whose scores may be estimates from sampled rows, with standard errors.
+
+    Attributes
+    ----------
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"`` only.
+    """
+
+    @abstractmethod
+    def _scores_and_errors(self, X: Matrix, supervision: Supervision) -> ScoresAndErrors:
+        """Scores and, where they are estimates, their standard errors."""
+
+    def _score(
+        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        scores, errors = self._scores_and_errors(X, supervision)
+        if errors is not None:
+            self.scores_std_error_ = errors
+        elif hasattr(self, "scores_std_error_"):
+            del self.scores_std_error_
+        return scores
+
+    def to_ranking(self) -> Ranking:
+        """The result as a :class:`~dubio.ranking.Ranking`; standard errors, if any, are a column of its frame."""
+        ranking = super().to_ranking()
+        errors = getattr(self, "scores_std_error_", None)
+        return ranking if errors is None else replace(ranking, extras=ranking.extras | {"std_error": errors})
+
+
+class LaplacianScore(_GraphSelector):
     """Unsupervised: keep the features that vary smoothly over the neighbour graph (see :func:`laplacian_score`).
 
     Parameters
@@ -49,6 +82,13 @@ class LaplacianScore(ScoreSelector):
         A graph of your own in place of the neighbours.
     symmetry : {"or", "and"}
         How directed neighbours become edges.
+    neighbors : {"exact", "approximate", "anchors"}
+        How the graph of many rows is found: exactly, by nearest-neighbour descent (needs pynndescent), or from the
+        exact neighbours of ``n_anchors`` sampled rows, which gives estimates with standard errors.
+    n_anchors : int
+        Rows sampled for "anchors".
+    random_state : int, RandomState or None
+        For "approximate" and "anchors".
     standardize : bool
         Scale every column to unit variance before distances are taken; the columns handed back are the original.
     n_jobs : int, optional
@@ -58,6 +98,8 @@ class LaplacianScore(ScoreSelector):
     ----------
     scores_, ranking_, support_, n_features_
         See :class:`~dubio.selectors.base.ScoreSelector`. Low scores are good; ``inf`` for a constant feature.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
 
     Examples
     --------
@@ -77,6 +119,7 @@ class LaplacianScore(ScoreSelector):
         "kernel": [StrOptions({"squared", "linear"})],
         "graph": [None, "sparse matrix", HasMethods("fit_transform")],
         "symmetry": [StrOptions({"or", "and"})],
+        **_ROUTE,
     }
 
     def __init__(
@@ -89,7 +132,10 @@ class LaplacianScore(ScoreSelector):
         kernel: Kernel = "squared",
         graph: Any = None,
         symmetry: Symmetry = "or",
+        neighbors: Route = "exact",
+        n_anchors: int = 2000,
         standardize: bool = True,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -99,18 +145,26 @@ class LaplacianScore(ScoreSelector):
         self.kernel = kernel
         self.graph = graph
         self.symmetry = symmetry
+        self.neighbors = neighbors
+        self.n_anchors = n_anchors
         self.standardize = standardize
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        space = standardize(X) if self.standardize else X
-        if self.graph is not None:
-            graph = read_graph(self.graph, space, **self._graph_options)
-        else:
-            graph = neighbor_graph(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, **self._graph_options)
-        return laplacian_ratio(graph, X)
+    def _scores_and_errors(self, X: Matrix, supervision: Supervision) -> ScoresAndErrors:
+        return laplacian_scores(
+            standardize(X) if self.standardize else X,
+            X,
+            n_neighbors=self.n_neighbors,
+            t=self.t,
+            kernel=self.kernel,
+            graph=self.graph,
+            symmetry=self.symmetry,
+            neighbors=self.neighbors,
+            n_anchors=self.n_anchors,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
 
     def _pvalues(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
@@ -129,7 +183,7 @@ class LaplacianScore(ScoreSelector):
         return {"t": self.t, "kernel": self.kernel, "symmetry": self.symmetry}
 
 
-class SupervisedLaplacianScore(ScoreSelector):
+class SupervisedLaplacianScore(_GraphSelector):
     """Numeric target: keep the features whose values are close where y is (see :func:`supervised_laplacian_score`).
 
     Rows whose y is NaN are left out; y is standardised first.
@@ -144,11 +198,20 @@ class SupervisedLaplacianScore(ScoreSelector):
         Neighbours of each row on the line of y.
     t : float or "mean"
         Width of the kernel, in squared standard deviations of y.
+    neighbors : {"exact", "anchors"}
+        Whether all labelled rows are scored, or ``n_anchors`` sampled ones, which gives estimates with standard
+        errors. On a line neighbours are found exactly in any case.
+    n_anchors : int
+        Rows sampled for "anchors".
+    random_state : int, RandomState or None
+        For "anchors".
 
     Attributes
     ----------
     scores_, ranking_, support_, n_features_
         See :class:`~dubio.selectors.base.ScoreSelector`. Low scores are good.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
     n_labelled_, n_unlabelled_ : int
         Rows used and left out.
 
@@ -163,7 +226,12 @@ class SupervisedLaplacianScore(ScoreSelector):
 
     _target = "numbers"
     _takes_sparse = True
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_neighbors": _NEIGHBORS, "t": _WIDTH}
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": _NEIGHBORS,
+        "t": _WIDTH,
+        **_ROUTE,
+        "neighbors": [StrOptions({"exact", "anchors"})],
+    }
 
     def __init__(
         self,
@@ -172,16 +240,29 @@ class SupervisedLaplacianScore(ScoreSelector):
         alpha: float = 0.05,
         n_neighbors: int = 5,
         t: float | Literal["mean"] = 1.0,
+        neighbors: Literal["exact", "anchors"] = "exact",
+        n_anchors: int = 2000,
+        random_state: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.n_neighbors = n_neighbors
         self.t = t
+        self.neighbors = neighbors
+        self.n_anchors = n_anchors
+        self.random_state = random_state
 
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return laplacian_ratio(self._target_graph(supervision), X[supervision.labelled])
+    def _scores_and_errors(self, X: Matrix, supervision: Supervision) -> ScoresAndErrors:
+        known = supervision.labelled
+        return supervised_scores(
+            X[known],
+            _standard_target(supervision)[known],
+            n_neighbors=self.n_neighbors,
+            t=self.t,
+            neighbors=self.neighbors,
+            n_anchors=self.n_anchors,
+            random_state=self.random_state,
+        )
 
     def _pvalues(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
@@ -194,7 +275,7 @@ class SupervisedLaplacianScore(ScoreSelector):
         return target_graph(y, n_neighbors=self.n_neighbors, t=self.t)
 
 
-class SemiSupervisedLaplacianScore(ScoreSelector):
+class SemiSupervisedLaplacianScore(_GraphSelector):
     """Numeric target, mostly missing: neighbours in y where known, in X otherwise.
 
     See :func:`semi_supervised_laplacian_score`. NaN in y means unlabelled. y is standardised first, and so are the
@@ -212,6 +293,13 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
         Width of both kernels.
     C : float
         Weight of edges between labelled rows.
+    neighbors : {"exact", "approximate", "anchors"}
+        How the mixed graph of many rows is found: exactly, by nearest-neighbour descent (needs pynndescent), or from
+        the exact neighbours of ``n_anchors`` sampled rows, which gives estimates with standard errors.
+    n_anchors : int
+        Rows sampled for "anchors".
+    random_state : int, RandomState or None
+        For "approximate" and "anchors".
     standardize : bool
         Scale every column before distances are taken.
     n_jobs : int, optional
@@ -221,6 +309,8 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
     ----------
     scores_, ranking_, support_, n_features_
         See :class:`~dubio.selectors.base.ScoreSelector`. Low scores are good.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
     n_labelled_, n_unlabelled_ : int
 
     Examples
@@ -243,6 +333,7 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
         "n_neighbors_supervised": _NEIGHBORS,
         "t": _WIDTH,
         "C": [Interval(Real, 0, None, closed="neither")],
+        **_ROUTE,
     }
 
     def __init__(
@@ -254,7 +345,10 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
         n_neighbors_supervised: int = 5,
         t: float | Literal["mean"] = 1.0,
         C: float = 1.0,
+        neighbors: Route = "exact",
+        n_anchors: int = 2000,
         standardize: bool = True,
+        random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -263,120 +357,26 @@ class SemiSupervisedLaplacianScore(ScoreSelector):
         self.n_neighbors_supervised = n_neighbors_supervised
         self.t = t
         self.C = C
+        self.neighbors = neighbors
+        self.n_anchors = n_anchors
         self.standardize = standardize
+        self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        y = _standard_target(supervision)
-        known = supervision.labelled
-        space = standardize(X) if self.standardize else X
-        mixed = semi_supervised_graph(space, y, n_neighbors=self.n_neighbors, t=self.t, C=self.C, n_jobs=self.n_jobs)
-        labelled = target_graph(y[known], n_neighbors=self.n_neighbors_supervised, t=self.t)
-        return combine_semi_supervised(laplacian_ratio(mixed, X), laplacian_ratio(labelled, X[known]))
-
-
-class WeightedLaplacianScore(ScoreSelector):
-    """Classes, hard or soft: keep the features that hold likely classmates together.
-
-    See :func:`weighted_laplacian_score`. Hard labels are one-hot memberships; unlabelled rows are left out and
-    counted in ``n_unlabelled_``.
-
-    Parameters
-    ----------
-    n_features_to_select : int, float, "auto" or None
-        A count, a share, what stands out (see :class:`~dubio.selectors.base.ScoreSelector`), or None for half.
-    alpha : float
-        With "auto": the share of false discoveries to allow.
-    missing_label : "auto", None or a value
-        What means "unlabelled" in hard labels besides None and NaN: "auto" adds the whole number -1.
-
-    Attributes
-    ----------
-    scores_, ranking_, support_, n_features_
-        See :class:`~dubio.selectors.base.ScoreSelector`. Low scores are good.
-    classes_ : array
-        The classes, in the order of the columns of soft labels.
-    n_labelled_, n_unlabelled_ : int
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from dubio import WeightedLaplacianScore
-    >>> from dubio.supervision import unsure_expert
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> doubtful = unsure_expert(y, mean=0.3, random_state=0).memberships
-    >>> list(WeightedLaplacianScore(n_features_to_select=2).fit(X, doubtful).get_feature_names_out())
-    ['petal length (cm)', 'petal width (cm)']
-    """
-
-    _takes_sparse = True
-    _checks_values_itself = True
-    _scores_are_independent = True
-
-    def __init__(self, *, n_features_to_select: Count = None, alpha: float = 0.05, missing_label: Any = "auto") -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.missing_label = missing_label
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Rank the features of ``X``.
-
-        Parameters
-        ----------
-        X : array-like or CSR matrix (n, d)
-        y : array-like (n,) or (n, classes)
-            Classes, or memberships whose rows sum to 1 (a row of NaN = unlabelled).
-        sample_weight : array-like (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_once(X, y, sample_weight=sample_weight)
-
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return weighted_laplacian_from_moments(supervision_moments(X, supervision, sample_weight, self._known_names()))
-
-    def _screen(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64] | None:
-        if sample_weight is not None:
-            return None  # the moments are those of unweighted rows
-        assert supervision.memberships is not None
-        known = supervision.labelled
-        share = 1.0 - 1.0 / (1.0 + self.scores_)  # similar over all pairs, from similar over dissimilar
-        return RatioForms.of_memberships(supervision.memberships[known]).pvalues(X[known], share)
-
-
-class FisherScore(WeightedLaplacianScore):
-    """Classes, hard or soft: spread of the class means over spread within classes (see :func:`fisher_score`).
-
-    Parameters and attributes as for :class:`WeightedLaplacianScore`; high scores are good.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from dubio import FisherScore
-    >>> X, y = load_iris(return_X_y=True)
-    >>> FisherScore(n_features_to_select=2).fit(X, y).scores_.round(2)
-    array([ 1.62,  0.67, 16.06, 13.06])
-    """
-
-    _lower_is_better = False
-
-    def _score(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        return fisher_from_moments(supervision_moments(X, supervision, sample_weight, self._known_names()))
-
-    def _screen(
-        self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64] | None:
-        return None
+    def _scores_and_errors(self, X: Matrix, supervision: Supervision) -> ScoresAndErrors:
+        return semi_supervised_scores(
+            standardize(X) if self.standardize else X,
+            X,
+            _standard_target(supervision),
+            n_neighbors=self.n_neighbors,
+            n_neighbors_supervised=self.n_neighbors_supervised,
+            t=self.t,
+            C=self.C,
+            neighbors=self.neighbors,
+            n_anchors=self.n_anchors,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
 
 
 def _standard_target(supervision: Supervision) -> NDArray[np.float64]:

@@ -35,6 +35,7 @@ def read_supervision(
     cannot_link: ArrayLike | None = None,
     must_link_weights: ArrayLike | None = None,
     cannot_link_weights: ArrayLike | None = None,
+    is_block: bool = False,
 ) -> Supervision:
     """Validate ``y`` (and pairs) for a table of ``n_rows`` rows.
 
@@ -55,6 +56,9 @@ def read_supervision(
         Pairs of rows of the same class, and of different classes.
     must_link_weights, cannot_link_weights : array (m,)
         Confidence of each pair.
+    is_block : bool
+        Whether these are some rows of a longer table: what only the whole can tell (is there a second class?) is
+        then not asked.
 
     Examples
     --------
@@ -63,7 +67,7 @@ def read_supervision(
     >>> s.kind, s.classes.tolist(), s.codes.tolist()
     ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
-    supervision = _read_target(y, n_rows, target, missing_label)
+    supervision = _read_target(y, n_rows, target, missing_label, is_block)
     if must_link is None and cannot_link is None:
         return supervision
     pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
@@ -79,19 +83,25 @@ def read_supervision(
 def require_two_classes(supervision: Supervision) -> None:
     """Raise unless at least two classes have labelled rows."""
     assert supervision.memberships is not None and supervision.classes is not None
-    if supervision.n_labelled == 0:
+    has_rows = supervision.memberships[:1000].any(axis=0)
+    if np.count_nonzero(has_rows) < 2:  # not seen in the first rows: look at all
+        has_rows = supervision.memberships.any(axis=0)
+    refuse_one_class(supervision.classes, has_rows, supervision.n_rows, supervision.n_labelled)
+
+
+def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
+    """Raise unless two of the classes have rows."""
+    if n_labelled == 0:
         raise ValueError(
-            f"y has no labelled row (all {supervision.n_rows} are unlabelled): label some rows, or use an "
-            "unsupervised method such as LaplacianScore."
+            f"y has no labelled row (all {n_rows} are unlabelled): label some rows, or use an unsupervised method such "
+            "as LaplacianScore."
         )
-    present = np.flatnonzero(supervision.memberships[:1000].any(axis=0))
-    if len(present) < 2:  # not seen in the first rows: look at all
-        present = np.flatnonzero(supervision.memberships.any(axis=0))
+    present = np.flatnonzero(has_rows)
     if len(present) < 2:
-        name = supervision.classes.tolist()[present[0]]
+        name = classes.tolist()[present[0]]
         raise ValueError(
-            f"y has one class only ({name!r} in {supervision.n_labelled} labelled row(s)): at least two classes are "
-            "needed to tell which features separate them."
+            f"y has one class only ({name!r} in {n_labelled} labelled row(s)): at least two classes are needed to tell "
+            "which features separate them."
         )
 
 
@@ -125,7 +135,7 @@ def require_numbers(supervision: Supervision, at_least: int = 2) -> None:
         )
 
 
-def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any) -> Supervision:
+def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any, is_block: bool) -> Supervision:
     if target not in ("classes", "numbers", "auto"):
         raise ValueError(f"target={target!r}: give 'classes', 'numbers' or 'auto'.")
     if y is None:
@@ -158,7 +168,7 @@ def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any) -> Sup
         target = "classes" if _looks_like_classes(values) else "numbers"
     if target == "numbers":
         return _read_numbers(values, missing, n_rows, missing_label)
-    return _read_classes(values, missing, n_rows, missing_label, ordered)
+    return _read_classes(values, missing, n_rows, missing_label, ordered, is_block)
 
 
 def _as_array(y: Any) -> NDArray[Any]:
@@ -265,6 +275,7 @@ def _read_classes(
     n_rows: int,
     missing_label: Any,
     ordered: list[Any] | None,
+    is_block: bool,
 ) -> Supervision:
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
@@ -299,7 +310,7 @@ def _read_classes(
             minus_one = np.zeros(len(values), dtype=bool)
     kept, rows = values[~minus_one], known[~minus_one]
     classes, inverse = _sorted_classes(kept)
-    if missing_label == "auto" and minus_one.any() and len(classes) == 1:
+    if missing_label == "auto" and minus_one.any() and len(classes) == 1 and not is_block:
         raise ValueError(
             f"y holds -1 in {int(minus_one.sum())} row(s) and only one class beside it ({classes.tolist()[0]!r}): -1 "
             "means unlabelled (scikit-learn's convention), so one class is left. If -1 is a class, pass "

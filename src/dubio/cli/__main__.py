@@ -1,0 +1,5 @@
+"""``python -m dubio.cli``."""
+
+from dubio.cli import main
+
+main()

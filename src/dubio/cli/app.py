@@ -1,0 +1,302 @@
+"""The commands and their options; each reads a table, asks one question and prints the answer."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from dubio import __version__
+from dubio.cli.errors import UserError
+from dubio.cli.papers import app as papers
+
+app = typer.Typer(
+    name="dubio",
+    help="Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(papers)
+
+
+class Combine(StrEnum):
+    """How experts' votes become probabilities."""
+
+    average = "average"
+    dawid_skene = "dawid-skene"
+
+
+class Engine(StrEnum):
+    """How labels are doubted."""
+
+    pooled = "pooled"
+    confident = "confident"
+    lnt = "lnt"
+
+
+Table = Annotated[
+    str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or Feather; .csv.gz too; - for CSV on stdin.")
+]
+Target = Annotated[
+    str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")
+]
+Unlabelled = Annotated[
+    list[str] | None,
+    typer.Option("--unlabelled", metavar="VALUE", help="A value of the target that means: no label. May be repeated."),
+]
+Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
+Nominal = Annotated[
+    list[str] | None, typer.Option("--nominal", metavar="A,B", help="Columns of names, also if they look like numbers.")
+]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
+Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; the answer does not depend on it.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Top = Annotated[
+    int, typer.Option("--top", min=1, metavar="N", help="Rows of the printed table (CSV and JSON have all).")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on standard error.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+
+
+@app.callback(invoke_without_command=True)
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False, debug: Debug = False
+) -> None:
+    if version:
+        typer.echo(f"dubio {__version__}")
+        raise typer.Exit()
+
+
+@app.command()
+def rank(
+    table: Table,
+    target: Target = None,
+    soft: Annotated[
+        list[str] | None, typer.Option("--soft", metavar="A,B,C", help="Columns with the probability of each class.")
+    ] = None,
+    confidence: Annotated[
+        str | None, typer.Option("--confidence", metavar="COL", help="Column that says how sure the target is, 0 to 1.")
+    ] = None,
+    experts: Annotated[
+        list[str] | None, typer.Option("--experts", metavar="A,B,C", help="Columns with one expert's class each.")
+    ] = None,
+    combine: Annotated[
+        Combine, typer.Option("--combine", help="How the experts' votes are put together.")
+    ] = Combine.average,
+    pairs: Annotated[
+        str | None,
+        typer.Option("--pairs", metavar="FILE", help="Pairs of rows: row, row, must or cannot (rows from 0)."),
+    ] = None,
+    regression: Annotated[
+        bool, typer.Option("--regression", help="The target is a number (found out if not said).")
+    ] = False,
+    classes: Annotated[
+        bool, typer.Option("--classes", help="The target is a class, also if it looks like a number.")
+    ] = False,
+    unlabelled: Unlabelled = None,
+    ignore: Ignore = None,
+    nominal: Nominal = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="auto, or a name from `dubio methods`.")] = "auto",
+    keep: Annotated[
+        str, typer.Option("--keep", "-k", metavar="N|auto", help="How many features: a number, a share (30%), or auto.")
+    ] = "auto",
+    alpha: Annotated[float, typer.Option("--alpha", help="Share of false discoveries that auto allows.")] = 0.05,
+    redundancy: Annotated[
+        float | None, typer.Option("--redundancy", help="Move down features like better ones: a weight, 1 say.")
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            "--stability", metavar="DRAWS", min=0, help="Resamples that say how sure the ranks are; 0 for none."
+        ),
+    ] = None,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    report: Annotated[
+        str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to look at.")
+    ] = None,
+    save_table: Annotated[
+        str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with the kept columns only.")
+    ] = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    top: Top = 20,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Rank the columns of a table and say which to keep.
+
+    The target may be a class or a number, some of them missing; class probabilities; the votes of several experts;
+    pairs of rows; or nothing at all. The method and the number of features follow from it, unless you say otherwise.
+
+    \b
+    Examples:
+      dubio rank patients.csv --target diagnosis --report patients.html
+      dubio rank wine.parquet --soft p_red,p_white --keep 5 --json
+      dubio rank scans.csv.gz --experts ann,bob,eve --save-table small.csv
+      dubio rank songs.tsv --pairs pairs.csv
+    """
+    from dubio.cli.ranking import RankOptions, rank_table
+
+    if regression and classes:
+        raise UserError("--regression and --classes contradict each other: give one of them.")
+    rank_table(
+        table,
+        _wishes(
+            target=target,
+            soft=soft,
+            experts=experts,
+            confidence=confidence,
+            combine=combine.value,
+            pairs=pairs,
+            kind="numbers" if regression else "classes" if classes else "auto",
+            unlabelled=unlabelled,
+            ignore=ignore,
+            nominal=nominal,
+        ),
+        RankOptions(
+            method=method,
+            keep=_count(keep),
+            alpha=alpha,
+            redundancy=redundancy,
+            draws=draws,
+            seed=seed,
+            jobs=jobs,
+            report=report,
+            save_table=save_table,
+            output=_output(as_json, as_csv),
+            top=top,
+            quiet=quiet,
+            command=shlex.join(["dubio", *sys.argv[1:]]),
+        ),
+    )
+
+
+@app.command()
+def audit(
+    table: Table,
+    target: Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column with the class.")],
+    unlabelled: Unlabelled = None,
+    ignore: Ignore = None,
+    nominal: Nominal = None,
+    engine: Annotated[Engine, typer.Option("--engine", help="How labels are doubted.")] = Engine.pooled,
+    every_row: Annotated[bool, typer.Option("--all", help="Every row, not only the doubtful ones.")] = False,
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    top: Top = 20,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """List the labels that look wrong, the most suspicious first.
+
+    Experts judge each row without having seen it. Rows are counted from 0 under the header. Look at a row before you
+    change its label: a rare kind of row is doubted too.
+
+    \b
+    Examples:
+      dubio audit patients.csv --target diagnosis
+      dubio audit patients.csv -t diagnosis --csv > doubtful.csv
+    """
+    from dubio.cli.auditing import audit_table
+
+    wishes = _wishes(target=target, kind="classes", unlabelled=unlabelled, ignore=ignore, nominal=nominal)
+    audit_table(table, wishes, engine.value, every_row, seed, jobs, _output(as_json, as_csv), top, quiet)
+
+
+@app.command()
+def methods(as_json: AsJson = False, as_csv: AsCsv = False, debug: Debug = False) -> None:
+    """List the methods: what each needs and what it does."""
+    from dubio.cli.output import as_csv as csv_text
+    from dubio.cli.output import as_json as json_text
+    from dubio.cli.output import print_table, print_text
+    from dubio.methods import METHODS
+
+    rows: list[dict[str, Any]] = [
+        {
+            "method": method.name,
+            "needs": method.needs,
+            "does": method.does,
+            "kind": "search" if method.is_search else "ranking",
+            "estimator": method.estimator.__name__,
+        }
+        for method in METHODS.values()
+    ]
+    form = _output(as_json, as_csv)
+    if form == "json":
+        print_text(json_text({"methods": rows}))
+    elif form == "csv":
+        print_text(csv_text(rows))
+    else:
+        shown = [(row["method"], row["needs"], row["does"], row["kind"]) for row in rows]
+        names = ("method", "needs", "does", "kind")
+        print_table("Methods (auto chooses among them)", [(name, "left") for name in names], shown)
+
+
+@app.command()
+def demo(
+    report: Annotated[
+        str, typer.Option("--report", metavar="OUT.html", help="Where to write the report.")
+    ] = "dubio-demo.html",
+    seed: Seed = 0,
+    jobs: Jobs = None,
+    debug: Debug = False,
+) -> None:
+    """Show it at work: a table with doubtful labels, the ranking, and the report."""
+    from dubio.demo import show
+
+    show(report, seed=seed, jobs=jobs)
+
+
+def _output(as_json: bool, as_csv: bool) -> str:
+    if as_json and as_csv:
+        raise UserError("--json and --csv: give one of them.")
+    return "json" if as_json else "csv" if as_csv else "table"
+
+
+def _count(text: str) -> Any:
+    wish = text.strip().casefold()
+    if wish == "auto":
+        return "auto"
+    try:
+        if wish.endswith("%"):
+            share = float(wish[:-1]) / 100
+        elif wish.isdigit() and int(wish) >= 1:
+            return int(wish)
+        else:
+            share = float(wish)
+        if 0 < share <= 1:
+            return share
+    except ValueError:
+        pass
+    raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3) or auto.")
+
+
+def _wishes(**options: Any) -> Any:
+    from dubio.cli.question import Wishes
+
+    lists = ("soft", "experts", "ignore", "nominal")
+    given: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value
+    }
+    for name in lists:
+        if name in given:
+            given[name] = _names(given[name])
+    return Wishes(**given)
+
+
+def _names(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Names parted by commas; a comma in a name is written twice."""
+    names: list[str] = []
+    for value in values:
+        parts = value.replace(",,", "\0").split(",")
+        names += [part.replace("\0", ",").strip() for part in parts if part.strip()]
+    return tuple(names)

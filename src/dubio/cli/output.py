@@ -1,0 +1,111 @@
+"""What goes to standard output: tables for people, CSV and JSON for programs, the same bytes for the same seed."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def plain(value: Any) -> Any:
+    """A value JSON and CSV can hold: NumPy scalars as Python's, what is not finite as None."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a frame as plain dictionaries."""
+    columns = {str(name): [_missing(plain(value)) for value in frame[name].tolist()] for name in frame.columns}
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def as_json(content: dict[str, Any]) -> str:
+    """Indented JSON, keys in the order given."""
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def as_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """CSV with a header; None is empty, numbers are written in full."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    if rows:
+        writer.writerow(rows[0])
+        writer.writerows([[_csv_cell(value) for value in row.values()] for row in rows])
+    return buffer.getvalue()
+
+
+def print_text(content: str) -> None:
+    """Write to standard output as UTF-8, whatever the locale."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        sys.stdout.write(content)
+    else:
+        sys.stdout.flush()
+        stream.write(content.encode("utf-8", errors="backslashreplace"))
+        stream.flush()
+
+
+def print_table(
+    title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = ""
+) -> None:
+    """A neat table; ``columns`` holds a name and "left" or "right" for each."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for name, side in columns:
+        table.add_column(Text(visible(name)), justify="right" if side == "right" else "left", overflow="fold")
+    for row in rows:
+        # Text, not markup: a feature may be called "[red]"
+        table.add_row(*[Text(visible(_cell(value))) for value in row])
+    console = Console(file=sys.stdout, highlight=False)
+    if not console.is_terminal:
+        console = Console(file=sys.stdout, highlight=False, width=max(100, _width(columns, rows)))
+    console.print(table)
+    if caption:
+        console.print(Text(visible(caption)), width=min(console.width, 100))
+
+
+def visible(text: object) -> str:
+    """Control characters shown, not obeyed."""
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in str(text))
+
+
+def _width(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> int:
+    """Room for every cell on one line: what is piped should not be folded."""
+    widths = [
+        max([len(name), *(len(visible(_cell(row[c]))) for row in rows)]) + 3 for c, (name, _) in enumerate(columns)
+    ]
+    return sum(widths) + 1
+
+
+def _cell(value: Any) -> str:
+    value = plain(value)
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _csv_cell(value: Any) -> Any:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else value
+
+
+def _missing(value: Any) -> Any:
+    return None if type(value).__name__ in ("NAType", "NaTType") else value

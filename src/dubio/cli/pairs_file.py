@@ -1,0 +1,52 @@
+"""Pairs of rows in a file: two row numbers and "must" or "cannot"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.cli.errors import UserError, quote
+from dubio.cli.tables import read_table
+
+_MUST = {"must", "must_link", "must-link", "same", "1", "+1", "1.0", "true"}
+_CANNOT = {"cannot", "cannot_link", "cannot-link", "different", "-1", "-1.0", "0", "0.0", "false"}
+
+
+def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Must-links and cannot-links of a table with three columns: row, row, kind.
+
+    Rows are counted from 0, the row under the header of the table being row 0. A kind is "must" or "cannot" (or 1 and
+    -1, same and different).
+    """
+    frame = read_table(path)
+    if len(frame.columns) != 3:
+        raise UserError(
+            f"--pairs: {quote(path)} has {len(frame.columns)} column(s): give a header and three columns, row number, "
+            "row number, and must or cannot."
+        )
+    first, second, kind = (frame[name] for name in frame.columns)
+    rows = np.column_stack([_row_numbers(column, path, n_rows) for column in (first, second)])
+    words = kind.astype(str).str.strip().str.casefold()
+    must, cannot = words.isin(_MUST).to_numpy(), words.isin(_CANNOT).to_numpy()
+    strange = np.flatnonzero(~(must | cannot))
+    if len(strange):
+        raise UserError(
+            f"--pairs: {quote(path)}, pair {strange[0] + 1}: {quote(kind.iloc[strange[0]])} is neither must nor cannot "
+            f"({len(strange)} such pair(s))."
+        )
+    return rows[must], rows[cannot]
+
+
+def _row_numbers(column: Any, path: str, n_rows: int) -> NDArray[np.int64]:
+    if column.dtype.kind not in "iu":
+        raise UserError(f"--pairs: column {quote(column.name)} of {quote(path)} must hold whole row numbers, from 0.")
+    numbers = column.to_numpy(dtype=np.int64)
+    bad = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
+    if len(bad):
+        raise UserError(
+            f"--pairs: {quote(path)}, pair {bad[0] + 1} names row {numbers[bad[0]]}, but the table has rows 0 to "
+            f"{n_rows - 1} ({len(bad)} such number(s))."
+        )
+    return numbers

@@ -1,0 +1,310 @@
+"""From a table and what was said about its columns to the question: which features, which target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.cli.errors import UserError, listing, quote
+from dubio.cli.pairs_file import read_pairs_file
+from dubio.cli.tables import MISSING, require_columns, separator_of, table_format
+from dubio.supervision import soft_labels
+
+#: A text column with more values than this is a name or free text, not a kind of thing.
+MAX_CATEGORIES = 20
+_COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What was said about the columns on the command line."""
+
+    target: str | None = None
+    soft: tuple[str, ...] = ()
+    experts: tuple[str, ...] = ()
+    confidence: str | None = None
+    combine: Literal["average", "dawid-skene"] = "average"
+    pairs: str | None = None
+    kind: Literal["auto", "classes", "numbers"] = "auto"
+    unlabelled: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """Features as numbers, the target as a selector takes it, and the code that makes both."""
+
+    features: Any
+    sources: list[str]
+    y: Any
+    target_names: list[str]
+    must_link: NDArray[np.int64] | None = None
+    cannot_link: NDArray[np.int64] | None = None
+    kind: Literal["auto", "classes", "numbers"] = "auto"
+    missing_label: Any = "auto"
+    notes: list[str] = field(default_factory=list)
+    code: list[str] = field(default_factory=list)
+
+    @property
+    def asked(self) -> str:
+        """The target in words."""
+        if self.target_names:
+            names = self.target_names
+            return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+        return "the pairs" if self.must_link is not None else "nothing"
+
+    @property
+    def fit_arguments(self) -> dict[str, Any]:
+        """Pairs, where there are any."""
+        if self.must_link is None:
+            return {}
+        return {"must_link": self.must_link, "cannot_link": self.cannot_link}
+
+
+def ask(frame: Any, wishes: Wishes, path: str) -> Question:
+    """Check the wishes against the table and part it into features and target."""
+    _check_wishes(frame, wishes)
+    notes: list[str] = []
+    code = [*_reading_code(path)]
+    y, kind, missing_label = _target(frame, wishes, code)
+    target_names = [name for name in (wishes.target, *wishes.soft, *wishes.experts) if name]
+    apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
+    features, sources = _features(frame, apart, wishes, notes, code)
+    must = cannot = None
+    if wishes.pairs:
+        must, cannot = read_pairs_file(wishes.pairs, len(frame))
+        code += [
+            f"must_link = {must.tolist() if len(must) <= 20 else '...  # first column, second column'}",
+            f"cannot_link = {cannot.tolist() if len(cannot) <= 20 else '...  # of ' + repr(wishes.pairs)}",
+        ]
+    return Question(features, sources, y, target_names, must, cannot, kind, missing_label, notes, code)
+
+
+def _check_wishes(frame: Any, wishes: Wishes) -> None:
+    for option, names in (
+        ("--target", [wishes.target] if wishes.target else []),
+        ("--soft", list(wishes.soft)),
+        ("--experts", list(wishes.experts)),
+        ("--confidence", [wishes.confidence] if wishes.confidence else []),
+        ("--ignore", list(wishes.ignore)),
+        ("--nominal", list(wishes.nominal)),
+    ):
+        require_columns(frame, names, option)
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise UserError(f"{option} names the column {quote(twice[0])} twice.")
+    given = [
+        option
+        for option, value in (("--target", wishes.target), ("--soft", wishes.soft), ("--experts", wishes.experts))
+        if value
+    ]
+    if len(given) > 1:
+        raise UserError(f"{' and '.join(given)} both say what the target is: give one of them.")
+    if wishes.confidence and not wishes.target:
+        raise UserError("--confidence says how sure the class in --target is: give both.")
+    if len(wishes.soft) == 1:
+        raise UserError(
+            f"--soft needs one probability column for each class, two at least; only {quote(wishes.soft[0])} is given."
+        )
+
+
+def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["auto", "classes", "numbers"], Any]:
+    if wishes.soft:
+        for name in wishes.soft:
+            _require_number_column(frame, name, "--soft")
+        code.append(f"y = table[{list(wishes.soft)!r}]")
+        _require_some(frame[list(wishes.soft)], "the columns of --soft")
+        return frame[list(wishes.soft)].astype(np.float64), "classes", "auto"
+    if wishes.experts:
+        votes = _hide(frame[list(wishes.experts)], wishes.unlabelled)
+        _require_some(votes, "the columns of --experts")
+        code.append(_hiding_code(f"table[{list(wishes.experts)!r}]", wishes.unlabelled, "votes"))
+        tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
+        code.append(f"y = soft_labels(votes.to_numpy(dtype=object){tail})")
+        return _soft(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
+    if wishes.target is None:
+        code.append("y = None")
+        return None, "auto", "auto"
+    column = _hide(frame[wishes.target], wishes.unlabelled)
+    _require_some(column, f"target {quote(wishes.target)}")
+    code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
+    kind = wishes.kind
+    _refuse_id(column, wishes.target, kind)
+    if kind == "numbers":
+        _require_number_column(frame, wishes.target, "--regression")
+    elif not _is_number(column):
+        kind = "classes"
+        _refuse_mixed(column, wishes.target)
+    missing_label: Any = "auto"
+    known = column.dropna().unique()
+    if len(known) == 1:
+        raise UserError(f"target {quote(wishes.target)} has one value only, {quote(known[0])}: nothing to tell apart.")
+    if len(known) == 2 and _is_number(column) and -1 in known:
+        missing_label = None  # of two values -1 is a class; beside more classes it means "unlabelled"
+    if wishes.confidence:
+        _require_number_column(frame, wishes.confidence, "--confidence")
+        code.append(f"y = soft_labels(y, confidence=table[{wishes.confidence!r}].fillna(1.0))")
+        sure = frame[wishes.confidence].fillna(1.0)
+        return _soft(column, confidence=sure, missing_label=missing_label), "classes", missing_label
+    return column, kind, missing_label
+
+
+def _soft(labels: Any, **options: Any) -> Any:
+    try:
+        return soft_labels(labels, **options)
+    except ValueError as error:
+        raise UserError(str(error)) from error
+
+
+def _hide(values: Any, marks: tuple[str, ...]) -> Any:
+    """Cells that read as one of the marks become missing."""
+    return values.mask(values.astype(str).isin(marks)) if marks else values
+
+
+def _hiding_code(expression: str, marks: tuple[str, ...], name: str) -> str:
+    if not marks:
+        return f"{name} = {expression}"
+    return f"{name} = {expression}\n{name} = {name}.mask({name}.astype(str).isin({list(marks)!r}))"
+
+
+def _require_some(values: Any, what: str) -> None:
+    if not bool(np.asarray(values.notna()).any()):
+        raise UserError(f"{what} has no value in any of the {len(values)} row(s): all labels are missing.")
+
+
+def _refuse_id(column: Any, name: str, kind: str) -> None:
+    known = column.dropna()
+    if kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
+        return
+    whole = _is_number(column) and bool((known == np.floor(known.astype(np.float64))).all())
+    if _is_number(column) and not whole and kind != "classes":
+        return
+    hint = "; if it is a number to predict, add --regression" if _is_number(column) else ""
+    raise UserError(
+        f"target {quote(name)} has a different value in each of its {len(known)} row(s), so it looks like an "
+        f"identifier: give the column to explain{hint}."
+    )
+
+
+def _refuse_mixed(column: Any, name: str) -> None:
+    """A column of numbers with some text in it is a mistake to report, wherever it stands."""
+    import pandas as pd
+
+    known = column.dropna()
+    if known.map(lambda value: isinstance(value, bool)).all():
+        return
+    as_numbers = pd.to_numeric(known.astype(str), errors="coerce")
+    numbers = int(as_numbers.notna().sum())
+    texts = len(known) - numbers
+    if numbers and texts and numbers >= texts:
+        first = known.index[as_numbers.isna()][0]
+        position = int(column.index.get_loc(first)) + 1
+        raise UserError(
+            f"column {quote(name)} mixes numbers ({numbers} cells) with text ({texts} cells, first "
+            f"{quote(known[first])} in row {position} under the header): correct or empty these cells, or say "
+            "--nominal or --ignore."
+        )
+
+
+def _require_number_column(frame: Any, name: str, option: str) -> None:
+    column = frame[name]
+    if _is_number(column):
+        return
+    _refuse_mixed(column, name)
+    raise UserError(f"{option}: column {quote(name)} holds text such as {quote(column.dropna().iloc[0])}, not numbers.")
+
+
+def _is_number(column: Any) -> bool:
+    return getattr(column.dtype, "kind", "O") in "iuf"
+
+
+def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, list[str]]:
+    import pandas as pd
+
+    dropped, nominal = list(apart), []
+    for name in frame.columns:
+        if name in apart:
+            continue
+        column = frame[name]
+        if name in wishes.nominal:
+            nominal.append(name)
+        elif getattr(column.dtype, "kind", "O") == "b":
+            continue
+        elif _is_number(column):
+            if _counts_rows(column, name):
+                notes.append(f"column {quote(name)} only numbers the rows and was left out.")
+                dropped.append(name)
+        elif _is_text(column):
+            _refuse_mixed(column, name)
+            distinct = column.nunique()
+            if distinct == 0 or distinct > MAX_CATEGORIES:
+                what = "is empty" if distinct == 0 else f"is text with {distinct} different values"
+                notes.append(f"column {quote(name)} {what} and was left out (--nominal {name} takes it in).")
+                dropped.append(name)
+            else:
+                nominal.append(name)
+        else:
+            notes.append(f"column {quote(name)} holds {column.dtype} values, not numbers, and was left out.")
+            dropped.append(name)
+    table = frame.drop(columns=dropped)
+    if not len(table.columns):
+        raise UserError(f"no feature is left beside {listing(dropped)}: the table needs at least one more column.")
+    code.append(f"X = table.drop(columns={dropped!r})" if dropped else "X = table")
+    sources = [name for name in table.columns if name not in nominal]
+    if nominal:
+        before = set(table.columns)
+        pieces = {name: pd.get_dummies(table[[name]], columns=[name], prefix_sep="=") for name in nominal}
+        sources += [name for name in nominal for _ in pieces[name].columns]
+        table = pd.get_dummies(table, columns=nominal, prefix_sep="=", dtype=np.float64)
+        made = [name for name in table.columns if name not in before]
+        twins = table.columns[table.columns.duplicated()].tolist()
+        if twins:
+            raise UserError(
+                f"the values of a column of text give a feature {quote(twins[0])}, and there is one already."
+            )
+        notes.append(f"{len(nominal)} column(s) of text became {len(made)} yes/no feature(s): {listing(nominal)}.")
+        code.append(f'X = pd.get_dummies(X, columns={nominal!r}, prefix_sep="=", dtype=float)')
+    _refuse_infinite(table)
+    return table, sources
+
+
+def _is_text(column: Any) -> bool:
+    kind = getattr(column.dtype, "kind", "O")
+    return kind in "OUS" or str(column.dtype) in ("category", "str", "string")
+
+
+def _refuse_infinite(table: Any) -> None:
+    for name in table.columns:
+        values = table[name].to_numpy(dtype=np.float64)
+        bad = np.flatnonzero(np.isinf(values))
+        if len(bad):
+            raise UserError(
+                f"column {quote(name)} has {len(bad)} infinite value(s), first in row {bad[0] + 1} under the header: "
+                "empty these cells."
+            )
+
+
+def _counts_rows(column: Any, name: str) -> bool:
+    """0, 1, 2, ... or 1, 2, 3, ..., in a column without a name or called something like "id"."""
+    if not (name.startswith("unnamed_") or name.casefold() in _COUNTERS) or column.isna().any() or len(column) < 3:
+        return False
+    return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())
+
+
+def _reading_code(path: str) -> list[str]:
+    reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path))
+    if reader:
+        return [f"table = {reader}({path!r})"]
+    if path == "-":
+        return [
+            "import sys",
+            "",
+            f"table = pd.read_csv(sys.stdin, keep_default_na=False, na_values={['', *MISSING]!r})",
+        ]
+    separator = separator_of(path)
+    sep = "" if separator == "," else f", sep={separator!r}"
+    return [f"table = pd.read_csv({path!r}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"]

@@ -1,0 +1,260 @@
+"""``dubio rank``: from file to answer."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import joblib
+from sklearn.base import clone
+
+from dubio.cli.errors import UserError, quote
+from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
+from dubio.cli.progress import step
+from dubio.cli.question import Question, Wishes, ask
+from dubio.cli.run import notes_from_warnings
+from dubio.cli.tables import frame_bytes, read_table, table_format
+from dubio.files import write_whole
+from dubio.significance import stability
+
+
+@dataclass(frozen=True)
+class RankOptions:
+    """Everything about a ranking that is not about the columns."""
+
+    method: str = "auto"
+    keep: Any = "auto"
+    alpha: float = 0.05
+    redundancy: float | None = None
+    draws: int | None = None
+    seed: int = 0
+    jobs: int | None = None
+    report: str | None = None
+    save_table: str | None = None
+    output: str = "table"
+    top: int = 20
+    quiet: bool = False
+    command: str = ""
+
+
+def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
+    """Read, rank, and write what was asked for."""
+    for place in (options.report, options.save_table):
+        _require_place(place)
+    if options.save_table:
+        table_format(options.save_table)
+    with step(f"reading {path}"):
+        frame = read_table(path)
+    question = ask(frame, wishes, path)
+    notes = list(question.notes)
+    selector = _selector(question, options)
+    with step("ranking"), notes_from_warnings(notes):
+        selector.fit(question.features, question.y, **question.fit_arguments)
+    draws = options.draws if options.draws is not None else (_usual_draws(selector, question) if options.report else 0)
+    sure = _stability(selector, question, options, draws) if draws else None
+    if options.report:
+        _write_report(path, question, selector, sure, options, notes)
+    if options.save_table:
+        _save_table(frame, question, wishes, selector, options.save_table)
+    _print(path, question, selector, sure, options, notes)
+
+
+def tell(notes: list[str], quiet: bool) -> None:
+    """Notes on standard error, a line each."""
+    if not quiet:
+        for note in notes:
+            sys.stderr.write(f"dubio: {visible(note)}\n")
+        sys.stderr.flush()
+
+
+def _selector(question: Question, options: RankOptions) -> Any:
+    from dubio import FeatureSelector
+
+    return FeatureSelector(
+        options.method,
+        n_features_to_select=options.keep,
+        alpha=options.alpha,
+        redundancy=options.redundancy,
+        target=question.kind,
+        missing_label=question.missing_label,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+    )
+
+
+def _usual_draws(selector: Any, question: Question) -> int:
+    """Fewer resamples of larger tables."""
+    cells = question.features.shape[0] * question.features.shape[1]
+    if hasattr(selector.selector_, "subsets_"):  # a search costs the square of that
+        return 20 if cells <= 3_000 else 10 if cells <= 15_000 else 5
+    return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
+
+
+def settled(selector: Any) -> Any:
+    """An unfitted selector that does what this one has chosen to do: the same method, as many features."""
+    fresh = clone(selector).set_params(
+        method=selector.method_, n_features_to_select=int(selector.n_features_), n_jobs=1
+    )
+    parts = getattr(selector.selector_, "parts_", None)
+    if parts is not None and not selector.method_params:
+        fresh.set_params(method_params={"methods": tuple(parts)})
+    return fresh
+
+
+def _stability(selector: Any, question: Question, options: RankOptions, draws: int) -> Any:
+    """How far ranks move when as many features are kept as now."""
+    if draws < 2:
+        raise UserError("--stability needs 2 resamples at least, or 0 for none.")
+    with (
+        step(f"{draws} resamples") as advance,
+        notes_from_warnings([]),
+        joblib.parallel_config(backend="threading"),  # processes would start slowly and outlive Ctrl-C
+    ):
+        return stability(
+            settled(selector),
+            question.features,
+            question.y,
+            n_draws=draws,
+            random_state=options.seed,
+            n_jobs=options.jobs or -1,
+            progress=advance,
+            **question.fit_arguments,
+        )
+
+
+def _write_report(
+    path: str, question: Question, selector: Any, sure: Any, options: RankOptions, notes: list[str]
+) -> None:
+    from dubio.cli.auditing import audit_question
+    from dubio.report import gather, render_report
+
+    assert options.report is not None
+    audit = None
+    if selector.supervision_.kind == "hard":
+        try:
+            with notes_from_warnings(notes):
+                audit = audit_question(question, "pooled", options.seed, options.jobs)
+        except ValueError as error:
+            notes.append(f"the labels were not audited: {error}")
+    with step("writing the report"):
+        findings = gather(
+            selector,
+            question.features,
+            question.y,
+            stability=sure,
+            audit=audit,
+            table_name="standard input" if path == "-" else Path(path).name,
+            target_name=question.asked,
+            code=python_code(question, options),
+            command=options.command,
+            notes=notes,
+        )
+        write_whole(options.report, render_report(findings))
+    notes.append(f"report written to {options.report}")
+
+
+def python_code(question: Question, options: RankOptions) -> str:
+    """Python that gives the same ranking."""
+    names = ["FeatureSelector", *(["soft_labels"] if any("soft_labels" in line for line in question.code) else [])]
+    arguments = [repr(options.method)] if options.method != "auto" else []
+    for name, value, usual in (
+        ("n_features_to_select", options.keep, "auto"),
+        ("alpha", options.alpha, 0.05),
+        ("redundancy", options.redundancy, None),
+        ("target", question.kind, "auto"),
+        ("missing_label", question.missing_label, "auto"),
+        ("random_state", options.seed, None),
+    ):
+        if value != usual:
+            arguments.append(f"{name}={value!r}")
+    fit = "X, y" if question.must_link is None else "X, y, must_link=must_link, cannot_link=cannot_link"
+    return "\n".join(
+        [
+            "import pandas as pd",
+            f"from dubio import {', '.join(names)}",
+            "",
+            *question.code,
+            f"selector = FeatureSelector({', '.join(arguments)}).fit({fit})",
+            "print(selector.explanation_)",
+            "print(selector.to_ranking())",
+        ]
+    )
+
+
+def _save_table(frame: Any, question: Question, wishes: Wishes, selector: Any, path: str) -> None:
+    kept = {source for source, keep in zip(question.sources, selector.support_, strict=True) if keep}
+    target = {*question.target_names, *([wishes.confidence] if wishes.confidence else [])}
+    chosen = [name for name in frame.columns if name in kept or name in target]
+    write_whole(path, frame_bytes(frame[chosen], path))
+
+
+def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
+    """One dictionary a feature, best first."""
+    frame = selector.to_ranking().to_frame()
+    if sure is not None:
+        order = selector.to_ranking().order
+        for name in ("rank_low", "rank_median", "rank_high", "frequency"):
+            frame[name] = getattr(sure, name)[order]
+    return records(frame)
+
+
+def _print(path: str, question: Question, selector: Any, sure: Any, options: RankOptions, notes: list[str]) -> None:
+    rows = ranking_records(selector, sure)
+    ranking = selector.to_ranking()
+    if options.output == "csv":
+        print_text(as_csv(rows))
+    elif options.output == "json":
+        content: dict[str, Any] = {
+            "table": path,
+            "target": question.asked,
+            "labels": selector.supervision_.describe(),
+            "method": selector.method_,
+            "explanation": selector.explanation_,
+            "lower_is_better": bool(ranking.lower_is_better),
+            "kept": [row["feature"] for row in rows if row["kept"]],
+            "sufficient_subset": [str(ranking.names[j]) for j in getattr(selector, "sufficient_subset_", ())],
+            "notes": notes,
+            "features": rows,
+        }
+        if sure is not None:
+            index = sure.index
+            content["stability"] = {
+                "index": index.value,
+                "low": index.low,
+                "high": index.high,
+                "draws": len(sure.rankings),
+            }
+        print_text(as_json(content))
+    else:
+        _print_ranking(question, selector, rows, options.top)
+    tell(notes, options.quiet)
+
+
+def _print_ranking(question: Question, selector: Any, rows: list[dict[str, Any]], top: int) -> None:
+    labels = {"pvalue": "p-value", "qvalue": "q-value", "rank_low": "from", "rank_high": "to", "frequency": "kept in"}
+    names = [name for name in rows[0] if name != "rank_median"]
+    columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
+    shown = [[_shown(name, row[name]) for name in names] for row in rows[:top]]
+    hidden = len(rows) - len(shown)
+    more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
+    print_table(f"Features for {question.asked}", columns, shown, f"{more}{selector.explanation_}")
+
+
+def _shown(name: str, value: Any) -> Any:
+    return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
+
+
+def _require_place(path: str | None) -> None:
+    """Say before the work, not after it, that a file cannot be written."""
+    if path is None:
+        return
+    folder = Path(path).parent
+    if Path(path).is_dir():
+        raise UserError(f"{quote(path)} is a folder: give the name of a file.")
+    if not folder.is_dir():
+        raise UserError(f"{quote(path)} cannot be written: there is no folder {quote(folder)}.")
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"{quote(path)} cannot be written: no permission to write in {quote(folder)}.")

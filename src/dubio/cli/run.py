@@ -1,0 +1,143 @@
+"""Run the command so that whatever goes wrong is one clear line, a non-zero exit and nothing half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import socket
+import sys
+import threading
+import traceback
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dubio.cli.errors import UserError
+from dubio.files import remove_unfinished
+
+_THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
+#: Commands that have nothing to tidy up when they are interrupted.
+_SUDDEN = ("rank", "audit", "methods", "demo")
+#: Exit codes: a mistake in the file or the options; a fault of ours; interrupted.
+BAD_INPUT, FAULT, INTERRUPTED = 2, 1, 130
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run ``dubio`` with these arguments (those of the process by default) and return the exit code."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    debug = "--debug" in words
+    if debug:
+        return _call(words)
+    try:
+        with _leave_on_interrupt() if words[:1] and words[0] in _SUDDEN else contextlib.nullcontext():
+            return _call(words)
+    except KeyboardInterrupt:
+        _say("interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return FAULT
+    except UserError as error:
+        _say(str(error))
+        return BAD_INPUT
+    except (ValueError, OSError) as error:
+        _say(_one_line(error))
+        return BAD_INPUT
+    except MemoryError:
+        _say("not enough memory for this table and method.")
+        return BAD_INPUT
+    except Exception as error:
+        _say(f"{type(error).__name__}: {_one_line(error)} (this should not happen; --debug shows where)")
+        return FAULT
+    finally:
+        remove_unfinished()
+
+
+def _call(words: list[str]) -> int:
+    import typer
+    import typer.main
+
+    from dubio.cli.app import app
+
+    command = typer.main.get_command(app)
+    try:
+        result = command.main(args=words, prog_name="dubio", standalone_mode=False)
+        sys.stdout.flush()
+    except typer.Exit as stop:
+        return int(stop.exit_code)
+    except typer.Abort as stop:
+        raise KeyboardInterrupt from stop
+    except Exception as error:
+        message = getattr(error, "format_message", None)  # usage errors, of click or of typer's own copy of it
+        if message is None:
+            raise
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context is not None else ""
+        raise UserError(f"{message().strip().rstrip('.')}{hint}") from error
+    return int(result) if isinstance(result, int) else 0
+
+
+@contextlib.contextmanager
+def _leave_on_interrupt() -> Iterator[None]:
+    """Ctrl-C ends the process at once, also in the middle of compiled code that Python cannot interrupt.
+
+    The signal is written to a socket by the C handler, and a thread of ours waits at its other end.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    here, there = socket.socketpair()
+    there.setblocking(False)
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while received := here.recv(1):
+                if received[0] == signal.SIGINT:
+                    remove_unfinished()
+                    _say("interrupted.")
+                    os._exit(INTERRUPTED)
+
+    handler = signal.signal(signal.SIGINT, lambda *_: None)  # the thread does what is to be done
+    before = signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
+    threading.Thread(target=wait, daemon=True).start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        signal.signal(signal.SIGINT, handler)
+        there.close()
+
+
+@contextlib.contextmanager
+def notes_from_warnings(notes: list[str]) -> Iterator[None]:
+    """Collect the library's warnings as plain notes, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for warning in caught:
+                # what the libraries below us warn each other of is no news for a person
+                if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
+                    text = _one_line(warning.message)
+                    if text not in notes:
+                        notes.append(text)
+
+
+def _one_line(error: Any) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    text = " ".join(str(error).split())
+    return text or traceback.format_exception_only(error)[-1].strip()
+
+
+def _say(message: str) -> None:
+    """One line on standard error; control characters are shown, not obeyed."""
+    clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
+    show_cursor = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""  # a progress bar may have hidden it
+    sys.stderr.write(f"{show_cursor}dubio: {clean}\n")
+    sys.stderr.flush()

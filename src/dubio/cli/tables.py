@@ -1,0 +1,252 @@
+"""Tables in files: CSV, TSV, Parquet and Feather, read whole, with errors that say where."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TextIO
+
+from dubio.cli.errors import UserError, listing, nearest, quote
+
+#: Beside empty cells, what means "nothing here" in a text file.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
+_TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None}
+_BINARY = (".parquet", ".pq", ".feather", ".arrow")
+_COMPRESSED = (".gz", ".bz2", ".zst")
+#: Types of columns are inferred from the first block, and a row must fit into one.
+_BLOCK = 1 << 26
+
+
+def read_table(path: str) -> Any:
+    """The table in a file as a pandas frame; ``-`` is CSV on standard input.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from dubio.cli.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.csv")
+    ...     _ = path.write_text("size,colour\\n1.5,red\\n?,blue\\n")
+    ...     read_table(str(path))
+       size colour
+    0   1.5    red
+    1   NaN   blue
+    """
+    import pyarrow as pa
+
+    if path != "-":
+        _require_file(path)
+    try:
+        kind = table_format(path)
+        if kind == "parquet":
+            import pyarrow.parquet
+
+            table = pyarrow.parquet.read_table(path)
+        elif kind == "feather":
+            import pyarrow.feather
+
+            table = pyarrow.feather.read_table(path)
+        else:
+            return _tidy(_read_text(path), path)
+    except pa.ArrowException as error:
+        raise UserError(f"{quote(path)} cannot be read as {kind}: {_first_line(error)}") from error
+    _refuse_twins(table.column_names, path)
+    return _tidy(table.to_pandas(), path)
+
+
+def table_format(path: str) -> str:
+    """``"text"``, ``"parquet"`` or ``"feather"``, by the ending of the name."""
+    if path == "-":
+        return "text"
+    suffix = _suffix(path)
+    if suffix in (".parquet", ".pq"):
+        return "parquet"
+    if suffix in (".feather", ".arrow"):
+        return "feather"
+    if suffix in _TEXT:
+        return "text"
+    hint = " (save the sheet as CSV first)" if suffix in (".xlsx", ".xls", ".ods") else ""
+    raise UserError(
+        f"{quote(path)} has the ending {quote(suffix)}{hint}: tables are .csv, .tsv, .parquet or .feather, and text "
+        "may be compressed (.csv.gz)."
+    )
+
+
+def frame_bytes(frame: Any, path: str) -> bytes:
+    """The frame as the content of a file of that name."""
+    kind = table_format(path)
+    buffer = io.BytesIO()
+    if kind == "parquet":
+        frame.to_parquet(buffer, index=False)
+    elif kind == "feather":
+        frame.reset_index(drop=True).to_feather(buffer)
+    else:
+        text = frame.to_csv(index=False, sep=_TEXT[_suffix(path)] or ",", lineterminator="\n").encode()
+        if path.endswith(".gz"):
+            return gzip.compress(text, mtime=0)  # no time stamp: the same table gives the same bytes
+        if path.endswith(".bz2"):
+            return bz2.compress(text)
+        if path.endswith(".zst"):
+            raise UserError(f"{quote(path)}: write .csv.gz instead, .zst is only read.")
+        return text
+    return buffer.getvalue()
+
+
+def require_columns(frame: Any, names: list[str], option: str) -> None:
+    """Raise unless the frame has all these columns, offering the nearest names."""
+    for name in names:
+        if name in frame.columns:
+            continue
+        near = nearest(name, frame.columns)
+        hint = f"did you mean {' or '.join(map(quote, near))}?" if near else f"it has {listing(frame.columns, 8)}."
+        raise UserError(f"{option}: the table has no column {quote(name)}; {hint}")
+
+
+def _suffix(path: str) -> str:
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    while suffixes and suffixes[-1] in _COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+def _require_file(path: str) -> None:
+    place = Path(path)
+    try:
+        size = place.stat().st_size
+    except FileNotFoundError as error:
+        folder = place.parent
+        near = nearest(place.name, sorted(os.listdir(folder))) if folder.is_dir() else []
+        hint = f"; there is {' and '.join(quote(str(folder / name)) for name in near)}" if near else ""
+        raise UserError(f"no such file: {quote(path)}{hint}.") from error
+    except OSError as error:
+        raise UserError(f"{quote(path)} cannot be opened: {error.strerror}.") from error
+    if place.is_dir():
+        raise UserError(f"{quote(path)} is a folder: give one table.")
+    if size == 0:
+        raise UserError(f"{quote(path)} is empty.")
+
+
+def _read_text(path: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.csv
+
+    content = sys.stdin.buffer.read() if path == "-" else None
+    separator = separator_of(path, content)
+    source = pa.input_stream(io.BytesIO(content) if content is not None else path)
+    try:
+        with source:
+            table = pyarrow.csv.read_csv(
+                source,
+                read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
+                parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                convert_options=pyarrow.csv.ConvertOptions(null_values=["", *MISSING], strings_can_be_null=True),
+            )
+    except (pa.ArrowException, OSError) as error:
+        _explain(path, content, separator, error)
+        import pandas as pd  # a column changed its type far down: look at all of it at once
+
+        source_again: Any = io.BytesIO(content) if content is not None else path
+        return pd.read_csv(source_again, sep=separator, na_values=list(MISSING), low_memory=False)
+    _refuse_twins(table.column_names, path)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_binary(column.type):
+            raise UserError(f"{quote(path)}: column {quote(name)} is not UTF-8 text; save the table as UTF-8.")
+    return table.to_pandas()
+
+
+def separator_of(path: str, content: bytes | None = None) -> str:
+    """What parts the columns: known for .tsv, otherwise what the header has most of."""
+    with _lines(path, content) as lines:
+        try:
+            header = next((line for line in lines if line.strip()), "")
+        except (OSError, EOFError) as error:
+            raise UserError(f"{quote(path)} cannot be read: {_first_line(error)}") from error
+    if not header:
+        raise UserError(f"{'standard input' if path == '-' else quote(path)} is empty.")
+    own = _TEXT.get(_suffix(path)) if path != "-" else ","
+    if own == "\t" or (own and own in header):
+        return own
+    counts = {separator: header.count(separator) for separator in (",", ";", "\t", "|")}
+    best = max(counts, key=lambda separator: counts[separator])
+    return best if counts[best] else (own or ",")
+
+
+@contextmanager
+def _lines(path: str, content: bytes | None) -> Iterator[TextIO]:
+    """The text of a file, decompressed; bytes that are no UTF-8 are replaced, for messages only."""
+    options: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
+    if content is not None:
+        yield io.TextIOWrapper(io.BytesIO(content), **options)
+    elif path.endswith(".gz"):
+        with gzip.open(path, "rt", **options) as text:
+            yield text
+    elif path.endswith(".bz2"):
+        with bz2.open(path, "rt", **options) as text:
+            yield text
+    elif path.endswith(".zst"):
+        import pyarrow as pa
+
+        with pa.input_stream(path) as stream:
+            yield io.TextIOWrapper(stream, **options)
+    else:
+        with open(path, **options) as text:
+            yield text
+
+
+def _explain(path: str, content: bytes | None, separator: str, error: Exception) -> None:
+    """Raise with the line of the first ragged row; return if no row is ragged."""
+    problem = _first_line(error)
+    try:
+        with _lines(path, content) as lines:
+            csv.field_size_limit(sys.maxsize)
+            rows = csv.reader(lines, delimiter=separator)
+            width = None
+            for row in rows:
+                if not row:
+                    continue
+                if width is None:
+                    width = len(row)
+                elif len(row) != width:
+                    raise UserError(
+                        f"{quote(path)}, line {rows.line_num}: {len(row)} cell(s) where the header has {width} "
+                        "column(s); a text with a comma in it must stand in double quotes."
+                    )
+    except (OSError, EOFError, csv.Error) as second:
+        raise UserError(f"{quote(path)} cannot be read: {_first_line(second)}") from error
+    if "conversion error" not in problem:
+        raise UserError(f"{quote(path)} cannot be read: {problem}") from error
+
+
+def _refuse_twins(names: list[str], path: str) -> None:
+    twins = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twins:
+        raise UserError(f"{quote(path)} has more than one column named {listing(twins)}: rename them.")
+
+
+def _tidy(frame: Any, path: str) -> Any:
+    """Text names for all columns; at least one row and one column."""
+    frame = frame.reset_index(drop=True)
+    frame.columns = [
+        str(name) if str(name).strip() else f"unnamed_{position}" for position, name in enumerate(frame.columns)
+    ]
+    for name in frame.columns:
+        if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
+            frame[name] = frame[name].astype(float)  # decimals of Parquet are numbers
+    if len(frame) == 0:
+        where = "standard input" if path == "-" else quote(path)
+        raise UserError(f"{where} is empty: it names {len(frame.columns)} column(s) and has no row.")
+    return frame
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:300]

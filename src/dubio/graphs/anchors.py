@@ -1,0 +1,156 @@
+r"""Edges of a neighbour graph as seen from a sample of rows: enough for unbiased sums over all edges.
+
+Let N(i) be the k nearest rows of i. Every edge of the graph stands in the list of one of its ends, or of both. So a
+sum over edges is a sum over rows i and :math:`j \in N(i)` in which an edge that stands in one list counts fully, and
+one that stands in both lists counts half, twice. Row i's part needs its own list, and whether i is in the lists of its
+neighbours: with m sampled rows, at most m (k + 1) lists, each found exactly among all n rows. A simple random sample
+of rows, times n / m, then estimates the sum without bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from dubio._kernels.threads import chunks
+from dubio.graphs.neighbors import (
+    Kernel,
+    Symmetry,
+    check_width,
+    clip_neighbors,
+    heat,
+    line_neighbors,
+    list_distances,
+)
+from dubio.graphs.search import RowSearch, centre_columns
+from dubio.graphs.targets import MixedSearch
+from dubio.table import Matrix
+
+Lists = Callable[[NDArray[np.int64]], NDArray[np.int64]]
+
+
+@dataclass(frozen=True)
+class AnchorEdges:
+    """Sampled rows (m,), their neighbours (m, k) and the weights (m, k) with which these edges enter sums.
+
+    With ``t="mean"`` the width is itself an estimate: ``slope`` is the derivative of the weights by the width and
+    ``pull`` (m,) what each sampled row did to the width, for the standard error.
+    """
+
+    n_rows: int
+    rows: NDArray[np.int64]
+    neighbors: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    slope: NDArray[np.float64] | None = None
+    pull: NDArray[np.float64] | None = None
+
+
+def neighbor_anchors(
+    X: Matrix,
+    *,
+    n_neighbors: int,
+    t: float | Literal["mean"],
+    kernel: Kernel,
+    symmetry: Symmetry,
+    n_anchors: int,
+    random_state: Any,
+    n_jobs: int | None = None,
+) -> AnchorEdges:
+    """Sampled rows of the graph of :func:`~dubio.graphs.neighbor_graph`."""
+    check_width(t)
+    n = X.shape[0]
+    if n < 2:
+        raise ValueError("X has n_samples=1: a neighbour graph needs at least two rows.")
+    k = clip_neighbors(n_neighbors, n - 1)
+    rows = sample_rows(n, n_anchors, random_state)
+    search = RowSearch(centre_columns(X), k, n_jobs=n_jobs)
+    neighbors = search.others(k, rows)
+    share = edge_shares(rows, neighbors, lambda these: search.others(k, these), symmetry)
+    squared = list_distances(X, rows, neighbors, n_jobs)
+    return _weigh(n, rows, neighbors, share, squared if kernel == "squared" else np.sqrt(squared), t)
+
+
+def target_anchors(
+    y: NDArray[np.float64], *, n_neighbors: int, t: float | Literal["mean"], n_anchors: int, random_state: Any
+) -> AnchorEdges:
+    """Sampled rows of the graph of :func:`~dubio.graphs.target_graph`."""
+    check_width(t)
+    k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row(s)")
+    rows = sample_rows(len(y), n_anchors, random_state)
+    neighbors = line_neighbors(y, k, rows)
+    share = edge_shares(rows, neighbors, lambda these: line_neighbors(y, k, these), "or")
+    return _weigh(len(y), rows, neighbors, share, (y[rows][:, None] - y[neighbors]) ** 2, t)
+
+
+def semi_supervised_anchors(
+    X: Matrix,
+    y: NDArray[np.float64],
+    *,
+    n_neighbors: int,
+    t: float | Literal["mean"],
+    C: float,
+    n_anchors: int,
+    random_state: Any,
+    n_jobs: int | None = None,
+) -> AnchorEdges:
+    """Sampled rows of the graph of :func:`~dubio.graphs.semi_supervised_graph`."""
+    check_width(t)
+    k = clip_neighbors(n_neighbors, X.shape[0] - 1)
+    rows = sample_rows(X.shape[0], n_anchors, random_state)
+    search = MixedSearch(X, y, k, n_jobs=n_jobs)
+    neighbors = search.others(rows)
+    share = edge_shares(rows, neighbors, search.others, "or")
+    factor = np.where(np.isnan(y[rows][:, None] - y[neighbors]), 1.0, C)
+    return _weigh(X.shape[0], rows, neighbors, share, search.squared(rows, neighbors), t, factor)
+
+
+def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> NDArray[np.int64]:
+    """``n_anchors`` different rows, all equally likely (all of them if there are no more); sorted."""
+    if n_anchors < 2:
+        raise ValueError(f"n_anchors={n_anchors}: a standard error needs at least two sampled rows.")
+    if n_anchors >= n_rows:
+        return np.arange(n_rows)
+    chosen = check_random_state(random_state).choice(n_rows, size=n_anchors, replace=False)
+    return np.sort(chosen).astype(np.int64)
+
+
+def edge_shares(
+    rows: NDArray[np.int64], neighbors: NDArray[np.int64], lists: Lists, symmetry: Symmetry
+) -> NDArray[np.float64]:
+    """How much of each edge (m, k) the list of ``rows[m]`` answers for; see the top of this file."""
+    if symmetry not in ("or", "and"):
+        raise ValueError(f"symmetry={symmetry!r}: give 'or' or 'and'.")
+    ends = np.unique(neighbors)
+    back = lists(ends)
+    mutual = np.empty(neighbors.shape, dtype=bool)
+    for start, stop in chunks(len(rows), 4096):
+        lists_of_ends = back[np.searchsorted(ends, neighbors[start:stop])]
+        mutual[start:stop] = (lists_of_ends == rows[start:stop, None, None]).any(axis=2)
+    return np.where(mutual, 0.5, 1.0 if symmetry == "or" else 0.0)
+
+
+def _weigh(
+    n_rows: int,
+    rows: NDArray[np.int64],
+    neighbors: NDArray[np.int64],
+    share: NDArray[np.float64],
+    distances: NDArray[np.float64],
+    t: float | Literal["mean"],
+    factor: NDArray[np.float64] | float = 1.0,
+) -> AnchorEdges:
+    counted = share > 0
+    if not counted.any():
+        raise ValueError("no sampled row has an edge: give more neighbours or more anchors, or symmetry='or'.")
+    width = float((share * distances).sum() / share.sum()) or 1.0 if t == "mean" else float(t)
+    heated = np.zeros(distances.shape)
+    heated[counted] = heat(distances[counted], width)
+    weights = share * factor * heated
+    if t != "mean":
+        return AnchorEdges(n_rows, rows, neighbors, weights)
+    pull = (share * (distances - width)).sum(axis=1) / share.sum()
+    return AnchorEdges(n_rows, rows, neighbors, weights, weights * distances / width**2, pull)

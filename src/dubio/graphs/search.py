@@ -1,0 +1,106 @@
+"""Find the nearest rows of rows: exactly, or approximately where there are too many."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_random_state
+
+from dubio.table import Matrix
+
+#: How a graph on many rows is found: every row's exact neighbours, approximate ones, or exact ones of sampled rows.
+Route = Literal["exact", "approximate", "anchors"]
+
+#: Rows below which an exact search is as fast as an approximate one.
+_FEW_ROWS = 4096
+
+
+class RowSearch:
+    """Nearest rows of a table, for all its rows, some of them, or other points.
+
+    Parameters
+    ----------
+    points : array or CSR matrix (n, d)
+        See :func:`centre_columns`.
+    k : int
+        The most neighbours that will be asked for.
+    approximate : bool
+        Nearest-neighbour descent (pynndescent) in place of scikit-learn's exact search; tables of fewer than 4,096
+        rows are searched exactly all the same.
+    random_state, n_jobs
+        For the descent; for either.
+    """
+
+    def __init__(
+        self,
+        points: Matrix,
+        k: int,
+        *,
+        approximate: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._points = points
+        self._n_jobs = n_jobs
+        self._descent = None
+        if approximate and points.shape[0] >= _FEW_ROWS:
+            self._descent = _descent(self._points, k, random_state, n_jobs)
+        else:
+            self._exact = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(self._points)
+
+    def others(self, k: int, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """The k nearest other rows of every row, or of ``rows``: (m, k), nearest first."""
+        if self._descent is not None:
+            found = self._descent.neighbor_graph[0][:, : k + 1]
+            found = found if rows is None else found[rows]
+            return self._complete(drop_self(found, np.arange(len(found)) if rows is None else rows), rows, k)
+        if rows is None:
+            return np.asarray(self._exact.kneighbors(n_neighbors=k, return_distance=False))
+        found = self._exact.kneighbors(self._points[rows], n_neighbors=k + 1, return_distance=False)
+        return drop_self(found, rows)
+
+    def nearest(self, points: Matrix, k: int) -> NDArray[np.int64]:
+        """The k rows nearest to each of other points."""
+        if self._descent is not None:
+            found = self._descent.query(points, k=k)[0]
+            if (found >= 0).all():
+                return np.asarray(found, dtype=np.int64)
+            self._exact = NearestNeighbors(n_neighbors=k, n_jobs=self._n_jobs).fit(self._points)
+        return np.asarray(self._exact.kneighbors(points, n_neighbors=k, return_distance=False))
+
+    def _complete(self, neighbors: NDArray[Any], rows: NDArray[np.int64] | None, k: int) -> NDArray[np.int64]:
+        """Lists the descent left unfinished (marked by -1) are found exactly."""
+        unfinished = np.flatnonzero((neighbors < 0).any(axis=1))
+        neighbors = neighbors.astype(np.int64)
+        if len(unfinished):
+            exact = NearestNeighbors(n_neighbors=k, n_jobs=self._n_jobs).fit(self._points)
+            these = unfinished if rows is None else rows[unfinished]
+            found = exact.kneighbors(self._points[these], n_neighbors=k + 1, return_distance=False)
+            neighbors[unfinished] = drop_self(found, these)
+        return neighbors
+
+
+def centre_columns(X: Matrix) -> Matrix:
+    """Neighbour search expands squares; centred columns keep large offsets from eating the digits."""
+    return X if sparse.issparse(X) else X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+
+
+def drop_self(found: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Remove each row from its own list of k + 1 neighbours (the last one if it is not there: duplicates)."""
+    is_self = found == rows[:, None]
+    is_self[~is_self.any(axis=1), -1] = True
+    return np.asarray(found[~is_self].reshape(len(rows), -1))
+
+
+def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> Any:
+    try:
+        from pynndescent import NNDescent
+    except ImportError as error:
+        raise ImportError("neighbors='approximate' needs pynndescent: pip install 'dubio[approximate]'") from error
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    # Longer lists than asked for make the descent find more of the true neighbours.
+    return NNDescent(points, n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=n_jobs)

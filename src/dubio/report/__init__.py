@@ -1,0 +1,118 @@
+"""One self-contained HTML page that shows what was found: no network, no other files."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+from collections.abc import Sequence
+from importlib import resources
+from typing import Any
+
+from dubio.files import write_whole
+from dubio.report.findings import Findings, gather
+
+__all__ = ["Findings", "gather", "render_report", "write_report"]
+
+
+def render_report(findings: Findings) -> str:
+    """The page as text.
+
+    Every text that comes from the table is escaped; the page forbids itself any script but its own and any request.
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    from dubio import __version__
+    from dubio.report.content import page_content
+    from dubio.report.svg import printable
+
+    environment = Environment(
+        loader=PackageLoader("dubio.report", "."),
+        autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+    )
+    script = _read("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    content = page_content(findings)
+    for name in ("bars", "size", "path", "heat", "correlation", "classes", "data"):
+        content[name] = Markup(content[name])  # made here, of escaped parts
+    for picture in content["drawn"]:
+        picture["svg"] = Markup(picture["svg"])
+    if content["audit"]:
+        content["audit"]["rates"] = Markup(content["audit"]["rates"])
+    return environment.get_template("page.html.j2").render(
+        **content,
+        style=Markup(_read("page.css")),
+        script=Markup(script),
+        script_hash=digest,
+        version=__version__,
+    )
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    selector: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    stability: Any = None,
+    audit: Any = None,
+    table_name: str = "the table",
+    target_name: str = "the target",
+    code: str = "",
+    notes: Sequence[str] = (),
+) -> None:
+    """Write the report of a fitted selector as one HTML file (needs the extra ``cli``).
+
+    Parameters
+    ----------
+    path : path
+        Where to write; an existing file is replaced once the new one is complete.
+    selector : estimator
+        A fitted selector, :class:`~dubio.FeatureSelector` best of all.
+    X, y
+        What it was fitted on.
+    stability : Stability, optional
+        From :func:`dubio.stability`: adds intervals and the heat map.
+    audit : LabelAudit, optional
+        From :func:`dubio.audit_labels`: adds the doubtful labels.
+    table_name, target_name : str
+        What the page calls them.
+    code : str
+        Code that does the same again, shown at the end.
+    notes : sequence of str
+        Remarks, shown with the explanation.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import FeatureSelector
+    >>> from dubio.report import write_report
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = FeatureSelector().fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "iris.html")
+    ...     write_report(path, selector, X, y, table_name="iris", target_name="species")
+    ...     os.path.getsize(path) < 300_000
+    True
+    """
+    findings = gather(
+        selector,
+        X,
+        y,
+        stability=stability,
+        audit=audit,
+        table_name=table_name,
+        target_name=target_name,
+        code=code,
+        notes=notes,
+    )
+    write_whole(path, render_report(findings))
+
+
+def _read(name: str) -> str:
+    return resources.files("dubio.report").joinpath(name).read_text(encoding="utf-8")

@@ -1,0 +1,270 @@
+"""From findings to what the page shows: charts, and tables as compact columns of data."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.report import charts, words
+from dubio.report.findings import Curve, Findings
+from dubio.report.svg import figures, shorten
+from dubio.table import standardize
+
+_TOP_BARS = 30
+_TOP_DRAWN = 6
+_TOP_HEAT = 20
+_MAX_ROWS = 1000
+_NEAR = 0.7
+
+
+def page_content(findings: Findings) -> dict[str, Any]:
+    """Everything the template needs."""
+    order = findings.ranking.order
+    top = order[:_TOP_HEAT]
+    audit = _audit(findings)
+    tables = {"features": _feature_table(findings)}
+    if audit:
+        tables["suspects"] = audit.pop("table")
+    correlations = _correlations(findings, top)
+    return {
+        "findings": findings,
+        "question": words.question(findings),
+        "answer": words.answer(findings),
+        "surety": words.surety(findings),
+        "kept": findings.kept[:40],
+        "n_more_kept": max(0, findings.n_kept - 40),
+        "bars": _bars(findings, order[:_TOP_BARS]),
+        "size": _curve(findings.curve, "kept"),
+        "path": _curve(findings.path, "are enough") if findings.path is not None else "",
+        "drawn": _drawn(findings, order[:_TOP_DRAWN]),
+        "heat": _heat(findings, top),
+        "correlation": charts.correlation_heat([str(findings.ranking.names[j]) for j in top], correlations),
+        "alike": _alike(findings, top, correlations),
+        "near": _NEAR,
+        "audit": audit,
+        "labels": words.labels_table(findings),
+        "classes": _classes(findings),
+        "tables": tables,
+        "first_rows": {name: _first_rows(table, 25) for name, table in tables.items()},
+        "data": tables_json(tables),
+    }
+
+
+def _curve(curve: Curve, words: str) -> str:
+    return charts.size_chart(
+        curve.sizes,
+        curve.values,
+        curve.chosen,
+        f"{curve.chosen} {words}",
+        curve.label,
+        curve.threshold,
+        curve.logarithmic,
+    )
+
+
+def tables_json(tables: dict[str, Any]) -> str:
+    """JSON that may stand inside a script element: no character of it can end the element or start another."""
+    packed = json.dumps(tables, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    for character, code in (
+        ("<", "\\u003c"),
+        (">", "\\u003e"),
+        ("&", "\\u0026"),
+        ("\u2028", "\\u2028"),
+        ("\u2029", "\\u2029"),
+    ):
+        packed = packed.replace(character, code)
+    return packed
+
+
+def _column(label: str, values: list[Any], kind: str, hint: str = "") -> dict[str, Any]:
+    return {"label": label, "kind": kind, "hint": hint, "values": values}
+
+
+def _numbers(values: NDArray[Any], digits: int = 4) -> list[float | int | None]:
+    """Rounded numbers, whole ones without a point; None for what is not finite."""
+    out: list[float | int | None] = []
+    for value in np.asarray(values, dtype=np.float64).tolist():
+        if not np.isfinite(value):
+            out.append(None)
+        elif value == int(value) and abs(value) < 1e15:
+            out.append(int(value))
+        else:
+            out.append(float(f"{value:.{digits}g}"))
+    return out
+
+
+def _feature_table(findings: Findings) -> dict[str, Any]:
+    ranking = findings.ranking
+    order = ranking.order
+    direction = "low is good" if ranking.lower_is_better else "high is good"
+    columns = [
+        _column("rank", _numbers(ranking.ranking[order]), "number", "1 is best"),
+        _column("feature", [str(ranking.names[j]) for j in order], "text"),
+        _column("kept", [int(ranking.support[j]) for j in order], "yes"),
+        _column("score", _numbers(ranking.scores[order]), "number", direction),
+    ]
+    for key, label, hint in (
+        ("pvalue", "p-value", "how often chance does as well"),
+        ("qvalue", "q-value", "share of false discoveries if everything up to here is kept"),
+    ):
+        if key in ranking.extras:
+            columns.append(_column(label, _numbers(ranking.extras[key][order], 3), "number", hint))
+    sure = findings.stability
+    if sure is not None:
+        columns += [
+            _column(
+                "rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of the rank when resampled"
+            ),
+            _column(
+                "rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"
+            ),
+            _column("kept in", _numbers(100 * sure.frequency[order], 3), "percent", "share of the resamples"),
+        ]
+    return {"noun": "features", "columns": columns}
+
+
+def _first_rows(table: dict[str, Any], count: int) -> list[list[str]]:
+    """The first rows as text, for readers without JavaScript and for print."""
+    rows: list[list[str]] = []
+    for i in range(min(count, len(table["columns"][0]["values"]))):
+        rows.append([_cell(column["values"][i], column["kind"]) for column in table["columns"]])
+    return rows
+
+
+def _cell(value: Any, kind: str) -> str:
+    if value is None:
+        return "–"
+    if kind == "yes":
+        return "yes" if value else ""
+    if kind == "percent":
+        return f"{value:g} %"
+    return figures(value) if isinstance(value, float) else str(value)
+
+
+def _merits(findings: Findings, shown: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Lengths of the bars: from the worst of the features shown, a stub, to the best, a full bar."""
+    scores = findings.ranking.scores[shown] * (-1.0 if findings.ranking.lower_is_better else 1.0)
+    finite = np.isfinite(scores)
+    if not finite.any():
+        return np.zeros(len(scores))
+    low, high = scores[finite].min(), scores[finite].max()
+    merits = np.ones(len(scores)) if high == low else 0.04 + 0.96 * (scores - low) / (high - low)
+    return np.where(finite, merits, 0.0)
+
+
+def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
+    ranking, sure = findings.ranking, findings.stability
+    intervals = None if sure is None else (sure.rank_low[shown], sure.rank_median[shown], sure.rank_high[shown])
+    return charts.ranking_bars(
+        [str(ranking.names[j]) for j in shown],
+        _merits(findings, shown),
+        [figures(float(ranking.scores[j])) for j in shown],
+        ranking.support[shown],
+        intervals,
+        len(ranking.names),
+    )
+
+
+def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]:
+    """The top features against the labels, or by themselves where there are none."""
+    known = findings.supervision
+    pictures = []
+    for rank, j in enumerate(shown.tolist(), start=1):
+        name, values = str(findings.ranking.names[j]), findings.table[:, j]
+        if known.kind == "numbers":
+            assert known.values is not None
+            picture = charts.feature_by_number(name, values, known.values, findings.target_name)
+        else:
+            memberships = np.ones((len(values), 1)) if known.memberships is None else known.memberships
+            classes = ["all rows"] if known.classes is None else [str(c) for c in known.classes.tolist()]
+            order = np.argsort(-memberships.sum(axis=0), kind="stable")
+            picture = charts.feature_by_class(name, values, memberships, classes, order)
+        pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
+    return pictures
+
+
+def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
+    sure = findings.stability
+    if sure is None:
+        return ""
+    n_ranks = min(len(top), _TOP_HEAT)
+    ranks = sure.rankings[:, top]
+    shares = np.stack([(ranks == r).mean(axis=0) for r in range(1, n_ranks + 1)], axis=1)
+    columns = [str(r) for r in range(1, n_ranks + 1)]
+    if n_ranks < len(findings.ranking.names):
+        shares = np.column_stack([shares, (ranks > n_ranks).mean(axis=0)])
+        columns.append(f">{n_ranks}")
+    return charts.rank_heat([str(findings.ranking.names[j]) for j in top], shares, columns)
+
+
+def _correlations(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.float64]:
+    columns = findings.table[:, top].copy()
+    for j in range(columns.shape[1]):
+        known = np.isfinite(columns[:, j])
+        columns[~known, j] = np.median(columns[known, j]) if known.any() else 0.0
+    unit = standardize(columns) / np.sqrt(len(columns))
+    return np.asarray(unit.T @ unit)
+
+
+def _alike(findings: Findings, top: NDArray[np.int64], correlations: NDArray[np.float64]) -> list[dict[str, str]]:
+    first, second = np.triu_indices(len(top), 1)
+    strength = np.abs(correlations[first, second])
+    best = np.argsort(-strength, kind="stable")[:10]
+    names = findings.ranking.names
+    return [
+        {
+            "first": str(names[top[first[i]]]),
+            "second": str(names[top[second[i]]]),
+            "correlation": f"{correlations[first[i], second[i]]:.2f}",
+        }
+        for i in best
+        if strength[i] >= _NEAR
+    ]
+
+
+def _classes(findings: Findings) -> str:
+    known = findings.supervision
+    if known.memberships is None or known.classes is None:
+        return ""
+    totals = known.memberships.sum(axis=0)
+    order = np.argsort(-totals, kind="stable")[:30]
+    names = [str(known.classes.tolist()[k]) for k in order]
+    return charts.share_bars(names, totals[order], [f"{totals[k]:,.4g}" for k in order], "Rows of each class")
+
+
+def _audit(findings: Findings) -> dict[str, Any]:
+    audit = findings.audit
+    if audit is None:
+        return {}
+    names = [str(name) for name in audit.classes.tolist()]
+    rates = audit.error_rates
+    top = findings.ranking.order[:5]
+    ranks = audit.rank
+    labelled = np.flatnonzero(ranks > 0)
+    rows = labelled[np.argsort(ranks[labelled], kind="stable")][:_MAX_ROWS]
+    doubtful = int(audit.doubtful.sum())
+    rows = rows[: max(doubtful, 10)]
+    given = [names[c] for c in audit.codes[rows]]
+    columns = [
+        _column("row", _numbers(rows), "number", "counted from 0"),
+        _column("given label", given, "text"),
+        _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
+        _column("wrong with", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
+    ]
+    columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
+    shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
+    return {
+        "rates": charts.share_bars(
+            [names[k] for k in shown],
+            np.nan_to_num(rates[shown]),
+            [f"{100 * rates[k]:.1f} %" if np.isfinite(rates[k]) else "–" for k in shown],
+            "Estimated share of wrong labels by given class",
+        ),
+        "assumption": audit.assumption,
+        "doubtful": doubtful,
+        "labelled": int(audit.labelled.sum()),
+        "table": {"noun": "rows", "columns": columns},
+    }

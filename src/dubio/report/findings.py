@@ -1,0 +1,166 @@
+"""Everything a report or a plot shows, gathered from a fitted selector in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.methods import METHODS
+from dubio.ranking import Ranking
+from dubio.supervision import Supervision, read_supervision
+from dubio.table import column_names
+
+#: What the searches value a subset by.
+_CRITERIA = {
+    "FuzzyRoughSearch": "dependency of the target (high is good)",
+    "MutualInformationSearch": "mutual information (high is good)",
+    "NeighborSearch": "loss of the nearest neighbours (low is good)",
+}
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What a choice of size rests on: a value for every number of features."""
+
+    sizes: NDArray[np.int64]
+    values: NDArray[np.float64]
+    chosen: int
+    label: str
+    threshold: float | None = None
+    logarithmic: bool = False
+
+
+@dataclass(frozen=True)
+class Findings:
+    """A selection with its table and all that is known about how sure it is."""
+
+    ranking: Ranking
+    table: NDArray[np.float64]
+    supervision: Supervision
+    explanation: str
+    method: str
+    method_does: str
+    curve: Curve
+    path: Curve | None
+    sufficient: Sequence[str]
+    alpha: float | None
+    stability: Any = None
+    audit: Any = None
+    table_name: str = "the table"
+    target_name: str = "the target"
+    code: str = ""
+    command: str = ""
+    notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def n_kept(self) -> int:
+        """How many features were kept."""
+        return int(self.ranking.support.sum())
+
+    @property
+    def kept(self) -> list[str]:
+        """Names of the features kept, best first."""
+        return [str(self.ranking.names[j]) for j in self.ranking.order if self.ranking.support[j]]
+
+    @property
+    def stands_out(self) -> bool:
+        """False if the features were tested and none passed."""
+        qvalues = self.ranking.extras.get("qvalue")
+        return qvalues is None or self.alpha is None or bool((qvalues <= self.alpha).any())
+
+
+def gather(
+    selector: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    stability: Any = None,
+    audit: Any = None,
+    table_name: str = "the table",
+    target_name: str = "the target",
+    code: str = "",
+    command: str = "",
+    notes: Sequence[str] = (),
+) -> Findings:
+    """Collect what a fitted selector found on ``X``; any selector with ``to_ranking()`` will do."""
+    ranking = selector.to_ranking()
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or table.shape[1] != len(ranking.names):
+        raise ValueError(f"X has shape {table.shape}, but the selector was fitted on {len(ranking.names)} feature(s).")
+    names = column_names(X)
+    if names is not None and [str(name) for name in names] != [str(name) for name in ranking.names]:
+        raise ValueError("X has other column names than the table the selector was fitted on.")
+    method = METHODS.get(ranking.method)
+    tested = "qvalue" in ranking.extras
+    return Findings(
+        ranking=ranking,
+        table=table,
+        supervision=_supervision(selector, y, len(table)),
+        explanation=str(getattr(selector, "explanation_", ranking.reason)),
+        method=_method_name(selector, ranking),
+        method_does=method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
+        curve=size_curve(selector),
+        path=subset_path(selector) if tested else None,
+        sufficient=[str(ranking.names[j]) for j in getattr(selector, "sufficient_subset_", ())],
+        alpha=float(getattr(selector, "alpha", 0.05)) if tested else None,
+        stability=stability,
+        audit=audit,
+        table_name=table_name,
+        target_name=target_name,
+        code=code,
+        command=command,
+        notes=tuple(notes),
+    )
+
+
+def size_curve(selector: Any) -> Curve:
+    """The curve that chose the size: q-values, the criterion of a search, or else the scores."""
+    ranking = selector.to_ranking()
+    kept = int(ranking.support.sum())
+    qvalues = ranking.extras.get("qvalue")
+    if qvalues is not None:
+        alpha = float(getattr(selector, "alpha", 0.05))
+        steps = np.arange(1, len(qvalues) + 1)
+        return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature taken in", alpha, True)
+    path = subset_path(selector)
+    if path is not None:
+        return path
+    scores = ranking.scores[ranking.order]
+    direction = "low" if ranking.lower_is_better else "high"
+    return Curve(np.arange(1, len(scores) + 1), scores, kept, f"score ({direction} is good)")
+
+
+def subset_path(selector: Any) -> Curve | None:
+    """The criterion of a search by subset size; None for a method that ranks features one by one."""
+    inner = getattr(selector, "selector_", selector)
+    for attribute in ("values_", "dependencies_"):
+        values = getattr(inner, attribute, None)
+        if not hasattr(inner, "subsets_") or values is None or len(values) == 0:
+            continue
+        if not isinstance(values, dict):  # one after the other, from the first feature on
+            values = dict(zip(sorted(inner.subsets_), values, strict=False))
+        sizes = np.asarray(sorted(values), dtype=np.int64)
+        heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
+        sufficient = getattr(selector, "sufficient_subset_", None)
+        chosen = int(inner.n_features_) if sufficient is None else len(sufficient)
+        return Curve(sizes, heights, chosen, _CRITERIA.get(type(inner).__name__, "criterion"))
+    return None
+
+
+def _method_name(selector: Any, ranking: Ranking) -> str:
+    parts = getattr(getattr(selector, "selector_", selector), "parts_", None)
+    return f"{ranking.method} of {' and '.join(parts)}" if parts else ranking.method
+
+
+def _supervision(selector: Any, y: Any, n_rows: int) -> Supervision:
+    known = getattr(selector, "supervision_", None)
+    if known is not None and known.n_rows == n_rows:
+        return known
+    target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
+    if target == "none":
+        y, target = None, "classes"
+    return read_supervision(y, n_rows, target=target, missing_label=getattr(selector, "missing_label", "auto"))

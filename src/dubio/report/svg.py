@@ -1,0 +1,88 @@
+"""Charts as inline SVG: a few primitives. Colours come from the page's style sheet, so that dark pages work."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def printable(text: object) -> str:
+    """The text with a box for every character no page may hold."""
+    return "".join(c if c.isprintable() or c in " \n" else "\ufffd" for c in str(text))
+
+
+def escape(text: object) -> str:
+    """Text as it may stand in SVG and HTML."""
+    return html.escape(printable(text), quote=True)
+
+
+def shorten(text: object, length: int) -> str:
+    """At most so many characters, with an ellipsis."""
+    plain = str(text)
+    return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
+def number(value: float) -> str:
+    """A coordinate with as many digits as a screen can show."""
+    return f"{value:.1f}".rstrip("0").rstrip(".")
+
+
+def figures(value: float) -> str:
+    """A number for people: four figures."""
+    return "–" if not np.isfinite(value) else f"{value:.4g}"
+
+
+def tag(name: str, content: str = "", **attributes: Any) -> str:
+    """One element; ``class_`` is class, underscores become hyphens, numbers are shortened."""
+    parts = [name]
+    for key, value in attributes.items():
+        text = number(value) if isinstance(value, float) else escape(value)
+        parts.append(f'{key.rstrip("_").replace("_", "-")}="{text}"')
+    head = " ".join(parts)
+    return f"<{head}>{content}</{name}>" if content else f"<{head}/>"
+
+
+def text(x: float, y: float, words: object, **attributes: Any) -> str:
+    """Text at a point."""
+    return tag("text", escape(words), x=float(x), y=float(y), **attributes)
+
+
+def chart(width: float, height: float, title: str, content: Sequence[str], description: str = "") -> str:
+    """A whole drawing that scales with the page and is announced by its title."""
+    inside = f"<title>{escape(title)}</title>" + (f"<desc>{escape(description)}</desc>" if description else "")
+    return (
+        f'<svg class="chart" role="img" aria-label="{escape(title)}" viewBox="0 0 {number(width)} {number(height)}" '
+        f'style="max-width:{number(width)}px">{inside}{"".join(content)}</svg>'
+    )
+
+
+def nice_ticks(low: float, high: float, count: int = 5) -> NDArray[np.float64]:
+    """Round numbers between two ends."""
+    if not (np.isfinite(low) and np.isfinite(high)) or high <= low:
+        return np.array([low])
+    rough = (high - low) / max(count, 1)
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough)
+    first = np.ceil(low / step - 1e-9) * step
+    ticks = np.arange(first, high + step * 1e-9, step)
+    return np.where(np.abs(ticks) < step * 1e-9, 0.0, ticks)
+
+
+def line(points: Sequence[tuple[float, float]], **attributes: Any) -> str:
+    """A polyline."""
+    return tag("polyline", points=" ".join(f"{number(x)},{number(y)}" for x, y in points), fill="none", **attributes)
+
+
+class Scale:
+    """Maps values to places along an axis."""
+
+    def __init__(self, low: float, high: float, start: float, end: float) -> None:
+        self.low, self.high = low, high if high > low else low + 1.0
+        self.start, self.end = start, end
+
+    def __call__(self, value: float) -> float:
+        return float(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start))

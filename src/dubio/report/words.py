@@ -1,0 +1,91 @@
+"""The findings in sentences: the answer first, then how sure it is."""
+
+from __future__ import annotations
+
+from dubio.report.findings import Findings
+
+_RESAMPLED = {
+    "bootstrap": "rows were drawn anew",
+    "subsample": "two thirds of the rows were drawn",
+    "labels": "the labels were drawn anew from their probabilities",
+    "pairs": "the pairs were drawn anew",
+}
+
+
+def question(findings: Findings) -> str:
+    """What was asked."""
+    if findings.supervision.kind == "none":
+        told = "hold its rows together" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
+        return f"Which columns of {findings.table_name} {told}?"
+    return f"Which columns of {findings.table_name} tell something about {findings.target_name}?"
+
+
+def answer(findings: Findings) -> str:
+    """One line: the features to keep."""
+    total, kept = len(findings.ranking.names), findings.n_kept
+    if not findings.stands_out:
+        return "No feature stands out."
+    if kept == total:
+        return "All of them: no feature can be left out with confidence." if total > 1 else "The only one there is."
+    plural = "features" if total != 1 else "feature"
+    return f"Keep {kept:,} of {total:,} {plural}." if total > 1 else "Keep the one feature there is."
+
+
+def surety(findings: Findings) -> list[str]:
+    """How sure the answer is, in a few sentences."""
+    sentences = []
+    if not findings.stands_out:
+        sentences.append(
+            "Nothing in the table is clearly related to the target: the best-ranked feature is kept because a "
+            "selection must not be empty, and nothing shows that it matters."
+        )
+    elif findings.alpha is not None:
+        sentences.append(
+            f"Each kept feature was tested against chance; about {100 * findings.alpha:g} % of those kept may be there "
+            "by luck."
+        )
+    stability = findings.stability
+    if stability is not None:
+        value = stability.index.value
+        word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
+        sentences.append(
+            f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
+            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to "
+            f"{_two(stability.index.high)}; 1 means always the same features, 0 no better than chance)."
+        )
+    audit = findings.audit
+    if audit is not None:
+        doubtful, labelled = int(audit.doubtful.sum()), int(audit.labelled.sum())
+        sentences.append(
+            f"{doubtful} of {labelled} labels look wrong (estimated share: {100 * audit.error_rate:.1f} %)."
+            if doubtful
+            else f"None of the {labelled} labels looks wrong."
+        )
+    return sentences
+
+
+def _two(value: float) -> str:
+    return f"{round(value, 2) + 0.0:.2f}"  # never "-0.00"
+
+
+def labels_table(findings: Findings) -> list[tuple[str, str]]:
+    """How the labels were understood, as counts."""
+    known = findings.supervision
+    rows = [("rows", f"{known.n_rows:,}")]
+    if known.kind == "hard":
+        rows.append(("rows with one class each", f"{known.n_labelled:,}"))
+    if known.kind == "soft":
+        assert known.memberships is not None
+        certain = int((known.memberships[known.labelled].max(axis=1) >= 1 - 1e-9).sum())
+        rows.append(("rows with class probabilities", f"{known.n_labelled:,}"))
+        rows.append(("of these, rows without any doubt", f"{certain:,}"))
+    if known.kind == "numbers":
+        rows.append(("rows with a number", f"{known.n_labelled:,}"))
+    if known.kind != "none":
+        rows.append(("rows without a label", f"{known.n_rows - known.n_labelled:,}"))
+    if known.classes is not None:
+        rows.append(("classes", f"{known.n_classes:,}"))
+    if known.has_pairs:
+        rows.append(("must-link pairs", f"{len(known.must_link):,}"))
+        rows.append(("cannot-link pairs", f"{len(known.cannot_link):,}"))
+    return rows

@@ -1,0 +1,157 @@
+"""Class moments of one Arrow record batch, column by column, without turning it into a matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._kernels.moments import class_sums_coded, class_sums_column
+from dubio._kernels.threads import chunks, default_threads, run_chunks
+from dubio.scores.moments import cancelled_columns, centred_moments, provisional_centre, recentred
+from dubio.scores.running import RunningMoments
+from dubio.supervision import Supervision, read_supervision
+from dubio.table import check_overflow, name_column
+
+#: Columns summed by one call of a thread.
+_COLUMNS = 8
+#: Rows looked at to find a provisional centre.
+_CENTRE_ROWS = 64
+
+
+def batch_moments(
+    batch: Any,
+    features: list[str],
+    *,
+    target: str | None,
+    soft: list[str],
+    weight: str | None,
+    missing_label: Any,
+    place: str,
+    first_row: int,
+) -> RunningMoments:
+    """Moments of the rows of ``batch``; ``place`` and ``first_row`` say in messages which rows these are."""
+    supervision = _read_labels(batch, target, soft, missing_label, place)
+    columns = [_as_numbers(batch.column(name)) for name in features]
+    weights = None if weight is None else _read_weights(batch.column(weight), weight, place)
+    moments = _column_moments(columns, supervision, weights, features, first_row, place)
+    return RunningMoments.of_block(supervision, moments)
+
+
+def _column_moments(
+    columns: list[NDArray[Any]],
+    supervision: Supervision,
+    weights: NDArray[np.float64] | None,
+    names: list[str],
+    first_row: int,
+    place: str,
+) -> Any:
+    P = supervision.memberships
+    assert P is not None
+    P = P if weights is None else P * weights[:, None]
+    n, n_classes = P.shape
+    d = len(columns)
+    some = np.unique(np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(np.intp))
+    some = some[P[some].any(axis=1)] if P[some].any() else np.flatnonzero(P.any(axis=1))[:_CENTRE_ROWS]
+    some = some if len(some) else np.zeros(1, dtype=np.intp)
+    shift = provisional_centre(np.column_stack([x[some] for x in columns]), np.ones((len(some), 1)))
+    shift[~np.isfinite(shift)] = 0.0  # found again, with its place, in the sums
+    codes = supervision.codes.astype(np.int32) if supervision.codes is not None and weights is None else None
+    PT = None if codes is not None else np.ascontiguousarray(P.T)
+    first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)
+
+    def work(start: int, stop: int) -> None:
+        for r in range(start, stop):
+            if codes is None:
+                class_sums_column(columns[r], PT, shift[r], 0, n, first[r], second[r])
+            else:
+                poison[r] = class_sums_coded(columns[r], codes, shift[r], first[r], second[r])
+
+    run_chunks(work, chunks(d, _COLUMNS), default_threads())
+    bad = ~np.isfinite(first.sum(axis=1) + second.sum(axis=1) + poison)
+    if bad.any():
+        _raise_bad_value(columns, np.flatnonzero(bad), names, first_row, place)
+        check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names))
+    moments = centred_moments(np.ones(n) @ P, first.T, second.T, shift)
+    cancelled = cancelled_columns(moments, second.T)
+    if len(cancelled):
+        moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), P, cancelled)
+    return moments
+
+
+def _raise_bad_value(
+    columns: list[NDArray[Any]], suspects: NDArray[np.intp], names: list[str], first_row: int, place: str
+) -> None:
+    for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+        for r in suspects:
+            rows = np.flatnonzero(test(columns[r]))
+            if len(rows):
+                raise ValueError(
+                    f"Input X contains {word}: {name_column(list(names), int(r))} has it first in row "
+                    f"{first_row + rows[0]} ({place}). Impute or drop these values first."
+                )
+
+
+def _read_labels(batch: Any, target: str | None, soft: list[str], missing_label: Any, place: str) -> Supervision:
+    try:
+        if target is not None:
+            return _read_classes(batch.column(target), missing_label)
+        table = np.column_stack([_as_numbers(batch.column(name)).astype(np.float64) for name in soft])
+        found = read_supervision(table, len(table), is_block=True)
+        return Supervision("soft", found.n_rows, found.labelled, np.asarray(soft), memberships=found.memberships)
+    except ValueError as error:
+        raise ValueError(f"{error} (rows counted within {place})") from error
+
+
+def _read_classes(column: Any, missing_label: Any) -> Supervision:
+    """Labels are read once for each distinct value, not once for each row."""
+    import pyarrow as pa
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(encoded.dictionary) + 1)[1:])
+    values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
+    distinct = read_supervision(_plain(values), len(values), missing_label=missing_label, is_block=True)
+    assert distinct.codes is not None and distinct.classes is not None
+    translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # the last place is read by code -1
+    translate[used] = distinct.codes
+    codes = translate[codes]
+    memberships = np.zeros((len(codes), len(distinct.classes)))
+    labelled = codes >= 0
+    memberships[labelled, codes[labelled]] = 1.0
+    return Supervision("hard", len(codes), labelled, distinct.classes, codes, memberships)
+
+
+def _plain(values: NDArray[Any]) -> NDArray[Any]:
+    """Objects of one plain type as an array of it."""
+    if len(values) and all(isinstance(v, bool) for v in values):
+        return values.astype(bool)
+    if len(values) and all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+        return values.astype(np.int64)
+    return values
+
+
+def _read_weights(column: Any, name: str, place: str) -> NDArray[np.float64]:
+    weights = _as_numbers(column).astype(np.float64)
+    wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+    if len(wrong):
+        raise ValueError(
+            f"weight column {name!r} holds {weights[wrong[0]]:g} in row {wrong[0]} of {place}: weights are finite and "
+            "not negative."
+        )
+    return weights
+
+
+def _as_numbers(column: Any) -> NDArray[Any]:
+    """A float32 or float64 array, without a copy where the column is one; what is missing is NaN."""
+    import pyarrow as pa
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.dictionary_decode(), kind.value_type
+    if kind not in (pa.float64(), pa.float32()):
+        column = column.cast(pa.float32() if pa.types.is_float16(kind) else pa.float64())
+    if column.null_count:
+        column = column.fill_null(float("nan"))
+    return np.asarray(column.to_numpy(zero_copy_only=True))

@@ -1,0 +1,240 @@
+"""Rank the features of a table that does not fit in memory: one pass over its rows, a batch at a time."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from dubio.ranking import Ranking
+from dubio.scale.blocks import batch_moments
+from dubio.scale.progress import Report, reporting
+from dubio.scale.sources import Piece, open_source, read_ahead
+from dubio.scores.running import RunningMoments
+from dubio.selectors.constraints import ConstraintScore
+from dubio.selectors.weighted import FisherScore, MomentSelector, WeightedLaplacianScore
+
+Method = Literal["weighted_laplacian", "fisher", "constraint"]
+
+_SELECTORS: dict[str, type[MomentSelector]] = {
+    "weighted_laplacian": WeightedLaplacianScore,
+    "fisher": FisherScore,
+    "constraint": ConstraintScore,
+}
+#: About the bytes of one batch of rows; three may be alive at once.
+_BATCH_BYTES = 24 * 2**20
+
+Selector = TypeVar("Selector", bound=MomentSelector)
+
+
+def rank_stream(
+    source: Any,
+    *,
+    target: str | None = None,
+    soft: Sequence[str] | None = None,
+    method: Method = "weighted_laplacian",
+    features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    weight: str | None = None,
+    n_features_to_select: int | float | None = None,
+    missing_label: Any = "auto",
+    batch_rows: int | None = None,
+    progress: bool | Report = False,
+) -> Ranking:
+    """Rank the features of a table of any length, reading it once, in bounded memory.
+
+    Parameters
+    ----------
+    source : path, pyarrow Dataset, Table or RecordBatchReader
+        A Parquet, CSV or Arrow file, a folder of such files (of one kind, in order of name), or an Arrow object.
+    target : str
+        Column of the classes; what is missing (or -1, see ``missing_label``) is unlabelled.
+    soft : list of str
+        In place of ``target``: columns of class probabilities that sum to 1; missing in all of them = unlabelled.
+    method : {"weighted_laplacian", "fisher", "constraint"}
+        The score; see :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`,
+        :func:`~dubio.constraint_score` (of all pairs of labelled rows).
+    features : list of str, optional
+        Columns to rank; all but the others named here by default.
+    exclude : list of str
+        Columns to leave out: identifiers, dates, text.
+    weight : str, optional
+        Column of row weights.
+    n_features_to_select : int, float or None
+        How many features count as kept.
+    missing_label : "auto", None or a value
+        What means "unlabelled" in ``target`` besides missing values.
+    batch_rows : int, optional
+        Rows read at once; about 24 MB of them by default. The result does not depend on it (to 1e-10).
+    progress : bool or callable
+        True shows a bar on the terminal (needs rich); a function is called with the rows read and their number.
+
+    Returns
+    -------
+    Ranking
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio.scale import rank_stream
+    >>> table = pa.Table.from_pandas(load_iris(as_frame=True).frame)
+    >>> print(rank_stream(table, target="target", method="fisher", n_features_to_select=2))
+    rank  feature              score  kept
+       1  petal length (cm)    16.06  yes
+       2  petal width (cm)     13.06  yes
+       3  sepal length (cm)    1.623
+       4  sepal width (cm)    0.6688
+    """
+    if method not in _SELECTORS:
+        raise ValueError(f"method={method!r}: by streaming there are {', '.join(map(repr, _SELECTORS))}.")
+    selector = _SELECTORS[method](n_features_to_select=n_features_to_select, missing_label=missing_label)
+    return fit_stream(
+        selector,
+        source,
+        target=target,
+        soft=soft,
+        features=features,
+        exclude=exclude,
+        weight=weight,
+        batch_rows=batch_rows,
+        progress=progress,
+    ).to_ranking()
+
+
+def fit_stream(
+    selector: Selector,
+    source: Any,
+    *,
+    target: str | None = None,
+    soft: Sequence[str] | None = None,
+    features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    weight: str | None = None,
+    batch_rows: int | None = None,
+    progress: bool | Report = False,
+) -> Selector:
+    """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore` or :class:`~dubio.ConstraintScore`.
+
+    The selector is as after ``fit`` on the whole table. Parameters as in :func:`rank_stream`.
+    """
+    if (target is None) == (soft is None):
+        raise ValueError("give either target (one column of classes) or soft (columns of class probabilities).")
+    if soft is not None and len(soft) < 2:
+        raise ValueError(f"soft={list(soft)!r}: give a column of probabilities for each of at least two classes.")
+    if soft is not None and not selector._takes_soft:
+        raise ValueError(f"{type(selector).__name__} takes one class a row: give target, not soft.")
+    pieces = open_source(source)
+    names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
+    labels = [target] if target is not None else list(soft or [])
+    used = [*names, *labels, *([weight] if weight is not None else [])]
+    _check_types(pieces, names, used)
+    # A power of two, as row groups often are: a batch that ends within one costs a copy.
+    wished = round(np.log2(_BATCH_BYTES / (8 * len(used))))
+    rows_at_once = batch_rows or 2 ** int(np.clip(wished, 10, 16))
+    options: dict[str, Any] = {"target": target, "soft": list(soft or []), "weight": weight}
+    options["missing_label"] = getattr(selector, "missing_label", "auto")
+    running = _stream_moments(pieces, names, used, rows_at_once, progress, options)
+    selector.n_features_in_ = len(names)
+    selector.feature_names_in_ = np.asarray(names, dtype=object)
+    selector._finish(running)
+    return selector
+
+
+def _stream_moments(
+    pieces: list[Piece],
+    names: list[str],
+    used: list[str],
+    batch_rows: int,
+    progress: bool | Report,
+    options: dict[str, Any],
+) -> RunningMoments:
+    known = [piece.n_rows for piece in pieces]
+    total = None if None in known else sum(n for n in known if n is not None)
+    running: RunningMoments | None = None
+    done = 0
+    with reporting(progress, total) as report:
+        for piece in pieces:
+            start = done
+            for batch in read_ahead(piece.read(used, batch_rows)):
+                if batch.num_rows == 0:
+                    continue
+                place = f"{piece.name}, from its row {done - start}"
+                block = batch_moments(batch, names, place=place, first_row=done, **options)
+                running = block if running is None else running.merge(block)
+                done += batch.num_rows
+                report(done, total)
+                del batch
+    if running is None:
+        raise ValueError("the source has no rows: 0 sample(s) found.")
+    return running
+
+
+def _feature_names(
+    piece: Piece,
+    target: str | None,
+    soft: list[str],
+    weight: str | None,
+    features: Sequence[str] | None,
+    exclude: Sequence[str],
+) -> list[str]:
+    asked: dict[str, Sequence[str]] = {"target": [target] if target is not None else [], "soft": soft}
+    asked |= {"weight": [weight] if weight is not None else [], "features": features or [], "exclude": exclude}
+    for role, columns in asked.items():
+        for column in columns:
+            if column not in piece.types:
+                raise ValueError(_no_such_column(role, column, piece))
+    apart = {*asked["target"], *soft, *asked["weight"], *exclude}
+    names = [name for name in (features if features is not None else piece.types) if name not in apart]
+    if not names:
+        raise ValueError("0 feature(s) left: every column is a label, a weight or excluded.")
+    return names
+
+
+def _no_such_column(role: str, column: str, piece: Piece) -> str:
+    existing = list(piece.types)
+    close = difflib.get_close_matches(column, existing, n=1)
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    more = f" and {len(existing) - 20} more" if len(existing) > 20 else ""
+    return (
+        f"{role} column {column!r} is not in {piece.name}, which has {len(existing)} column(s): "
+        f"{', '.join(map(repr, existing[:20]))}{more}.{hint}"
+    )
+
+
+def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None:
+    """Before any row is read: features are numbers, and every piece has the same columns of the same sort."""
+    first = pieces[0]
+    text = [name for name in names if _sort_of(first.types[name]) != "numbers"]
+    if text:
+        shown = ", ".join(f"{name!r} ({first.types[name]})" for name in text[:8])
+        raise ValueError(
+            f"{first.name} has {len(text)} column(s) that are not numbers: {shown}"
+            f"{f' and {len(text) - 8} more' if len(text) > 8 else ''}. Encode them as numbers, or name them in exclude."
+        )
+    for piece in pieces[1:]:
+        missing = [name for name in used if name not in piece.types]
+        if missing:
+            raise ValueError(f"{piece.name} lacks {len(missing)} column(s) of {first.name}: {missing[:8]}.")
+        extra = [name for name in piece.types if name not in first.types]
+        if extra:
+            raise ValueError(f"{piece.name} has {len(extra)} column(s) that {first.name} lacks: {extra[:8]}.")
+        for name in used:
+            if _sort_of(piece.types[name]) != _sort_of(first.types[name]):
+                raise ValueError(
+                    f"column {name!r} is {first.types[name]} in {first.name} and {piece.types[name]} in {piece.name}: "
+                    "write all files with one type."
+                )
+
+
+def _sort_of(arrow_type: Any) -> str:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(arrow_type):
+        arrow_type = arrow_type.value_type
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    if any(test(arrow_type) for test in tests):
+        return "numbers"
+    return "text" if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type) else str(arrow_type)

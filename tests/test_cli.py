@@ -1,0 +1,470 @@
+"""The command, as a person or a program uses it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from dubio import METHODS, FeatureSelector, soft_labels
+from dubio.cli.run import run
+from dubio.supervision import flip_labels, unsure_expert
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Iris in several forms: classes, probabilities, experts, confidences, missing labels, pairs."""
+    place = tmp_path_factory.mktemp("tables")
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    rng = np.random.default_rng(0)
+    P = unsure_expert(names, 0.3, random_state=0).memberships
+    table = X.assign(noise=rng.normal(size=len(X)), species=names)
+    table.to_csv(place / "iris.csv", index=False)
+    table.to_parquet(place / "iris.parquet")
+    experts = {f"expert_{i}": flip_labels(names, 0.2, random_state=i) for i in range(3)}
+    everything = table.assign(
+        **{f"p_{k}": P.memberships[:, i] for i, k in enumerate(P.classes)},
+        **experts,
+        sure=np.linspace(0.5, 1, len(X)),
+        partly=np.where(rng.random(len(X)) < 0.7, "unknown", names),
+    )
+    everything.to_csv(place / "doubt.csv", index=False)
+    pd.DataFrame({"a": [0, 50, 0], "b": [1, 51, 120], "kind": ["must", "must", "cannot"]}).to_csv(
+        place / "pairs.csv", index=False
+    )
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    X.assign(progress=y).to_csv(place / "diabetes.csv", index=False)
+    return place
+
+
+def dubio(capfd, *words: object) -> tuple[int, str, str]:
+    code = run([str(word) for word in words])
+    out, err = capfd.readouterr()
+    return code, out, err
+
+
+def ranked(capfd, *words: object) -> dict:
+    code, out, err = dubio(capfd, "rank", *words, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+OTHERS = "noise,p_setosa,p_versicolor,p_virginica,expert_0,expert_1,expert_2,sure,partly,species"
+
+
+def test_rank_prints_a_table(capfd, folder):
+    code, out, err = dubio(capfd, "rank", folder / "iris.csv", "--target", "species")
+    assert code == 0 and err == ""
+    assert "petal_length" in out and "Kept 4 of 5" in out
+    assert "\x1b" not in out  # no colours in a pipe
+
+
+def test_json_is_what_the_selector_says(capfd, folder):
+    table = pd.read_csv(folder / "iris.csv")
+    selector = FeatureSelector(random_state=3).fit(table.drop(columns="species"), table["species"])
+    found = ranked(capfd, folder / "iris.csv", "-t", "species", "--seed", 3)
+    assert found["explanation"] == selector.explanation_
+    assert found["kept"] == [
+        str(n)
+        for n in selector.to_ranking().names[selector.to_ranking().order][
+            selector.support_[selector.to_ranking().order]
+        ]
+    ]
+    scores = {row["feature"]: row["score"] for row in found["features"]}
+    assert [scores[name] for name in table.columns[:-1]] == selector.scores_.tolist()
+
+
+def test_csv_has_every_feature(capfd, folder):
+    code, out, _ = dubio(capfd, "rank", folder / "iris.parquet", "-t", "species", "--csv", "--top", 1)
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert [row["rank"] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert {row["kept"] for row in rows} == {"true", "false"}
+    assert float(rows[0]["qvalue"]) < 1e-10
+
+
+@pytest.mark.parametrize("form", ["--json", "--csv"])
+def test_same_seed_same_bytes_for_any_jobs(capfd, folder, form):
+    words = ["rank", folder / "doubt.csv", "--soft", "p_setosa,p_versicolor,p_virginica", "--ignore"]
+    words += [OTHERS.replace("noise,", "").replace("p_setosa,p_versicolor,p_virginica,", ""), "--stability", 5, form]
+    outputs = [dubio(capfd, *words, "--seed", 7, "--jobs", jobs)[1] for jobs in (1, 2, 1)]
+    assert outputs[0] == outputs[1] == outputs[2] != ""
+
+
+def test_soft_confidence_experts_and_missing(capfd, folder):
+    table = pd.read_csv(folder / "doubt.csv")
+    X = table.iloc[:, :5]
+    path, apart = folder / "doubt.csv", OTHERS.replace("noise,", "").split(",")
+
+    def found(*words: str, target: list[str]) -> dict:
+        ignore = ",".join(name for name in apart if name not in target)
+        return ranked(capfd, path, *words, "--ignore", ignore)
+
+    def scores(y: object) -> list[float]:
+        order = FeatureSelector(target="classes").fit(X, y).to_ranking()
+        return order.scores[order.order].tolist()
+
+    soft = [f"p_{name}" for name in ("setosa", "versicolor", "virginica")]
+    assert [r["score"] for r in found("--soft", ",".join(soft), target=soft)["features"]] == scores(table[soft])
+    labels = soft_labels(table["species"], confidence=table["sure"])
+    sure = found("--target", "species", "--confidence", "sure", target=["species", "sure"])
+    assert [r["score"] for r in sure["features"]] == scores(labels)
+    experts = [f"expert_{i}" for i in range(3)]
+    votes = soft_labels(table[experts].to_numpy(dtype=object), combine="dawid-skene")
+    voted = found("--experts", ",".join(experts), "--combine", "dawid-skene", target=experts)
+    assert [r["score"] for r in voted["features"]] == scores(votes)
+    partly = found("--target", "partly", "--unlabelled", "unknown", target=["partly"])
+    assert [r["score"] for r in partly["features"]] == scores(table["partly"].mask(table["partly"] == "unknown"))
+    assert "without a label" in partly["labels"]
+
+
+def test_regression_is_found_out(capfd, folder):
+    found = ranked(capfd, folder / "diabetes.csv", "-t", "progress")
+    assert "442 rows with a numeric target" in found["labels"]
+    assert set(found["kept"]) >= {"bmi", "s5"}
+
+
+def test_pairs_and_nothing(capfd, folder):
+    found = ranked(capfd, folder / "iris.csv", "--pairs", folder / "pairs.csv", "--ignore", "species", "--keep", 2)
+    assert "2 must-link and 1 cannot-link" in found["labels"]
+    found = ranked(capfd, folder / "iris.csv", "--ignore", "species", "--keep", "40%")
+    assert found["method"] == "laplacian" and len(found["kept"]) == 2
+
+
+@pytest.mark.parametrize("method", ["fisher", "fuzzy_rough_search", "relieff"])
+def test_methods_by_name(capfd, folder, method):
+    found = ranked(capfd, folder / "iris.csv", "-t", "species", "-m", method, "--keep", 2)
+    assert found["method"] == method and len(found["kept"]) == 2
+
+
+def test_methods_lists_all(capfd):
+    code, out, _ = dubio(capfd, "methods", "--json")
+    assert code == 0
+    assert [row["method"] for row in json.loads(out)["methods"]] == list(METHODS)
+    assert "fuzzy_rough_search" in dubio(capfd, "methods")[1]
+
+
+def test_table_from_standard_input(capfd, folder, monkeypatch):
+    content = io.TextIOWrapper(io.BytesIO((folder / "iris.csv").read_bytes()))
+    monkeypatch.setattr(sys, "stdin", content)
+    assert ranked(capfd, "-", "-t", "species")["kept"][0].startswith("petal")
+
+
+def test_saved_table_has_the_kept_columns(capfd, folder, tmp_path):
+    out = tmp_path / "small.csv"
+    found = ranked(capfd, folder / "iris.csv", "-t", "species", "--keep", 2, "--save-table", out)
+    small = pd.read_csv(out)
+    assert set(small.columns) == {*found["kept"], "species"} and len(small) == 150
+
+
+def test_nominal_columns_are_kept_whole(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 50)
+    colour = np.where(y == "a", "red", rng.choice(["green", "blue"], 100))
+    path, out = tmp_path / "t.csv", tmp_path / "small.parquet"
+    pd.DataFrame({"x": rng.normal(size=100), "colour": colour, "y": y}).to_csv(path, index=False)
+    code, text, err = dubio(capfd, "rank", path, "-t", "y", "--keep", 1, "--save-table", out, "--csv")
+    assert code == 0 and "colour=red" in text and "1 column(s) of text became 3" in err
+    assert list(pd.read_parquet(out).columns) == ["colour", "y"]
+
+
+def test_report_and_its_code(capfd, folder, tmp_path):
+    out = tmp_path / "report.html"
+    found = ranked(capfd, folder / "iris.csv", "-t", "species", "--report", out, "--stability", 5, "--keep", 3)
+    page = out.read_text()
+    assert found["stability"]["draws"] == 5
+    assert "Labels in doubt" in page and "Stability" in page
+    import html
+
+    code = html.unescape(page.split("In Python:</p><pre><code>")[1].split("</code>")[0])
+    scope: dict = {}
+    exec(code, scope)
+    assert scope["selector"].scores_.tolist() == [
+        row["score"] for name in scope["X"].columns for row in found["features"] if row["feature"] == name
+    ]
+    assert list(tmp_path.iterdir()) == [out]
+
+
+@pytest.mark.parametrize("method", ["neighbor_search", "mutual_information_search", "fuzzy_rough_search"])
+def test_report_of_a_search_shows_its_criterion(capfd, folder, tmp_path, method):
+    out = tmp_path / "report.html"
+    found = ranked(capfd, folder / "iris.csv", "-t", "species", "-m", method, "--report", out, "--stability", 0)
+    page = out.read_text()
+    assert re.search(r"is good\) by number of features; \d+ (kept|are enough)", page)
+    assert found["kept"]
+
+
+def test_code_of_a_messy_table(capfd, tmp_path):
+    import html
+
+    path, out = tmp_path / "messy.csv", tmp_path / "report.html"
+    rng = np.random.default_rng(0)
+    lines = ["nr;x;colour;y"]
+    for i in range(60):
+        x, colour = "?" if i % 7 == 0 else round(rng.normal(), 3), "None" if i % 3 else "red"
+        lines.append(f"{i};{x};{colour};{'-' if i % 5 == 0 else 'ab'[i % 2]}")
+    path.write_text("\n".join(lines))
+    found = ranked(capfd, path, "-t", "y", "--unlabelled", "-", "--keep", 2, "--report", out, "--stability", 0)
+    scope: dict = {}
+    exec(html.unescape(out.read_text().split("In Python:</p><pre><code>")[1].split("</code>")[0]), scope)
+    ranking = scope["selector"].to_ranking()
+    assert [row["feature"] for row in found["features"]] == ranking.names[ranking.order].tolist()
+    assert [row["score"] for row in found["features"]] == ranking.scores[ranking.order].tolist()
+    assert "'nr' only numbers the rows" in " ".join(found["notes"])
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
+def test_progress_is_shown_to_a_person_only(folder):
+    import pty
+
+    ours, theirs = pty.openpty()
+    words = ["rank", str(folder / "iris.csv"), "-t", "species", "--csv", "--stability", "20", "-m", "fisher"]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dubio.cli", *words], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
+    )
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 4096)
+        except OSError:  # how Linux says that the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    out = process.stdout.read() if process.stdout else ""
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert b"ranking" in shown and b"20 resamples" in shown
+    assert out.startswith("rank,feature,") and "\x1b" not in out
+
+
+def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    table.loc[7, "species"] = "unique"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = dubio(capfd, "audit", tmp_path / "t.csv", "-t", "species", "--json")
+    assert code == 0 and json.loads(out)["labels"] == 149
+    assert "1 class(es) with one row each cannot be judged and were left out: 'unique'" in err
+    code, out, err = dubio(capfd, "audit", folder / "diabetes.csv", "-t", "progress")
+    assert code == 2 and "different numbers, not classes" in err
+
+
+def test_audit_finds_wrong_labels(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    wrong = [3, 77, 140]
+    table.loc[wrong, "species"] = ["virginica", "setosa", "setosa"]
+    table.to_csv(tmp_path / "wrong.csv", index=False)
+    code, out, err = dubio(capfd, "audit", tmp_path / "wrong.csv", "--target", "species", "--json")
+    found = json.loads(out)
+    assert code == 0, err
+    assert {row["row"] for row in found["rows"]} >= set(wrong)
+    assert found["doubtful"] == len(found["rows"])
+    by_row = {row["row"]: row for row in found["rows"]}
+    assert by_row[3]["suggested"] == "setosa" and by_row[140]["suggested"] == "virginica"
+    code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species", "--csv", "--all")
+    assert code == 0 and len(list(csv.DictReader(io.StringIO(out)))) == 150
+    code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species")
+    assert code == 0 and "140" in out and "error rate" in out
+
+
+def test_audit_of_a_wide_table(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 300))
+    X[:20] += 0.7
+    table = pd.DataFrame(X, columns=[f"g{i}" for i in range(300)]).assign(y=np.repeat(["a", "b"], 20))
+    table.loc[5, "y"] = "b"
+    table.to_csv(tmp_path / "wide.csv", index=False)
+    code, out, err = dubio(capfd, "audit", tmp_path / "wide.csv", "-t", "y", "--json", "--all")
+    assert code == 0, err
+    rows = json.loads(out)["rows"]
+    assert min(rows, key=lambda row: row["rank"])["row"] == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["rank", "{iris}", "-t", "speceis"], "no column 'speceis'; did you mean 'species'"),
+        (["rank", "{empty}", "-t", "y"], "is empty"),
+        (["rank", "{ragged}", "-t", "y"], "line 3"),
+        (["rank", "{mixed}", "-t", "y"], "'x' mixes numbers (4 cells) with text (1 cells"),
+        (["rank", "{missing}", "-t", "y"], "all labels are missing"),
+        (["rank", "{iris}", "-t", "sepal_length", "--ignore", "species", "--classes"], ""),
+        (["rank", "{id}", "-t", "id"], "identifier"),
+        (["audit", "{id}", "-t", "id"], "identifier"),
+        (["rank", "{iris}", "-t", "species", "--report", "/nonexistent/out.html"], "no folder"),
+        (["rank", "{iris}", "-t", "species", "--method", "fischer"], "did you mean 'fisher'"),
+        (["rank", "{iris}", "-t", "species", "--method", "supervised_laplacian"], "needs a numeric target"),
+        (["rank", "{iris}", "-t", "species", "--keep", "many"], "--keep"),
+        (["rank", "{iris}", "-t", "species", "--keep", "99"], "5 feature(s)"),
+        (["rank", "{iris}", "--soft", "sepal_length,sepal_width"], "sum"),
+        (["rank", "{iris}", "--soft", "sepal_length"], "two at least"),
+        (["rank", "{iris}", "-t", "species", "--experts", "noise"], "both say what the target is"),
+        (["rank", "{iris}", "--confidence", "noise"], "give both"),
+        (["rank", "{iris}", "--json", "--csv"], "one of them"),
+        (["rank", "{iris}", "--pairs", "{iris}"], "three columns"),
+        (["rank"], "Missing argument"),
+        (["rank", "{iris}", "--nope"], "--nope"),
+        (["explain"], "explain"),
+    ],
+)
+def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
+    files = {
+        "empty": "",
+        "ragged": "x,y\n1,a\n2\n",
+        "mixed": "x,y\n1,a\n2,b\n3,a\noops,b\n5,a\n",
+        "missing": "x,y\n1,\n2,\n",
+        "id": "id,x\na1,1\na2,2\na3,3\n",
+    }
+    places = {"iris": folder / "iris.csv"}
+    for name, content in files.items():
+        places[name] = tmp_path / f"{name}.csv"
+        places[name].write_text(content)
+    before = sorted(tmp_path.iterdir())
+    code, out, err = dubio(capfd, *[word.format(**places) for word in words])
+    assert code == 2
+    assert out == ""
+    assert err.startswith("dubio: ") and err.count("\n") == 1 and "Traceback" not in err
+    assert message in err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_nothing_stands_out_is_said(capfd, tmp_path):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef")).assign(y=["p", "q"] * 20)
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--json")
+    assert code == 0 and len(json.loads(out)["kept"]) == 1
+    assert err.startswith("dubio: no feature stands out")
+    assert dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--json", "--quiet")[2] == ""
+
+
+def test_hostile_names_in_a_terminal(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(30, 2)), columns=["[red]bold[/red]", "\x1b[2Jclear"])
+    table.assign(y=["a", "b"] * 15).to_csv(tmp_path / "t.csv", index=False)
+    code, out, _ = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--keep", 1)
+    assert code == 0 and "[red]bold[/red]" in out and "\x1b" not in out
+
+
+def test_debug_shows_the_traceback(folder):
+    with pytest.raises(Exception, match="no column"):
+        run(["rank", str(folder / "iris.csv"), "-t", "nope", "--debug"])
+
+
+def test_help_has_examples(capfd):
+    for command in ("rank", "audit"):
+        code, out, _ = dubio(capfd, command, "--help")
+        assert code == 0 and f"dubio {command} " in out and "Examples" in out
+    assert dubio(capfd, "--version")[1].startswith("dubio ")
+
+
+def start(*words: object, before: tuple[str, ...] = ()) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
+    command = [*before, sys.executable, "-m", "dubio.cli", *map(str, words)]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def test_process_clean_output_and_exit_code(folder):
+    process = start("rank", folder / "iris.csv", "-t", "species", "--json")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0 and err == ""
+    assert json.loads(out)["method"]
+    process = start("rank", folder / "nope.csv", "-t", "species")
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 2 and out == "" and err.startswith("dubio: no such file")
+
+
+def _seconds_of_work(pid: int) -> float:
+    stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see how far the run has come")
+def test_interrupted_run_is_one_line(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 60))
+    pd.DataFrame(X, columns=[f"f{i}" for i in range(60)]).assign(y=np.tile(["a", "b"], 1500)).to_parquet(
+        tmp_path / "long.parquet"
+    )
+    out = tmp_path / "report.html"
+    process = start("rank", tmp_path / "long.parquet", "-t", "y", "--stability", 100_000, "--report", out)
+    while _seconds_of_work(process.pid) < 6:  # past the imports, well into the work
+        time.sleep(0.2)
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    text, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert text == "" and err == "dubio: interrupted.\n"
+    assert [p.name for p in tmp_path.iterdir()] == ["long.parquet"]
+
+
+def test_folder_without_permission(folder, tmp_path):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o555)
+    before: tuple = ()
+    if os.geteuid() == 0:  # root may write everywhere, unless it gives that up
+        if shutil.which("setpriv") is None:
+            pytest.skip("root may write everywhere, and there is no setpriv to give that up")
+        before = ("setpriv", "--bounding-set", "-dac_override,-dac_read_search")
+    process = start("rank", folder / "iris.csv", "-t", "species", "--report", locked / "out.html", before=before)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 2 and out == ""
+    assert "permission" in err and err.count("\n") == 1
+    assert list(locked.iterdir()) == []
+
+
+def test_permission_lost_on_the_way(capfd, folder, tmp_path, monkeypatch):
+    def refuse(*args: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied", "report.html")
+
+    monkeypatch.setattr("dubio.files.tempfile.mkstemp", refuse)
+    code, out, err = dubio(
+        capfd, "rank", folder / "iris.csv", "-t", "species", "--report", tmp_path / "report.html", "--stability", 0
+    )
+    assert code == 2 and out == "" and err == "dubio: report.html: Permission denied.\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pipe_that_closes_early(folder):
+    process = start("rank", folder / "iris.csv", "-t", "species", "--csv")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(timeout=120) == 1  # as other commands, and without a word
+    assert process.stderr is not None and process.stderr.read() == ""
+
+
+def test_demo_writes_its_report(tmp_path, capfd):
+    out = tmp_path / "demo.html"
+    code, text, err = dubio(capfd, "demo", "--report", out)
+    assert code == 0 and err == ""
+    assert str(out) in text and "clean labels" in text
+    assert "<h1>" in out.read_text()
+
+
+def test_missing_packages_are_named(monkeypatch, capfd):
+    import dubio.cli
+
+    monkeypatch.setattr(dubio.cli, "find_spec", lambda name: None if name == "typer" else object())
+    with pytest.raises(SystemExit) as stop:
+        dubio.cli.main()
+    assert stop.value.code == 2
+    assert capfd.readouterr().err == "dubio: the command needs typer: install it with  pip install 'dubio[cli]'\n"

@@ -1,0 +1,307 @@
+"""The report: what the page says, and how it behaves in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+
+from dubio import FeatureSelector, FisherScore, Ranking, audit_labels, stability
+from dubio.report import gather, render_report, write_report
+from dubio.report.content import tables_json
+from dubio.significance.resampling import Stability, nogueira_index
+from dubio.supervision import flip_labels, unsure_expert
+from tests.browser import Browser, find_browser
+
+HOSTILE = (
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "{{ 7 * 7 }}{% raw %}",
+    "a\u2028b\x00c\x1b[31m",
+    "--><!-- ]]> &amp; 'quotes' \"",
+)
+CLASSES = ('"; DROP', "</title><b>x")
+
+
+def page_data(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])
+
+
+def column(table: dict[str, Any], label: str) -> list[Any]:
+    return next(c["values"] for c in table["columns"] if c["label"] == label)
+
+
+def made_up_stability(n_features: int, names: Any, n_draws: int = 10) -> Stability:
+    rng = np.random.default_rng(0)
+    ranks = np.argsort(rng.random((n_draws, n_features)), axis=1) + 1
+    low, median, high = np.quantile(ranks, [0.025, 0.5, 0.975], axis=0)
+    kept = ranks <= max(1, n_features // 2)
+    return Stability(names, ranks, kept, low, median, high, kept.mean(axis=0), nogueira_index(kept), "bootstrap", 0.95)
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory) -> Path:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(100, 30)), columns=[*HOSTILE, *(f"f{i}" for i in range(25))])
+    y = np.repeat(CLASSES, 50).astype(object)
+    X.iloc[:50, :5] += 1.5
+    y[[3, 70]] = y[[70, 3]]
+    selector = FeatureSelector().fit(X, y)
+    path = tmp_path_factory.mktemp("hostile") / "report.html"
+    write_report(
+        path,
+        selector,
+        X,
+        y,
+        stability=stability(FisherScore(n_features_to_select=5), X, y, n_draws=5),
+        audit=audit_labels(X, y),
+        table_name="</style><script>alert(3)</script>",
+        target_name=CLASSES[0],
+        code="print('</script>')",
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def wide_page(tmp_path_factory) -> Path:
+    d = 20_000
+    rng = np.random.default_rng(0)
+    names = [f"gene_{i:05d}_expression" for i in range(d)]
+    X = pd.DataFrame(rng.normal(size=(40, d)), columns=names)
+    y = np.repeat(["ill", "well"], 20)
+    X.iloc[:20, :20] += 2
+    selector = FisherScore(n_features_to_select=25).fit(X, y)
+    path = tmp_path_factory.mktemp("wide") / "report.html"
+    write_report(path, selector, X, y, stability=made_up_stability(d, np.asarray(names, dtype=object)))
+    return path
+
+
+@pytest.fixture
+def browser():
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
+    browser = Browser(path)
+    yield browser
+    browser.close()
+
+
+def test_page_holds_every_feature_in_order():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = FeatureSelector().fit(X, y)
+    table = page_data(render_report(gather(selector, X, y)))["features"]
+    ranking = selector.to_ranking()
+    assert column(table, "feature") == ranking.names[ranking.order].tolist()
+    assert column(table, "score") == pytest.approx(ranking.scores[ranking.order], rel=1e-3)
+    assert column(table, "q-value") == pytest.approx(selector.qvalues_[ranking.order], rel=1e-2)
+    assert column(table, "kept") == selector.support_[ranking.order].astype(int).tolist()
+
+
+def test_same_findings_same_page():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pages = [render_report(gather(FeatureSelector().fit(X, y), X, y)) for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("kind", ["soft", "numbers", "none", "missing", "pairs"])
+def test_every_form_of_supervision_has_a_page(kind):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    pairs: dict[str, Any] = {}
+    if kind == "soft":
+        y = unsure_expert(y, 0.3, random_state=0).memberships
+    elif kind == "numbers":
+        X, y = load_diabetes(return_X_y=True, as_frame=True)
+    elif kind == "none":
+        y = None
+    elif kind == "missing":
+        y = y.where(y.index % 3 == 0)
+        X = X.mask(np.random.default_rng(0).random(X.shape) < 0.05)
+    else:
+        y, pairs = None, {"must_link": [(0, 1), (50, 51)], "cannot_link": [(0, 50), (1, 120)]}
+    selector = FeatureSelector().fit(X, y, **pairs)
+    page = render_report(gather(selector, X, y))
+    assert selector.supervision_.describe() in page
+    assert page.count("<svg") >= 3 + min(6, X.shape[1])
+    assert "nan" not in re.findall(r'(?:x|y|cx|cy|width|height|points)="([^"]*)"', page)
+    assert not re.search(r'="[^"]*\bnan\b[^"]*"', page)
+
+
+def test_page_says_when_nothing_stands_out():
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(40, 6)))
+    X.columns = [f"f{j}" for j in range(6)]
+    with pytest.warns(UserWarning, match="no feature stands out"):
+        selector = FeatureSelector().fit(X, np.tile([0, 1], 20))
+    assert "<h1>No feature stands out.</h1>" in render_report(gather(selector, X))
+
+
+def test_constant_features_do_not_break_the_charts():
+    X = pd.DataFrame({"a": [0.0, 1, 0, 1, 0, 1], "constant": 3.0, "empty": np.nan})
+    selector = FeatureSelector(n_features_to_select=1).fit(X, [0, 1, 0, 1, 0, 1])
+    page = render_report(gather(selector, X))
+    assert not re.search(r'="[^"]*\b(nan|inf)\b[^"]*"', page)
+
+
+def test_another_table_is_refused():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    selector = FeatureSelector().fit(X, y)
+    with pytest.raises(ValueError, match="shape"):
+        gather(selector, X.iloc[:, :3])
+    with pytest.raises(ValueError, match="other column names"):
+        gather(selector, X.rename(columns=str.upper))
+
+
+def test_json_cannot_leave_its_script_element():
+    packed = tables_json({"t": ["</script>", "<!--", "\u2028", "&lt;"]})
+    assert not set("<>&\u2028\u2029") & set(packed)
+    assert json.loads(packed) == {"t": ["</script>", "<!--", "\u2028", "&lt;"]}
+
+
+def test_hostile_text_never_becomes_markup(hostile_page):
+    page = hostile_page.read_text(encoding="utf-8")
+    assert page.count("<script") == 2  # the data and the page's own
+    assert "<img" not in page
+    assert "onerror=alert(1)&gt;" in page  # as text
+    assert "\x00" not in page and "\x1b" not in page
+    assert "{{ 7 * 7 }}" in page  # nor is it a template
+
+
+def test_hostile_page_in_browser(browser, hostile_page):
+    browser.open(hostile_page)
+    assert browser.problems() == []
+    assert browser.requests() == []
+    assert browser.run("document.querySelectorAll('img').length") == 0
+    text = browser.run("document.body.innerText")
+    assert HOSTILE[0] in text and CLASSES[0] in text
+    assert browser.run("document.title").startswith(CLASSES[0])
+    cells = browser.run("[...document.querySelectorAll('[data-table=features] td.text')].map(c => c.textContent)")
+    assert set(HOSTILE[:3]) <= set(cells)
+    given = browser.run("[...document.querySelectorAll('[data-table=suspects] td.text')].map(c => c.textContent)")
+    assert set(CLASSES) <= set(given)
+
+
+def test_tables_sort_and_search(browser, hostile_page):
+    browser.open(hostile_page)
+    box = "document.querySelector('[data-table=features]')"
+
+    def cells(column: int) -> list[str]:
+        return browser.run(f"[...{box}.querySelectorAll('tbody tr')].map(r => r.cells[{column}].textContent)")
+
+    def sorts() -> list[str]:
+        return browser.run(f"[...{box}.querySelectorAll('thead th')].map(h => h.getAttribute('aria-sort'))")
+
+    assert cells(0) == [str(i) for i in range(1, 26)]
+    assert sorts()[0] == "ascending"
+    browser.run(f"{box}.querySelectorAll('thead button')[0].click()")
+    assert cells(0) == [str(i) for i in range(30, 5, -1)]
+    assert sorts()[:2] == ["descending", "none"]
+    browser.run(f"{box}.querySelectorAll('thead button')[1].click()")
+    names = [name for name in cells(1) if re.fullmatch(r"f\d+", name)]
+    assert names == sorted(names, key=lambda name: int(name[1:]))  # f2 before f10
+    browser.run(f"(i => {{ i.value = 'IMG'; i.dispatchEvent(new Event('input')) }})({box}.querySelector('input'))")
+    assert cells(1) == [HOSTILE[0]]
+    assert "1 to 1 of 1 features, found among 30" in browser.run(f"{box}.querySelector('.status').textContent")
+    browser.run(f"(i => {{ i.value = 'nowhere'; i.dispatchEvent(new Event('input')) }})({box}.querySelector('input'))")
+    assert cells(1) == []
+    browser.run(f"(i => {{ i.value = ''; i.dispatchEvent(new Event('input')) }})({box}.querySelector('input'))")
+    browser.run(f"{box}.querySelector('input[type=checkbox]').click()")
+    assert set(cells(2)) == {"yes"}
+    assert browser.problems() == []
+
+
+def test_pages_of_a_table(browser, hostile_page):
+    browser.open(hostile_page)
+    box = "document.querySelector('[data-table=features]')"
+    count = f"{box}.querySelectorAll('tbody tr').length"
+    assert browser.run(count) == 25
+    browser.run(f"{box}.querySelector('[data-step=\"1\"]').click()")
+    assert browser.run(count) == 5
+    assert browser.run(f"{box}.querySelector('[data-step=\"1\"]').disabled")
+    browser.run(f"(s => {{ s.value = '100'; s.dispatchEvent(new Event('change')) }})({box}.querySelector('select'))")
+    assert browser.run(count) == 30
+
+
+def test_keyboard_reaches_sorting_and_the_theme(browser, hostile_page):
+    browser.open(hostile_page)
+    browser.run("document.querySelector('[data-table=features] thead button').focus()")
+    assert browser.run("document.activeElement.tagName") == "BUTTON"
+    for kind in ("keyDown", "keyUp"):
+        browser.call(
+            "Input.dispatchKeyEvent", type=kind, key="Enter", code="Enter", windowsVirtualKeyCode=13, text="\r"
+        )
+    assert browser.run("document.querySelector('thead th').getAttribute('aria-sort')") == "descending"
+    background = "getComputedStyle(document.body).backgroundColor"
+    light = browser.run(background)
+    browser.run("document.getElementById('theme').click()")
+    assert browser.run(background) != light
+
+
+def test_page_is_named_for_screen_readers(browser, hostile_page):
+    browser.open(hostile_page)
+    assert browser.run("document.documentElement.lang") == "en"
+    assert browser.run(
+        "[...document.querySelectorAll('svg')].every(s => s.getAttribute('aria-label') && s.role !== '')"
+    )
+    assert browser.run("[...document.querySelectorAll('table')].every(t => t.caption && t.caption.textContent.trim())")
+    assert browser.run("[...document.querySelectorAll('th')].every(h => h.scope)")
+    assert browser.run("[...document.querySelectorAll('input, select')].every(i => i.labels.length === 1)")
+    levels = browser.run("[...document.querySelectorAll('h1, h2, h3')].map(h => +h.tagName[1])")
+    assert levels[0] == 1 and set(levels[1:]) == {2}
+
+
+def test_wide_table_is_small_and_quick(browser, wide_page):
+    assert wide_page.stat().st_size < 5_000_000
+    browser.open(wide_page)
+    assert browser.problems() == []
+    assert browser.run("+document.documentElement.dataset.ready") < 2000
+    assert browser.run("document.querySelectorAll('tbody tr').length") < 100
+    spent = browser.run(
+        """(() => {
+            const box = document.querySelector("[data-table=features]"), start = performance.now();
+            box.querySelectorAll("thead button")[1].click();
+            const input = box.querySelector("input");
+            input.value = "gene_01234";
+            input.dispatchEvent(new Event("input"));
+            return performance.now() - start;
+        })()"""
+    )
+    assert spent < 2000
+    assert browser.run("document.querySelector('[data-table=features] td.text').textContent") == "gene_01234_expression"
+
+
+def test_page_prints(browser, hostile_page):
+    browser.open(hostile_page)
+    browser.call("Emulation.setEmulatedMedia", media="print")
+    assert browser.run("getComputedStyle(document.querySelector('nav')).display") == "none"
+    assert browser.run("getComputedStyle(document.querySelector('.controls')).display") == "none"
+    assert len(browser.call("Page.printToPDF")["data"]) > 10_000
+
+
+def test_report_without_a_browser_script_still_shows_rows(hostile_page):
+    page = hostile_page.read_text(encoding="utf-8")
+    body = page.split('data-table="features"')[1].split("</table>")[0]
+    assert body.count("<tr>") == 26  # the header and 25 rows
+
+
+def test_ranking_in_a_notebook_is_escaped_and_short():
+    names = ["<b>bold</b>", *(f"f{j}" for j in range(99))]
+    shown = Ranking.from_scores(np.arange(100.0), names=names)._repr_html_()
+    assert "<b>" not in shown and "&lt;b&gt;bold" in shown
+    assert shown.count("<tr") == 1 + 50 + 1 and "and 50 more" in shown
+
+
+def test_audit_table_has_the_suspicious_rows():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    labels = flip_labels(y, 0.1, random_state=0)
+    audit = audit_labels(X, labels)
+    table = page_data(render_report(gather(FeatureSelector().fit(X, labels), X, labels, audit=audit)))["suspects"]
+    assert set(np.flatnonzero(audit.doubtful).tolist()) <= set(column(table, "row"))
+    assert column(table, "row")[0] == int(np.argmin(np.where(audit.rank > 0, audit.rank, 999)))

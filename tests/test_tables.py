@@ -1,0 +1,213 @@
+"""Tables in files: every format, and files that are broken."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dubio.cli.errors import UserError, nearest, quote
+from dubio.cli.question import Wishes, ask
+from dubio.cli.tables import frame_bytes, read_table, require_columns
+from dubio.files import write_whole
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "size": [1.5, np.nan, 3.25, 0.1 + 0.2],
+            "count": [1, 2, 3, 2**40],
+            "colour": ["red", None, "blue, dark", 'a "quoted"\nname'],
+            "good": [True, False, True, True],
+        }
+    )
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.csv.bz2", "t.parquet", "t.feather"])
+def test_what_is_written_is_read(tmp_path, frame, name):
+    path = tmp_path / name
+    write_whole(path, frame_bytes(frame, str(path)))
+    back = read_table(str(path))
+    pd.testing.assert_frame_equal(back, frame, check_dtype=False)
+    assert back["size"].tolist()[3] == 0.1 + 0.2  # to the last bit
+
+
+def test_separators_missing_marks_and_byte_order_mark(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("\ufeffa;b;c\r\n1;?;x\r\n2;NA;\r\n".encode())
+    table = read_table(str(path))
+    assert list(table.columns) == ["a", "b", "c"]
+    assert table["b"].isna().all() and table["c"].isna().tolist() == [False, True]
+
+
+def test_index_column_without_a_name_gets_one(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(",a\n0,1\n1,2\n2,5\n")
+    assert list(read_table(str(path)).columns) == ["unnamed_0", "a"]
+
+
+def test_type_that_changes_far_down(tmp_path):
+    path = tmp_path / "t.csv"
+    # the type of a column is guessed from its beginning
+    rows = ["1,0.25" + "0" * 90] * 900_000 + ["1.5,0.5"]
+    path.write_text("a,b\n" + "\n".join(rows) + "\n")
+    assert read_table(str(path))["a"].iloc[-1] == 1.5
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("a,b\n1,2\n3\n4,5\n", "line 3: 1 cell"),
+        ("a,b\n1,2\n3,4,5\n", "line 3: 3 cell"),
+        ('a,b\n"x\ny",2\n3,4,5\n', "line 4: 3 cell"),
+        ("", "is empty"),
+        ("\n\n", "is empty"),
+        ("a,b\n", "is empty: it names 2 column"),
+        ("a,a\n1,2\n", "more than one column named 'a'"),
+    ],
+)
+def test_broken_text(tmp_path, content, message):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with pytest.raises(UserError, match=message) as caught:
+        read_table(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_ragged_inside_gzip(tmp_path):
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"a,b\n1,2\n3\n"))
+    with pytest.raises(UserError, match="line 3"):
+        read_table(str(path))
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet", "t.feather"])
+def test_wrong_content(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"this is something else")
+    with pytest.raises(UserError, match="cannot be read"):
+        read_table(str(path))
+
+
+def test_not_utf8(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("name,x\nJos\xe9,1\n".encode("latin-1"))
+    with pytest.raises(UserError, match="column 'name' is not UTF-8"):
+        read_table(str(path))
+
+
+def test_missing_files_and_folders(tmp_path):
+    (tmp_path / "patients.csv").write_text("a\n1\n")
+    with pytest.raises(UserError, match=r"no such file.*patients\.csv'"):
+        read_table(str(tmp_path / "pateints.csv"))
+    with pytest.raises(UserError, match="is a folder"):
+        read_table(str(tmp_path))
+    (tmp_path / "t.xlsx").write_text("x")
+    with pytest.raises(UserError, match="as CSV first"):
+        read_table(str(tmp_path / "t.xlsx"))
+
+
+def test_nearest_names(frame):
+    with pytest.raises(UserError, match="did you mean 'colour'"):
+        require_columns(frame, ["color"], "--target")
+    with pytest.raises(UserError, match="did you mean 'size'"):
+        require_columns(frame, ["SIZE"], "--target")
+    with pytest.raises(UserError, match="it has 'size', 'count'"):
+        require_columns(frame, ["zzz"], "--target")
+    assert nearest("b", ["a", "b2", "cab"]) == ["b2", "cab"]
+    assert quote("a\nb\x1b") == r"'a\nb\x1b'"
+
+
+def question(**wishes):
+    data = wishes.pop("data")
+    return ask(pd.DataFrame(data), Wishes(**wishes), "t.parquet")
+
+
+def test_mixed_columns_are_named_and_counted():
+    data = {"age": ["31", "4o", "27", "x"] * 1 + ["50"], "y": list("ababa")}
+    with pytest.raises(UserError, match=r"'age' mixes numbers \(3 cells\) with text \(2 cells, first '4o' in row 2"):
+        question(data=data, target="y")
+    made = question(data=data, target="y", nominal=("age",))
+    assert made.features.shape == (5, 5)
+
+
+def test_targets_that_cannot_be():
+    data = {
+        "x": [1.0, 2, 3, 4],
+        "id": ["a1", "a2", "a3", "a4"],
+        "nr": [7, 3, 9, 5],
+        "none": [None] * 4,
+        "one": list("aaaa"),
+    }
+    with pytest.raises(UserError, match=r"'id' has a different value in each of its 4 row"):
+        question(data=data, target="id")
+    with pytest.raises(UserError, match="--regression"):
+        question(data=data, target="nr")
+    assert question(data=data, target="nr", kind="numbers").kind == "numbers"
+    with pytest.raises(UserError, match=r"'none' has no value in any of the 4 row"):
+        question(data=data, target="none")
+    with pytest.raises(UserError, match="one value only, 'a'"):
+        question(data=data, target="one")
+
+
+def test_features_are_made_of_what_the_table_has():
+    data = {
+        "unnamed_0": range(30),
+        "x": np.arange(30.0) ** 2,
+        "flag": [True, False] * 15,
+        "colour": ["red", "green", None] * 10,
+        "name": [f"n{i}" for i in range(30)],
+        "when": pd.date_range("2024-01-01", periods=30),
+        "y": list("ab") * 15,
+    }
+    made = question(data=data, target="y")
+    assert list(made.features.columns) == ["x", "flag", "colour=green", "colour=red"]
+    assert made.sources == ["x", "flag", "colour", "colour"]
+    told = " ".join(made.notes)
+    for name in ("unnamed_0", "name", "when", "colour"):
+        assert f"'{name}'" in told
+    assert made.features["colour=red"].sum() == 10
+
+
+def test_minus_one_beside_one_class_is_a_class():
+    data = {"x": [1.0, 2, 3, 4], "y": [-1, 1, 1, -1]}
+    assert question(data=data, target="y").missing_label is None
+    data["y"] = [-1, 0, 1, -1]
+    assert question(data=data, target="y").missing_label == "auto"
+
+
+def test_parquet_index_and_decimals(tmp_path):
+    from decimal import Decimal
+
+    frame = pd.DataFrame({"price": [Decimal("1.50"), None, Decimal("2.25")], "y": list("aba")}, index=[7, 7, 9])
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = read_table(str(tmp_path / "t.parquet"))
+    assert table["price"].tolist()[::2] == [1.5, 2.25] and list(table.index) == [0, 1, 2]
+
+
+def test_names_made_of_text_must_not_collide():
+    data = {"c": list("abab"), "c=a": [1.0, 2, 3, 5], "y": list("pqqp")}
+    with pytest.raises(UserError, match="'c=a', and there is one already"):
+        question(data=data, target="y")
+
+
+def test_infinite_cells_are_named():
+    with pytest.raises(UserError, match=r"'x' has 1 infinite value.*row 2"):
+        question(data={"x": [1.0, np.inf, 2.0], "y": list("aba")}, target="y")
+
+
+def test_a_file_is_whole_or_absent(tmp_path, monkeypatch):
+    path = tmp_path / "out.txt"
+    write_whole(path, "old")
+    monkeypatch.setattr("os.replace", lambda *a: (_ for _ in ()).throw(OSError("no")))
+    with pytest.raises(OSError, match="no"):
+        write_whole(path, "new")
+    assert path.read_text() == "old"
+    assert [p.name for p in tmp_path.iterdir()] == ["out.txt"]
+    assert Path("/dev/null").exists()
+    write_whole("/dev/null", "nothing")
+    assert not Path("/dev/null").is_file()
