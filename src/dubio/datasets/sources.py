@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import hashlib
+import io
 import os
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.datasets.catalog import Entry
+from dubio.files import write_whole
 
 
 class DatasetUnavailable(LookupError):
@@ -101,14 +102,13 @@ def read_csv(path: Path, source: str) -> RawTable:
 
 def write_csv(path: Path, table: RawTable) -> None:
     """Write what :func:`read_csv` reads, all or nothing."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*table.feature_names, "target"])
+    for cells, label in zip(table.X.tolist(), table.y.tolist(), strict=True):
+        writer.writerow(["" if cell != cell else repr(cell) for cell in cells] + [str(label)])
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, unfinished = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*table.feature_names, "target"])
-        for cells, label in zip(table.X.tolist(), table.y.tolist(), strict=True):
-            writer.writerow(["" if cell != cell else repr(cell) for cell in cells] + [str(label)])
-    os.replace(unfinished, path)
+    write_whole(path, gzip.compress(text.getvalue().encode()))
 
 
 def _target(words: list[str]) -> NDArray[Any]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from dubio.report.svg import escape, nice_ticks
 
 _COLOURS = ("#1b6ca8", "#d1495b", "#3a7d44", "#8e5ea2", "#b07d12", "#555555")
 _DASHES = ("", "6 3", "2 3", "8 3 2 3", "4 2", "1 2")
@@ -40,10 +41,10 @@ def line_chart(title: str, x: Sequence[float], lines: Sequence[Line], x_label: s
         return _TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
 
     parts = [_text(_WIDTH / 2, 14, title, "middle", "bold")]
-    for tick in _ticks(low, high):
+    for tick in nice_ticks(low, high):
         parts.append(f'<path d="M{_LEFT} {down(tick):.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>')
         parts.append(_text(_LEFT - 4, down(tick) + 4, f"{tick:g}", "end"))
-    for tick in [10.0**k for k in range(-3, 7) if first <= k <= last] if wide else _ticks(first, last):
+    for tick in [10.0**k for k in range(-3, 7) if first <= k <= last] if wide else nice_ticks(first, last):
         at = across(math.log10(tick) if wide else tick)
         parts.append(f'<path d="M{at:.1f} {_HEIGHT - _BOTTOM}v4" stroke="#888"/>')
         parts.append(_text(at, _HEIGHT - _BOTTOM + 15, f"{tick:g}", "middle"))
@@ -83,25 +84,10 @@ def _svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="img" font-family="sans-serif" font-size="11" fill="#222">'
-        f'<title>{html.escape(title)}</title><rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>'
+        f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>'
     )
 
 
 def _text(x: float, y: float, words: str, anchor: str, weight: str = "") -> str:
     bold = ' font-weight="bold"' if weight else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{bold}>{html.escape(words)}</text>'
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """About five round numbers.
-
-    >>> _ticks(0.1, 3.9)
-    [1.0, 2.0, 3.0]
-    """
-    if high <= low:
-        return [low]
-    rough = (high - low) / 5
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough)
-    first = math.ceil(low / step - 1e-9)
-    return [round(k * step, 10) + 0.0 for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{bold}>{escape(words)}</text>'

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dubio.files import write_whole
 from dubio.papers.charts import Line, legend, line_chart
 from dubio.papers.experiment import PAPERS
 from dubio.papers.registry import all_experiments
@@ -47,11 +48,11 @@ def write_report(folder: Path, out: Path | None = None) -> tuple[Path, Path]:
     for summary in summaries:
         for shown in summary.displays:
             for panel in panels(summary, shown):
-                (out / "figures" / panel.file).write_text(panel.svg + "\n", encoding="utf-8")
-    (out / _RESULTS).write_text(content, encoding="utf-8")
+                write_whole(out / "figures" / panel.file, panel.svg + "\n")
+    write_whole(out / _RESULTS, content)
     html, markdown = out / "index.html", out / "README.md"
-    html.write_text(render("page.html.j2", summaries, autoescape=True), encoding="utf-8")
-    markdown.write_text(render("page.md.j2", summaries, autoescape=False), encoding="utf-8")
+    write_whole(html, render("page.html.j2", summaries, autoescape=True))
+    write_whole(markdown, render("page.md.j2", summaries, autoescape=False))
     return html, markdown
 
 
