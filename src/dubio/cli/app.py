@@ -11,6 +11,7 @@ import typer
 
 from dubio import __version__
 from dubio.cli.errors import UserError
+from dubio.cli.papers import app as papers
 
 app = typer.Typer(
     name="dubio",
@@ -21,6 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(papers)
 
 
 class Combine(StrEnum):

@@ -1,4 +1,4 @@
-"""Tables to try things on."""
+"""Tables to try things on: the papers' artificial problems, and their real ones by name."""
 
 from dubio.datasets.artificial import (
     Problem,
@@ -11,9 +11,14 @@ from dubio.datasets.artificial import (
     make_y4,
     make_y5,
 )
+from dubio.datasets.load import Dataset, load, names, where
+from dubio.datasets.sources import DatasetUnavailable
 
 __all__ = [
+    "Dataset",
+    "DatasetUnavailable",
     "Problem",
+    "load",
     "make_circle",
     "make_spheres",
     "make_squares",
@@ -22,4 +27,6 @@ __all__ = [
     "make_y3",
     "make_y4",
     "make_y5",
+    "names",
+    "where",
 ]

@@ -1,0 +1,181 @@
+"""An experiment is data: a grid of cells, a protocol to repeat in each, what the paper prints, how to show it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+PAPERS: dict[str, str] = {
+    "wls": "Doquire and Verleysen (2012), Handling imprecise labels in feature selection with graph Laplacian",
+    "lnt": "Frenay, Doquire and Verleysen (2014), Estimating mutual information for feature selection in the presence "
+    "of label noise",
+    "csfs": "Hindawi, Allab and Benabdeslem (2011), Constraint selection based semi-supervised feature selection",
+    "ssfrfs": "Jensen, Vluymans, Mac Parthalain, Cornelis and Saeys (2015), Semi-supervised fuzzy-rough feature "
+    "selection",
+    "ssls": "Doquire and Verleysen (2013), A graph Laplacian based approach to semi-supervised feature selection for "
+    "regression problems",
+}
+
+#: What one repetition measures: numbers, and curves. The curve named "x" holds the places of the others.
+Measures = Mapping[str, float | Sequence[float]]
+Protocol = Callable[[Mapping[str, Any], np.random.Generator], Measures]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the grid.
+
+    Attributes
+    ----------
+    parameters : mapping
+        What the protocol is told. Part of the seed, so renaming one changes the draws.
+    full, quick : int
+        Repetitions of a full and of a quick run; 0 leaves the cell out.
+    seconds : float
+        What a repetition takes, about: for estimates before anything was measured.
+    dataset : str, optional
+        The real table it needs.
+    label : str
+        What people see; the key if empty.
+    """
+
+    parameters: Mapping[str, Any]
+    full: int
+    quick: int
+    seconds: float = 0.01
+    dataset: str | None = None
+    label: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name of the cell: its parameters in their order."""
+        return ",".join(f"{name}={value}" for name, value in self.parameters.items())
+
+    @property
+    def title(self) -> str:
+        return self.label or self.key
+
+    def repetitions(self, full: bool) -> int:
+        return self.full if full else self.quick
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as rows, measures as columns; ``printed[cell key][measure]`` is what the paper prints."""
+
+    title: str
+    measures: tuple[str, ...]
+    printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    digits: int = 1
+    #: Repetitions behind a printed number; 0 = the number is a fact, ours must round to it.
+    printed_repetitions: int = 1
+    #: Decimals a printed number has.
+    printed_digits: int = 2
+    row_header: str = ""
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One panel a cell, one line a measure."""
+
+    title: str
+    measures: tuple[str, ...]
+    x_label: str
+    y_label: str
+
+
+Display = Table | Curves
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence on what our numbers say of a claim; ``holds`` is None where it cannot be told."""
+
+    claim: str
+    holds: bool | None
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One table or figure of a paper.
+
+    Attributes
+    ----------
+    name : str
+        Short and unique; the name of its file of results, and part of every seed.
+    paper : str
+        A key of :data:`PAPERS`.
+    title, about : str
+        What it is, and what is done; readings of unclear points belong here.
+    protocol : callable
+        ``protocol(parameters, random)`` runs one repetition. None if ``derive`` is given.
+    cells, displays
+        The grid, and how it is shown.
+    findings : callable, optional
+        ``findings(summary)`` judges the paper's claims by our numbers.
+    sources, derive
+        An experiment without repetitions of its own: ``derive(summaries of the sources)`` gives, by the key of a cell,
+        its measures and the number of repetitions behind them.
+    """
+
+    name: str
+    paper: str
+    title: str
+    about: str
+    cells: tuple[Cell, ...]
+    displays: tuple[Display, ...]
+    protocol: Protocol | None = None
+    findings: Callable[[Any], list[Finding]] | None = None
+    sources: tuple[str, ...] = ()
+    derive: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+
+    def __post_init__(self) -> None:
+        if self.paper not in PAPERS:
+            raise ValueError(f"experiment {self.name!r}: paper must be one of {', '.join(PAPERS)}, got {self.paper!r}.")
+        if (self.protocol is None) == (self.derive is None):
+            raise ValueError(f"experiment {self.name!r} needs a protocol or a derivation, one of the two.")
+        keys = [cell.key for cell in self.cells]
+        if len(set(keys)) < len(keys):
+            raise ValueError(f"experiment {self.name!r} has two cells of one key.")
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The real tables it needs, each once."""
+        return tuple(dict.fromkeys(cell.dataset for cell in self.cells if cell.dataset))
+
+    def seconds(self, full: bool) -> float:
+        """One processor's time for a run, about."""
+        return sum(cell.repetitions(full) * cell.seconds for cell in self.cells)
+
+
+def grid(*, full: int, quick: int, seconds: float = 0.01, label: str = "", **values: Sequence[Any]) -> tuple[Cell, ...]:
+    """Cells of all combinations of the values; a value called ``dataset`` is also the table the cell needs.
+
+    ``label`` is a format string over the parameters.
+
+    >>> [cell.key for cell in grid(full=50, quick=5, mu=(0.3, 0.4))]
+    ['mu=0.3', 'mu=0.4']
+    """
+    cells: list[dict[str, Any]] = [{}]
+    for name, choices in values.items():
+        cells = [{**cell, name: choice} for cell in cells for choice in choices]
+    return tuple(
+        Cell(cell, full, quick, seconds, cell.get("dataset"), label.format(**cell) if label else "") for cell in cells
+    )
+
+
+def printed_table(
+    keys: Sequence[str], measures: Sequence[str], rows: Sequence[Sequence[float | None]]
+) -> dict[str, dict[str, float]]:
+    """Printed values by cell and measure, from rows as they stand in the paper; None where nothing is printed."""
+    return {
+        key: {measure: value for measure, value in zip(measures, row, strict=True) if value is not None}
+        for key, row in zip(keys, rows, strict=True)
+    }
+
+
+Size = Literal["quick", "full"]

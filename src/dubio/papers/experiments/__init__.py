@@ -1,0 +1,1 @@
+"""One file an experiment, or a family of them: each has a tuple ``EXPERIMENTS``."""
