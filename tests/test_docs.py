@@ -51,10 +51,14 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
 
 
 def test_pages_link_to_pages_that_exist() -> None:
-    """A link to another page of the guide names a file beside it."""
     for page in PAGES:
-        for target in re.findall(r"\]\((\w+\.md)\)", page.read_text(encoding="utf-8")):
+        for target in re.findall(r"\]\(([\w/]+\.md)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_readme_names_both_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "make demo" in text and "make test" in text
 
 
 def test_every_public_name_is_in_the_reference() -> None:

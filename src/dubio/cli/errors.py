@@ -13,7 +13,8 @@ class UserError(Exception):
 def quote(name: object) -> str:
     """A name as it stands in a message: quoted, on one line, control characters escaped, never longer than a line."""
     text = repr(str(name))
-    return text if len(text) <= 80 else f"{text[:77]}...{text[0]}"
+    # the middle of a long name goes: the end of a path says most
+    return text if len(text) <= 80 else f"{text[:20]}...{text[-57:]}"
 
 
 def listing(names: Iterable[object], most: int = 5) -> str:
