@@ -196,6 +196,16 @@ def test_summary_says_what_is_inside_and_what_is_not(small_results):
     assert to_json(from_json(to_json([summary]))) == to_json([summary])
 
 
+def test_only_complete_cells_are_shown_on_wish(tmp_path):
+    run_experiments([SMALL], tmp_path, full=True, cells=CELLS[0].key)
+    run_experiments([SMALL], tmp_path, cells=CELLS[1].key)
+    assert [cell.repetitions for cell in summarize([SMALL], tmp_path)[0].cells] == [40, 4, 0]
+    (summary,) = summarize([SMALL], tmp_path, complete_only=True)
+    assert [cell.repetitions for cell in summary.cells] == [40, 0, 0]
+    assert summary.mean(CELLS[1].key, "mean") is None
+    assert "Not all repetitions" in summary.verdict
+
+
 def test_pages(small_results, tmp_path, monkeypatch):
     monkeypatch.setattr("dubio.papers.report.all_experiments", lambda: {"small": SMALL})
     html, markdown = write_report(small_results, tmp_path / "pages")
