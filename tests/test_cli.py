@@ -135,6 +135,19 @@ def test_soft_confidence_experts_and_missing(capfd, folder):
     assert "without a label" in partly["labels"]
 
 
+def test_stream_gives_the_same_ranking(capfd, folder):
+    words = [folder / "iris.parquet", "-t", "species", "-m", "fisher", "--keep", 2]
+    whole, streamed = ranked(capfd, *words), ranked(capfd, *words, "--stream")
+    assert streamed["kept"] == whole["kept"]
+    for one, other in zip(whole["features"], streamed["features"], strict=True):
+        assert one["feature"] == other["feature"] and one["score"] == pytest.approx(other["score"], rel=1e-9)
+    code, out, err = dubio(capfd, "rank", *words[:3], "--stream")
+    assert code == 0 and "half of them are kept" in err and "petal_length" in out
+    code, _, err = dubio(capfd, "rank", *words[:3], "--stream", "--report", "x.html")
+    assert code == 2 and "leave out --report" in err
+    assert dubio(capfd, "rank", *words[:3], "--stream", "-m", "relieff")[0] == 2
+
+
 def test_regression_is_found_out(capfd, folder):
     found = ranked(capfd, folder / "diabetes.csv", "-t", "progress")
     assert "442 rows with a numeric target" in found["labels"]

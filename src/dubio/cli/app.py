@@ -125,6 +125,9 @@ def rank(
     save_table: Annotated[
         str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with the kept columns only.")
     ] = None,
+    stream: Annotated[
+        bool, typer.Option("--stream", help="The table is larger than memory: read it once, a batch of rows at a time.")
+    ] = False,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     top: Top = 20,
@@ -144,10 +147,11 @@ def rank(
       dubio rank songs.tsv --pairs pairs.csv
     """
     from dubio.cli.ranking import RankOptions, rank_table
+    from dubio.cli.streaming import rank_streamed
 
     if regression and classes:
         raise UserError("--regression and --classes contradict each other: give one of them.")
-    rank_table(
+    (rank_streamed if stream else rank_table)(
         table,
         _wishes(
             target=target,

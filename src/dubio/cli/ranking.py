@@ -229,18 +229,19 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
             }
         print_text(as_json(content))
     else:
-        _print_ranking(question, selector, rows, options.top)
+        print_ranking(question.asked, rows, selector.explanation_, options.top)
     tell(notes, options.quiet)
 
 
-def _print_ranking(question: Question, selector: Any, rows: list[dict[str, Any]], top: int) -> None:
+def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top: int) -> None:
+    """The best features as a table, and the explanation under it."""
     labels = {"pvalue": "p-value", "qvalue": "q-value", "rank_low": "from", "rank_high": "to", "frequency": "kept in"}
     names = [name for name in rows[0] if name != "rank_median"]
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
     shown = [[_shown(name, row[name]) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
     more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
-    print_table(f"Features for {question.asked}", columns, shown, f"{more}{selector.explanation_}")
+    print_table(f"Features for {asked}", columns, shown, f"{more}{explanation}")
 
 
 def _shown(name: str, value: Any) -> Any:

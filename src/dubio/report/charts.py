@@ -90,12 +90,12 @@ def size_chart(
         low, high = min(low, level), max(high, level)
     if logarithmic:
         low, high = np.floor(low), max(np.ceil(high), np.floor(low) + 1)
-    left, right, top, bottom = 70.0, 880.0, 16.0, 250.0
+    left, right, top, bottom = 70.0, 880.0, 26.0, 260.0
     last = max(int(sizes[-1]), 2)
     x = Scale(1, last, left, right)
     y = Scale(low, high, bottom, top)
     ticks = np.arange(low, high + 0.5, max(1.0, np.ceil((high - low) / 6))) if logarithmic else nice_ticks(low, high)
-    parts = []
+    parts = [text(left, 12, label, class_="axis-name")]
     for tick in ticks:
         parts.append(line([(left, y(tick)), (right, y(tick))], class_="grid"))
         height = _power_of_ten(tick) if logarithmic else f"{tick:.4g}"
@@ -115,9 +115,9 @@ def size_chart(
     parts.append(line([(x(at), top), (x(at), bottom)], class_="chosen"))
     anchor = "end" if at > last / 2 else "start"
     parts.append(
-        text(x(at) + (-6 if anchor == "end" else 6), top + 12, words, class_="chosen-name", text_anchor=anchor)
+        text(x(at) + (-6 if anchor == "end" else 6), top + 26, words, class_="chosen-name", text_anchor=anchor)
     )
-    return chart(900, 295, f"{label} by number of features; {words}", parts)
+    return chart(900, 305, f"{label} by number of features; {words}", parts)
 
 
 def feature_by_class(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dubio.report.findings import Findings
 
 _RESAMPLED = {
@@ -26,7 +28,7 @@ def answer(findings: Findings) -> str:
     if not findings.stands_out:
         return "No feature stands out."
     if kept == total:
-        return "All of them: no feature can be left out with confidence." if total > 1 else "The only one there is."
+        return f"All {total:,} features are kept." if total > 1 else "The only one there is."
     plural = "features" if total != 1 else "feature"
     return f"Keep {kept:,} of {total:,} {plural}." if total > 1 else "Keep the one feature there is."
 
@@ -44,8 +46,15 @@ def surety(findings: Findings) -> list[str]:
             f"Each kept feature was tested against chance; about {100 * findings.alpha:g} % of those kept may be there "
             "by luck."
         )
+    if findings.sufficient and len(findings.sufficient) < findings.n_kept:
+        sentences.append(
+            f"Not all of them are needed: {_join(findings.sufficient)} together do about as well as any larger set "
+            "that the search found."
+        )
     stability = findings.stability
-    if stability is not None:
+    if stability is not None and findings.n_kept == len(findings.ranking.names):
+        sentences.append("When the data are resampled, only the order can change: every feature is kept.")
+    elif stability is not None:
         value = stability.index.value
         word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
         sentences.append(
@@ -62,6 +71,11 @@ def surety(findings: Findings) -> list[str]:
             else f"None of the {labelled} labels looks wrong."
         )
     return sentences
+
+
+def _join(names: Sequence[str]) -> str:
+    shown = [*names[:8], f"{len(names) - 8} more"] if len(names) > 9 else list(names)
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _two(value: float) -> str:
