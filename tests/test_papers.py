@@ -15,6 +15,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from scipy.special import digamma
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from typer.testing import CliRunner
@@ -25,6 +26,8 @@ from dubio.papers import Cell, Experiment, Table, all_experiments, choose, grid,
 from dubio.papers.charts import Line, line_chart
 from dubio.papers.experiments.ssfrfs_tables import signed_ranks
 from dubio.papers.judges import NEIGHBOR_GRID, best_first, nearest_accuracy, nearest_rmse, tuned_balanced_error
+from dubio.papers.ksg import ksg_information
+from dubio.papers.pair_protocol import SOURCES, cfld_axes, draw_pairs, set_scene, ssdr_axes
 from dubio.papers.progress import Progress
 from dubio.papers.report import write_report
 from dubio.papers.runner import run_repetition, seed
@@ -196,6 +199,16 @@ def test_summary_says_what_is_inside_and_what_is_not(small_results):
     assert to_json(from_json(to_json([summary]))) == to_json([summary])
 
 
+def test_only_complete_cells_are_shown_on_wish(tmp_path):
+    run_experiments([SMALL], tmp_path, full=True, cells=CELLS[0].key)
+    run_experiments([SMALL], tmp_path, cells=CELLS[1].key)
+    assert [cell.repetitions for cell in summarize([SMALL], tmp_path)[0].cells] == [40, 4, 0]
+    (summary,) = summarize([SMALL], tmp_path, complete_only=True)
+    assert [cell.repetitions for cell in summary.cells] == [40, 0, 0]
+    assert summary.mean(CELLS[1].key, "mean") is None
+    assert "Not all repetitions" in summary.verdict
+
+
 def test_pages(small_results, tmp_path, monkeypatch):
     monkeypatch.setattr("dubio.papers.report.all_experiments", lambda: {"small": SMALL})
     html, markdown = write_report(small_results, tmp_path / "pages")
@@ -285,6 +298,52 @@ def test_tuned_balanced_error_is_the_literal_cross_validation(judged):
 def test_best_first_breaks_ties_by_index():
     assert best_first([1.0, 0.0, 1.0, np.inf], low_is_good=True).tolist() == [1, 0, 2, 3]
     assert best_first([1.0, 0.0, 1.0, -np.inf], low_is_good=False).tolist() == [0, 2, 1, 3]
+
+
+def test_ksg_information_is_its_definition():
+    """Loops over the points; eighths make ties that are exact, and 2^-20ths points that are apart."""
+    random = np.random.default_rng(3)
+    x, y = (np.round(random.normal(size=60) * grain) / grain for grain in (8, 2**20))
+    k, total = 4, 0.0
+    for i in range(60):
+        gaps = np.maximum(np.abs(x - x[i]), np.abs(y - y[i]))
+        gaps[i] = np.inf
+        radius = np.sort(gaps)[k - 1]
+        others = np.arange(60) != i
+        for values in (x, y):
+            total += digamma((np.abs(values - values[i])[others] < radius).sum() + 1)
+    assert ksg_information(x, y, n_neighbors=k) == pytest.approx(digamma(k) + digamma(60) - total / 60)
+
+
+def test_labels_of_the_clean_protocol_come_from_training_rows():
+    clean, leaking = (set_scene("iris", source, np.random.default_rng(0)) for source in SOURCES)
+    assert len(clean.X) == len(clean.train) == 75
+    assert len(leaking.X) == 150
+    assert {label: int(clean.labelled[clean.y == label].sum()) for label in set(clean.y)} == dict.fromkeys(
+        set(clean.y), 6
+    )
+    pairs = draw_pairs(clean, 16, np.random.default_rng(1))
+    assert (clean.y[pairs.must_link[:, 0]] == clean.y[pairs.must_link[:, 1]]).all()
+    assert (clean.y[pairs.cannot_link[:, 0]] != clean.y[pairs.cannot_link[:, 1]]).all()
+    assert clean.labelled[np.concatenate([pairs.must_link, pairs.cannot_link])].all()
+
+
+def test_projections_from_pairs_are_what_they_maximise():
+    """SSDR's objective as the sum over pairs it is defined by."""
+    scene = set_scene("iris", SOURCES[0], np.random.default_rng(0))
+    pairs = draw_pairs(scene, 16, np.random.default_rng(1))
+    X, n = scene.X, len(scene.X)
+
+    def objective(w):
+        z = X @ w
+        everything = ((z[:, None] - z[None, :]) ** 2).sum() / (2 * n**2)
+        apart, together = (((z[p[:, 0]] - z[p[:, 1]]) ** 2).mean() / 2 for p in (pairs.cannot_link, pairs.must_link))
+        return everything + apart - 20 * together
+
+    best = objective(ssdr_axes(X, pairs, 2)[:, 0])
+    for direction in np.random.default_rng(2).normal(size=(200, X.shape[1])):
+        assert objective(direction / np.linalg.norm(direction)) <= best + 1e-9
+    assert cfld_axes(X, pairs, 2).shape == (4, 2)
 
 
 def test_signed_ranks_share_zeros():

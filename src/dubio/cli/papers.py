@@ -61,12 +61,15 @@ def run(
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of results, or of results.json.")] = _DEFAULT,
     out: Annotated[Path | None, typer.Option(help="Where to write the pages; by default into the folder.")] = None,
+    complete: Annotated[
+        bool, typer.Option("--complete", help="Show only cells with all repetitions of a full run.")
+    ] = False,
 ) -> None:
     """Write index.html, README.md, results.json and the figures."""
     from dubio.papers import write_report
 
     try:
-        html, markdown = write_report(folder, out)
+        html, markdown = write_report(folder, out, complete_only=complete)
     except ValueError as error:
         _fail(error)
     typer.echo(f"{html}\n{markdown}")

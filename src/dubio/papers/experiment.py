@@ -74,6 +74,8 @@ class Table:
     printed_repetitions: int = 1
     #: Decimals a printed number has.
     printed_digits: int = 2
+    #: False where the paper measured something else, so that its numbers are shown and not judged.
+    comparable: bool = True
     row_header: str = ""
 
 

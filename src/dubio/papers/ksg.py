@@ -32,6 +32,8 @@ def ksg_information(x: ArrayLike, y: ArrayLike, *, n_neighbors: int = 5) -> floa
 
 def _closer(values: NDArray[np.float64], radius: NDArray[np.float64]) -> NDArray[np.int64]:
     """Other points strictly closer than the radius of each."""
-    ordered = np.sort(values)
-    radius = np.nextafter(radius, 0)
-    return np.searchsorted(ordered, values + radius, "right") - np.searchsorted(ordered, values - radius, "left") - 1
+    points = values[:, None]
+    # The k-th neighbour lies at the radius in one of the two columns: gaps are compared, never sums with rounding.
+    within = KDTree(points).query_ball_point(points, np.nextafter(radius, 0), return_length=True)
+    counts: NDArray[np.int64] = np.asarray(within, dtype=np.int64) - 1
+    return counts

@@ -24,10 +24,11 @@ class Panel:
     svg: str
 
 
-def write_report(folder: Path, out: Path | None = None) -> tuple[Path, Path]:
+def write_report(folder: Path, out: Path | None = None, *, complete_only: bool = False) -> tuple[Path, Path]:
     """Write ``index.html``, ``README.md``, ``results.json`` and the figures of a folder of results.
 
-    A folder with ``results.json`` and no repetitions is turned into pages again as it is.
+    A folder with ``results.json`` and no repetitions is turned into pages again as it is. With ``complete_only``
+    cells that lack repetitions of a full run are shown as not run.
 
     Returns
     -------
@@ -35,7 +36,7 @@ def write_report(folder: Path, out: Path | None = None) -> tuple[Path, Path]:
     """
     folder = Path(folder)
     out = folder if out is None else Path(out)
-    summaries = summarize(all_experiments().values(), folder)
+    summaries = summarize(all_experiments().values(), folder, complete_only=complete_only)
     if summaries:
         content = to_json(summaries)
     elif (folder / _RESULTS).exists():

@@ -76,6 +76,7 @@ def _run(
     checksums, missing = _read_datasets(experiment.paper, wanted)
     for message in dict.fromkeys(missing.values()):
         say(f"{experiment.name}: skipped, {message}")
+    datasets = {cell.key: cell.dataset for cell in wanted}
     with results.append() as add:
         done = results.read()
         tasks = [
@@ -88,7 +89,7 @@ def _run(
         tasks.sort(key=lambda task: task[1])  # every cell early: a run that is stopped has something of each
         progress = Progress(experiment.name, [cell for cell, _ in tasks], n_jobs, say)
         for record in _records(experiment, tasks, n_jobs):
-            dataset = next(cell.dataset for cell, _ in tasks if cell.key == record["cell"])
+            dataset = datasets[record["cell"]]
             if dataset:
                 record["data"] = {dataset: checksums[dataset]}
             add(record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -103,13 +104,22 @@ class ExperimentSummary:
         return all(cell.skipped or cell.repetitions >= cell.planned for cell in self.cells)
 
 
-def summarize(experiments: Iterable[Experiment], folder: Path) -> list[ExperimentSummary]:
-    """Summaries of all experiments with results in ``folder``, derived ones whose sources are there included."""
+def summarize(
+    experiments: Iterable[Experiment], folder: Path, *, complete_only: bool = False
+) -> list[ExperimentSummary]:
+    """Summaries of all experiments with results in ``folder``, derived ones whose sources are there included.
+
+    With ``complete_only`` a cell counts as not run until it has the repetitions of a full run.
+    """
     done: dict[str, ExperimentSummary] = {}
     experiments = list(experiments)
     for experiment in sorted(experiments, key=lambda e: bool(e.sources)):
         if experiment.protocol is not None:
             records = ResultFile(Path(folder), experiment.name).read()
+            if complete_only:
+                counts = Counter(key for key, _ in records)
+                complete = {cell.key for cell in experiment.cells if counts[cell.key] >= cell.full}
+                records = {name: record for name, record in records.items() if name[0] in complete}
             if records:
                 done[experiment.name] = _from_records(experiment, records)
         elif all(source in done for source in experiment.sources):
@@ -205,7 +215,8 @@ def _shown(
                 rows[cell.key][measure] = Entry(None, None, printed)
                 continue
             sample = values.get(cell.key, {}).get(measure, np.array([found.mean]))
-            low, high = (None, None) if printed is None else band(name, cell.key, measure, sample, display)
+            judged = printed is not None and display.comparable
+            low, high = (None, None) if not judged else band(name, cell.key, measure, sample, display)
             inside = None if low is None or high is None or printed is None else bool(low <= printed <= high)
             rows[cell.key][measure] = Entry(found.mean, found.error, printed, low, high, inside)
     options: dict[str, Any] = {
@@ -238,15 +249,17 @@ def band(
 
 
 def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Sequence[Finding]) -> str:
-    """Two sentences at most, from the numbers alone."""
+    """A few sentences, from the numbers alone."""
     entries = [entry for shown in displays for row in shown.rows.values() for entry in row.values()]
-    judged = [entry for entry in entries if entry.inside is not None]
     parts = []
-    if judged:
+    tables = [(shown.title, _judged_entries(shown)) for shown in displays]
+    tables = [(title, judged) for title, judged in tables if judged]
+    for title, judged in tables:
         inside = sum(bool(entry.inside) for entry in judged)
         gaps = [abs(e.ours - e.printed) for e in judged if e.ours is not None and e.printed is not None]
         words = f"{inside} of {len(judged)} printed numbers lie inside their band"
-        parts.append(f"{words} (mean absolute difference {np.mean(gaps):.3g}).")
+        name = f"{title.split(':')[0]}: " if len(tables) > 1 else ""
+        parts.append(f"{name}{words} (mean absolute difference {np.mean(gaps):.3g}).")
     told = [finding for finding in findings if finding.holds is not None]
     if told:
         parts.append(f"{sum(bool(f.holds) for f in told)} of {len(told)} claims hold in our numbers.")
@@ -256,6 +269,10 @@ def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Se
     if not summary.is_complete:
         parts.append("Not all repetitions of a full run are done.")
     return " ".join(parts)
+
+
+def _judged_entries(shown: Shown) -> list[Entry]:
+    return [entry for row in shown.rows.values() for entry in row.values() if entry.inside is not None]
 
 
 def to_json(summaries: Sequence[ExperimentSummary]) -> str:

@@ -22,15 +22,15 @@ MEANS = tuple(f"mean {method}" for method in METHODS)
 #: 10 and at 20 %.
 DATASETS: dict[str, tuple[int, int, float, int, tuple[bool, bool]]] = {
     "iris": (100, 3, 0.15, 4, (True, True)),
-    "segment": (100, 0, 30.0, 4, (True, True)),
-    "vehicle": (100, 0, 4.0, 4, (True, True)),
-    "vertebral_column": (100, 2, 0.5, 4, (False, True)),
+    "segment": (100, 0, 20.0, 4, (True, True)),
+    "vehicle": (100, 0, 3.0, 4, (True, True)),
+    "vertebral_column": (100, 2, 0.3, 4, (False, True)),
     "wall_robot": (10, 0, 200.0, 5, (False, True)),
     "waveform": (10, 0, 400.0, 5, (True, True)),
-    "wine": (100, 3, 0.5, 5, (True, True)),
-    "yeast": (100, 0, 4.0, 5, (True, True)),
-    "ecoli": (100, 1, 0.6, 6, (False, False)),
-    "glass": (100, 2, 0.5, 6, (False, False)),
+    "wine": (100, 3, 0.3, 5, (True, True)),
+    "yeast": (100, 0, 3.0, 5, (True, True)),
+    "ecoli": (100, 1, 0.3, 6, (False, False)),
+    "glass": (100, 2, 0.3, 6, (False, False)),
     "page_blocks": (10, 0, 60.0, 6, (False, False)),
 }
 

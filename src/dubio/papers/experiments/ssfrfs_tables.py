@@ -26,18 +26,18 @@ LEARNERS = ("tree", "3-NN")
 ACCURACY = {learner: (f"{learner}, all", *(f"{learner}, {level} %" for level in LEVELS)) for learner in LEARNERS}
 
 DATASETS = {
-    "australian": 0.6,
-    "cleveland": 0.4,
-    "ecoli": 0.3,
-    "glass": 0.3,
-    "heart_statlog": 0.4,
-    "ionosphere": 0.6,
-    "olitos": 0.3,
-    "segment": 12.0,
-    "vehicle": 1.5,
+    "australian": 0.25,
+    "cleveland": 0.1,
+    "ecoli": 0.1,
+    "glass": 0.1,
+    "heart_statlog": 0.1,
+    "ionosphere": 0.2,
+    "olitos": 0.1,
+    "segment": 3.0,
+    "vehicle": 0.4,
     "water2": 1.0,
     "water3": 1.0,
-    "wine": 0.3,
+    "wine": 0.1,
 }
 
 TABLE_1 = [
@@ -221,6 +221,7 @@ EXPERIMENTS = (
                 "Table 2: accuracy (%) of a decision tree, where the paper has JRip",
                 ACCURACY["tree"],
                 printed_table(_KEYS, ACCURACY["tree"], TABLE_2),
+                comparable=False,
                 printed_repetitions=5,
                 row_header="dataset",
             ),
