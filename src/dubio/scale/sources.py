@@ -129,16 +129,15 @@ def _parquet_piece(path: Path) -> Piece:
     import pyarrow.parquet as pq
 
     with pq.ParquetFile(path) as file:
-        types, n_rows = _types(file.schema_arrow), file.metadata.num_rows
-        groups = file.metadata.num_row_groups
-        largest = max((file.metadata.row_group(g).total_byte_size for g in range(groups)), default=0)
+        types, footer = _types(file.schema_arrow), file.metadata
+    largest = max((footer.row_group(g).total_byte_size for g in range(footer.num_row_groups)), default=0)
     by_pages = {"buffer_size": _PAGE_BUFFER} if largest > _LARGE_ROW_GROUP else {}
 
     def read(columns: list[str], batch_rows: int) -> Iterator[Any]:
-        with pq.ParquetFile(path, pre_buffer=False, **by_pages) as file:
+        with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
             yield from file.iter_batches(batch_size=batch_rows, columns=columns)
 
-    return Piece(path.name, types, n_rows, read)
+    return Piece(path.name, types, footer.num_rows, read)
 
 
 def _csv_piece(path: Path) -> Piece:
