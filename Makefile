@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# Tests run on all cores; numba threads inside each worker are held to one.
+# One test worker a core; two numba threads in each, so that threads are tested everywhere.
 WORKERS ?= auto
 
 .PHONY: demo test test-slow lint format bench docs clean
