@@ -109,8 +109,8 @@ def usable_folds(codes: Codes, classes: NDArray[Any], n_folds: int) -> int:
     smallest = int(counts.argmin())
     if counts[smallest] < 2:
         raise ValueError(
-            f"class {classes.tolist()[smallest]!r} has {counts[smallest]} labelled row: nobody can judge a label whose class "
-            "is nowhere else. Label another row of that class, merge it with another class, or set the row's "
+            f"class {classes.tolist()[smallest]!r} has {counts[smallest]} labelled row: nobody can judge a label whose "
+            "class is nowhere else. Label another row of that class, merge it with another class, or set the row's "
             "label to missing."
         )
     if counts[smallest] < n_folds:
