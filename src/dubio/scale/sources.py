@@ -12,8 +12,6 @@ from typing import Any
 _LARGE_ROW_GROUP = 48 * 2**20
 #: Bytes read ahead in each column of such a row group.
 _PAGE_BUFFER = 64 * 1024
-#: Batches after which memory that pyarrow holds for later is given back; more often costs time.
-_BATCHES_KEPT = 8
 #: Bytes of text parsed at once.
 _CSV_BLOCK = 8 * 2**20
 
@@ -60,13 +58,11 @@ def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
 
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, batches, None)
-        number = 0
         while (batch := following.result()) is not None:
             following = pool.submit(next, batches, None)
             yield batch
-            number += 1
-            if number % _BATCHES_KEPT == 0:
-                pa.default_memory_pool().release_unused()
+            del batch
+            pa.default_memory_pool().release_unused()  # or pyarrow keeps about twice as much as it uses
 
 
 def _require_pyarrow() -> None:

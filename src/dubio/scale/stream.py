@@ -23,7 +23,7 @@ _SELECTORS: dict[str, type[MomentSelector]] = {
     "fisher": FisherScore,
     "constraint": ConstraintScore,
 }
-#: Bytes of one batch of rows; three may be alive at once. Smaller ones are slower, larger ones need more memory.
+#: Bytes of one batch of rows; two are alive at once. Smaller ones are slower, larger ones need more memory.
 _BATCH_BYTES = 24 * 2**20
 
 Selector = TypeVar("Selector", bound=MomentSelector)
@@ -165,8 +165,8 @@ def _stream_moments(
                 block = batch_moments(batch, names, place=place, first_row=done, **options)
                 running = block if running is None else running.merge(block)
                 done += batch.num_rows
+                del batch  # before the next one is waited for: a batch less in memory
                 report(done, total)
-                del batch
     if running is None:
         raise ValueError("the source has no rows: 0 sample(s) found.")
     return running
