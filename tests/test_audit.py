@@ -368,3 +368,15 @@ def test_progress_is_told():
     seen = []
     audit_labels(*_blobs(30), experts=GaussianNB(), progress=lambda *what: seen.append(what))
     assert seen == [("GaussianNB", fold, 5) for fold in range(1, 6)]
+
+
+def test_ready_probabilities_are_in_sorted_order_even_for_a_categorical():
+    names = np.array(["low", "mid", "high"])
+    y = names[np.arange(90) % 3]
+    P = np.where(np.sort(names)[None, :] == y[:, None], 0.9, 0.05)
+    plain = audit_labels(None, y, probabilities=P, engine="confident")
+    declared = pd.Series(pd.Categorical(y, categories=names.tolist()))
+    ordered = audit_labels(None, declared, probabilities=P, engine="confident")
+    assert list(ordered.classes) == names.tolist()
+    np.testing.assert_allclose(ordered.probabilities[:, np.argsort(names)], plain.probabilities)
+    assert not ordered.doubtful.any()

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dubio import CleanedSelector, FisherScore, NeighborSearch, WeightedLaplacianScore
+from dubio import CleanedSelector, FisherScore, NeighborSearch, SmoothR2Score, WeightedLaplacianScore
 from dubio.supervision import flip_labels, flip_labels_near_border, flip_labels_to_next
 
 
@@ -149,3 +149,14 @@ def test_impossible_rates_are_refused(rate):
             flip()
     with pytest.raises(ValueError, match=r"X has shape \(3, 1\) and y has 4 rows"):
         flip_labels_near_border(np.zeros((3, 1)), y, 0.5)
+
+
+def test_labels_handed_on_keep_their_meaning():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3 - 1  # -1 is a class here
+    X = rng.normal(size=(150, 4)) + 3 * y[:, None] * [1, 0, 0, 0]
+    fitted = CleanedSelector(FisherScore(), missing_label=None).fit(X, y)
+    assert list(fitted.selector_.classes_) == [-1, 0, 1]
+    many = np.arange(300) % 25  # so many whole numbers look like a numeric target
+    wide = CleanedSelector(SmoothR2Score()).fit(rng.normal(size=(300, 4)), many)
+    assert len(wide.selector_.classes_) == 25

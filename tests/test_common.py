@@ -208,7 +208,7 @@ def test_sample_weight_is_routed(case):
 
 
 @pytest.mark.parametrize(
-    ("value", "kept"), [(None, 3), (2, 2), (0.5, 3), (1.0, 6), (1, 1), (np.int64(4), 4), (0.01, 1)]
+    ("value", "kept"), [(None, 3), (2, 2), (0.5, 3), (1.0, 6), (1, 1), (np.int64(4), 4), (0.01, 1), (0.67, 4)]
 )
 def test_how_many_are_kept(case, value, kept):
     estimator, X, y = case

@@ -181,6 +181,9 @@ def test_own_missing_label():
     ("y", "message"),
     [
         ([[0.5, 0.6], [0.5, 0.5]], r"row 0 of y sum to 1.1, not to 1 \(1 such row"),
+        ([[0.0, 0.0], [0.5, 0.5]], "row 0 of y sum to 0"),
+        ([[-1.0, 1.0], [0.5, 0.5]], "negative probability, -1"),
+        ([1e20, 2e20], "below 2"),
         ([[0.5, 0.5], [-0.5, 1.5]], "negative probability, -0.5, in row 1, class 0"),
         ([[0.5, 0.5], [np.nan, 1.0]], "some but not all classes of row 1"),
         ([[np.inf, 0.5], [0.5, 0.5]], "infinity"),
@@ -302,12 +305,53 @@ def test_dawid_skene_does_not_underflow_with_many_experts():
         (lambda: soft_labels([[0.2, 0.7]]), "sum to 0.9"),
         (lambda: soft_labels([[0.0, 0.0], [0.5, 0.5]], normalize=True), "row 0 sums to 0"),
         (lambda: soft_labels(["a", "b"], combine="vote"), "combine='vote'"),
+        (lambda: soft_labels([{"a"}, {"b"}], confidence=[0.5, 0.5]), "confidence goes with one class a row"),
+        (lambda: soft_labels([[-0.2, -0.4], [0.2, 0.2]], normalize=True), "row 0 has negative"),
+        (lambda: soft_labels([[0.2, np.nan], [0.5, 0.5]], normalize=True), "row 0 has negative or missing"),
         (lambda: soft_labels([{"a"}, {1}]), "mixes types"),
     ],
 )
 def test_bad_soft_labels(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_soft_labels_are_iterated_and_sliced_by_rows():
+    soft = soft_labels(["a", "b", "a"], confidence=[0.9, 0.8, 0.7])
+    assert len(list(soft)) == 3
+    np.testing.assert_array_equal(list(soft)[1], soft.memberships[1])
+    for index in (0, (slice(2), 1)):
+        with pytest.raises(TypeError, match="indexed by rows"):
+            soft[index]
+    assert soft[np.array([0, 2]), ...].shape == (2, 2)
+
+
+def test_reading_soft_labels_leaves_their_class_names_writable():
+    names = np.array(["x", "y"])
+    dubio.weighted_laplacian_score(np.eye(3), SoftLabels(np.array([[0.1, 0.9], [0.8, 0.2], [0.5, 0.5]]), names))
+    names[0] = "z"
+
+
+def test_minus_one_among_candidate_sets_is_unlabelled():
+    soft = soft_labels([{0, 1}, {0}, -1])
+    assert list(soft.classes) == [0, 1] and np.isnan(soft.memberships[2]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16])
+def test_small_integers_with_a_wide_range(dtype):
+    top = np.iinfo(dtype).max
+    assert list(read_supervision(np.array([-top, top, top], dtype=dtype), 3).codes) == [0, 1, 1]
+
+
+def test_one_column_frames_are_labels_not_probabilities():
+    with pytest.warns(DataConversionWarning):
+        assert list(read_supervision(pd.DataFrame({"y": ["b", "a", "b"]}), 3).codes) == [1, 0, 1]
+
+
+def test_a_weight_that_leaves_one_class_is_refused():
+    y = np.arange(6) % 2
+    with pytest.raises(ValueError, match="sample_weight leaves one class only"):
+        dubio.FisherScore().fit(np.random.default_rng(0).normal(size=(6, 2)), y, sample_weight=y == 0)
 
 
 # --- simulators ------------------------------------------------------------------------------------------------

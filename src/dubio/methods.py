@@ -54,7 +54,13 @@ class Method:
         return self.estimator(**{key: value for key, value in parameters.items() if key in own})
 
     def require(self, supervision: Supervision) -> None:
-        """Raise unless the method can use this supervision."""
+        """Raise unless the method can use this supervision, all of it."""
+        if supervision.has_pairs and "pairs" not in self.takes:
+            able = ", ".join(repr(method.name) for method in METHODS.values() if "pairs" in method.takes)
+            raise ValueError(
+                f"method {self.name!r} takes no pairs, and {len(supervision.must_link)} must-link and "
+                f"{len(supervision.cannot_link)} cannot-link pair(s) are given: use {able}, or leave the pairs out."
+            )
         if supervision.kind in self.takes or (supervision.has_pairs and "pairs" in self.takes):
             return
         raise ValueError(f"method {self.name!r} needs {self.needs}, but y holds {_WORDS[supervision.kind]}.")

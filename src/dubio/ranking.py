@@ -153,5 +153,5 @@ def resolve_count(n_features_to_select: int | float | str | None, n_features: in
             )
         return int(wish), f"n_features_to_select={wish}"
     if isinstance(wish, float | np.floating) and 0 < wish <= 1:
-        return max(1, int(wish * n_features)), f"a share of {wish:g} of {n_features} features"
+        return max(1, int(wish * n_features + 1e-9)), f"a share of {wish:g} of {n_features} features"
     raise ValueError(f"n_features_to_select={wish!r} is neither None, a positive integer nor a share in (0, 1].")

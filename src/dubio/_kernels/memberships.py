@@ -46,5 +46,6 @@ def read_membership_rows(
             if count[kind] == 0:
                 first[kind] = i
             count[kind] += 1
+            continue
         for k in range(n_classes):
             out[i, k] = P[i, k] / total

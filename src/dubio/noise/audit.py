@@ -123,6 +123,8 @@ def audit_labels(
             if experts is not None:
                 raise ValueError("give experts or probabilities, not both.")
             said = read_probabilities(probabilities, len(codes), classes)
+            # given in sorted order, as predict_proba has it; a categorical may declare another
+            said = said[:, :, np.argsort(np.argsort(classes))]
             names = tuple(f"given {e}" for e in range(len(said)))
         else:
             folds_used = usable_folds(codes, classes, n_folds)

@@ -86,6 +86,10 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             weights = _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
             if self._needs_labels and not weights[supervision.labelled].any():
                 raise ValueError("sample_weight is zero on every labelled row: nothing is left to learn from.")
+            if self._needs_labels and supervision.memberships is not None:
+                counted = supervision.memberships[weights > 0].any(axis=0)
+                if np.count_nonzero(counted) < 2:
+                    raise ValueError("sample_weight leaves one class only: two classes need rows of positive weight.")
         self.n_labelled_ = supervision.n_labelled
         self.n_unlabelled_ = supervision.n_rows - supervision.n_labelled
         if supervision.classes is not None:

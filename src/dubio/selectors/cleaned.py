@@ -7,13 +7,14 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from dubio.noise.audit import Engine
 from dubio.noise.cleaning import CleanedLabels, clean_labels
 from dubio.selectors.base import BaseSelector
 from dubio.supervision import SoftLabels, Supervision
+from dubio.supervision.handover import clone_for_classes
 from dubio.table import Matrix
 
 
@@ -112,7 +113,7 @@ class CleanedSelector(MetaEstimatorMixin, BaseSelector):
             n_jobs=self.n_jobs,
         )
         rows, labels = self._view(supervision, cleaned)
-        self.selector_ = clone(self.selector).fit(X[rows], labels)
+        self.selector_ = clone_for_classes(self.selector).fit(X[rows], labels)
         self.audit_ = cleaned.audit
         self.trusted_ = cleaned.trusted
         self.support_ = np.asarray(self.selector_.get_support())

@@ -16,6 +16,7 @@ from sklearn.utils import _safe_indexing
 
 from dubio.ranking import default_names
 from dubio.supervision import Supervision, read_supervision
+from dubio.supervision.handover import clone_for_classes
 from dubio.table import column_names
 
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
@@ -205,7 +206,7 @@ def _one_draw(
     selector: Any, X: Any, y: Any, supervision: Supervision, kind: str, seed: np.random.SeedSequence
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     rng = np.random.default_rng(seed)
-    fresh = clone(selector)
+    fresh = clone_for_classes(selector) if kind == "labels" else clone(selector)
     pairs = {"must_link": supervision.must_link, "cannot_link": supervision.cannot_link}
     if kind == "labels":
         fresh.fit(X, _draw_labels(supervision, rng))

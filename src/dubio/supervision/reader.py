@@ -144,11 +144,11 @@ def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any, is_blo
         raise ValueError("y is a sparse matrix: give a dense array (y.toarray()).")
     names = None
     if isinstance(y, SoftLabels):
-        names = y.classes
+        names = np.array(y.classes)  # a copy: the record freezes its arrays
     elif hasattr(y, "columns") and hasattr(y, "dtypes"):
         names = np.asarray(list(y.columns), dtype=object)
     column = _as_array(y)
-    if column.ndim == 2 and column.shape[1] == 1 and names is None:
+    if column.ndim == 2 and column.shape[1] == 1 and not isinstance(y, SoftLabels):
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected: it is read as y.ravel().",
             DataConversionWarning,
@@ -291,6 +291,10 @@ def _read_classes(
                 f"{values[values != np.floor(values)][0]:g}. This looks like regression, and this method needs "
                 f"classes; for a numeric target use a method such as SupervisedLaplacianScore.{hint}"
             )
+        if np.abs(values).max(initial=0.0) > 2**53:
+            raise ValueError(
+                f"y holds {values[np.abs(values).argmax()]:g}: classes that are numbers must be whole and below 2**53."
+            )
         values = values.astype(np.int64)
     known = np.flatnonzero(~missing)
     minus_one = np.zeros(len(values), dtype=bool)
@@ -334,7 +338,7 @@ def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int6
     if values.dtype.kind in "iu" and len(values):
         lowest, highest = int(values.min()), int(values.max())
         if highest - lowest < 65_536:  # count instead of sorting: ten times faster on a million rows
-            offset = (values - lowest).astype(np.int64)
+            offset = values.astype(np.int64) - lowest
             present = np.flatnonzero(np.bincount(offset))
             position = np.zeros(highest - lowest + 1, dtype=np.int64)
             position[present] = np.arange(len(present))

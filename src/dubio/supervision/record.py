@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -111,6 +112,10 @@ class SoftLabels:
     def __len__(self) -> int:
         return len(self.memberships)
 
+    def __iter__(self) -> Iterator[NDArray[np.float64]]:
+        """The memberships of one row after the other."""
+        return iter(self.memberships)
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         array = np.asarray(self.memberships, dtype=dtype)
         return array.copy() if copy else array
@@ -118,10 +123,12 @@ class SoftLabels:
     def __getitem__(self, rows: Any) -> SoftLabels:
         """The same labels for some of the rows (a slice, a mask or indices)."""
         if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
+            if len(rows) != 2 or rows[1] not in (Ellipsis, slice(None)):
+                raise TypeError("SoftLabels are indexed by rows alone; the array itself is .memberships")
             rows = rows[0]
         chosen = self.memberships[rows]
         if chosen.ndim != 2:
-            raise IndexError("SoftLabels are indexed by rows: give a slice, a mask or an array of row indices")
+            raise TypeError("SoftLabels are indexed by rows: give a slice, a mask or an array of row indices")
         return SoftLabels(chosen, self.classes, self.confusions, self.priors, self.n_iter)
 
     @property

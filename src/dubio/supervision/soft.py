@@ -80,10 +80,12 @@ def soft_labels(
     """
     if combine not in ("average", "dawid-skene"):
         raise ValueError(f"combine={combine!r}: give 'average' or 'dawid-skene'.")
+    if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
+        raise ValueError("confidence goes with one class a row, not with candidate sets or memberships.")
     if isinstance(labels, SoftLabels):
         return labels
     if _holds_sets(labels):
-        return _from_sets(labels, classes)
+        return _from_sets(labels, classes, missing_label)
     table = np.asarray(labels, dtype=object) if isinstance(labels, list | tuple) else np.asarray(labels)
     if table.ndim == 1:
         return _from_confidence(labels, confidence, classes, missing_label)
@@ -108,10 +110,11 @@ def _holds_sets(labels: Any) -> bool:
     return any(isinstance(item, set | frozenset) for item in labels)
 
 
-def _from_sets(labels: Any, classes: Sequence[Any] | None) -> SoftLabels:
+def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -> SoftLabels:
+    marker = -1 if missing_label == "auto" else missing_label
     rows: list[Collection[Any]] = []
     for index, item in enumerate(labels):
-        if _is_missing(item):
+        if _is_missing(item) or (marker is not None and not isinstance(item, set | frozenset) and item == marker):
             rows.append(())
         elif isinstance(item, set | frozenset):
             rows.append(item)
@@ -176,6 +179,13 @@ def _from_probabilities(
     labels: Any, table: NDArray[np.float64], classes: Sequence[Any] | None, normalize: bool
 ) -> SoftLabels:
     if normalize:
+        known = ~np.isnan(table).all(axis=1)
+        bad = np.flatnonzero(known & ~(table >= 0).all(axis=1))
+        if len(bad):
+            raise ValueError(
+                f"row {bad[0]} has negative or missing values ({len(bad)} such row(s)): a row is complete and not "
+                "negative, or all NaN (unlabelled)."
+            )
         sums = table.sum(axis=1, keepdims=True)
         empty = np.flatnonzero(sums[:, 0] == 0)
         if len(empty):
