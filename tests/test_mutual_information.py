@@ -498,6 +498,23 @@ def test_constant_features_are_never_in_a_subset():
     assert search.to_ranking().scores[0] == -np.inf
 
 
+@pytest.mark.parametrize("label_noise", [True, False])
+def test_features_constant_among_the_labelled_rows_come_last(label_noise):
+    rng = np.random.default_rng(0)
+    y = np.arange(60.0) % 2
+    X = rng.normal(size=(60, 3))
+    X[:, 0] += 3 * y
+    y[::4] = np.nan
+    Z = np.column_stack([np.isnan(y), X])
+    search = MutualInformationSearch(n_features_to_select=2, label_noise=label_noise, random_state=0).fit(Z, y)
+    assert search.ranking_[0] == 4 and search.ranking_[1] == 1
+    assert sorted(search.subsets_) == [1, 2, 3]
+    ranking = MutualInformationRanking(label_noise=label_noise, random_state=0).fit(Z, y)
+    assert ranking.scores_[0] == -np.inf
+    with pytest.raises(ValueError, match=r"all 1 column\(s\) are constant among the 45 row\(s\)"):
+        MutualInformationSearch(label_noise=label_noise).fit(Z[:, [0]], y)
+
+
 def test_verbose_and_interruption(capsys, monkeypatch):
     X, y, _ = small_problem()
     MutualInformationSearch(label_noise=False, random_state=0, verbose=1).fit(X, y)

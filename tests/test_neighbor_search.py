@@ -240,6 +240,22 @@ def test_constant_features_come_last_and_nothing_else_will_do():
         NeighborSearch(clean=None).fit(np.ones((40, 2)), y)
 
 
+@pytest.mark.parametrize("clean", ["confident", None])
+@pytest.mark.parametrize("target", ["classes", "numbers"])
+def test_features_constant_among_the_rows_searched_come_last(target, clean):
+    rng = np.random.default_rng(0)
+    y = np.arange(60.0) % 2
+    X = rng.normal(size=(60, 3))
+    X[:, 0] += 3 * y
+    y[::4] = np.nan
+    Z = np.column_stack([X, np.isnan(y)])
+    fitted = NeighborSearch(n_features_to_select=2, target=target, clean=clean).fit(Z, y)
+    assert fitted.ranking_[3] == 4 and not fitted.support_[3]
+    assert sorted(fitted.subsets_) == [1, 2, 3]
+    with pytest.raises(ValueError, match=r"all 1 column\(s\) are constant among the 45 row\(s\)"):
+        NeighborSearch(target=target, clean=clean).fit(Z[:, [3]], y)
+
+
 def test_too_many_rows_are_refused_before_the_audit():
     X, y = _problem()
     with pytest.raises(ValueError, match="X has 40 rows, more than max_rows=39"):

@@ -199,6 +199,18 @@ def check_overflow(statistic: NDArray[Any], names: list[Any] | None = None) -> N
         )
 
 
+def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.intp]:
+    """Positions of the columns that vary among ``rows``, the ones that are learnt from; an error if none does."""
+    used = matrix[rows]
+    varying = np.flatnonzero((used[:1] != used).any(axis=0))
+    if len(varying) == 0:
+        raise ValueError(
+            f"X has no feature that varies: all {matrix.shape[1]} column(s) are constant among the {len(used)} row(s) "
+            "that are learnt from."
+        )
+    return varying
+
+
 def standardize(matrix: Matrix) -> Matrix:
     """Centre every column and divide it by its standard deviation; constant columns become zero.
 

@@ -20,7 +20,6 @@ from dubio.cli.errors import UserError, listing, nearest, quote
 #: Beside empty cells, what means "nothing here" in a text file.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 _TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None}
-_BINARY = (".parquet", ".pq", ".feather", ".arrow")
 _COMPRESSED = (".gz", ".bz2", ".zst")
 #: Types of columns are inferred from the first block, and a row must fit into one.
 _BLOCK = 1 << 26

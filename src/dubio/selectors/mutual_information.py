@@ -24,7 +24,7 @@ from dubio.search.greedy import Direction
 from dubio.selectors.base import BaseSelector, Count, ScoreSelector
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Supervision, require_two_rows_a_class
-from dubio.table import Matrix, standardize
+from dubio.table import Matrix, standardize, varying_columns
 
 _COUNT = [Interval(Integral, 1, None, closed="left")]
 _CONSTRAINTS: dict[str, list[Any]] = {
@@ -54,9 +54,7 @@ class _Problem:
         check_neighbors(selector.n_neighbors, len(X))
         self.random_state = check_random_state(selector.random_state)
         self.supervision = supervision
-        self.varying = np.flatnonzero((X[:1] != X).any(axis=0))
-        if len(self.varying) == 0:
-            raise ValueError(f"X has no feature that varies: all {X.shape[1]} column(s) are constant.")
+        self.varying = varying_columns(X, supervision.labelled)
         table = standardize(X) if selector.standardize else X
         self.table = _against_ties(table[:, self.varying], supervision, selector.jitter, self.random_state)
         self.n_threads = resolve_threads(selector.n_jobs)

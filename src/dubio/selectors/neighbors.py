@@ -21,7 +21,7 @@ from dubio.search.distances import MAX_ROWS, check_row_limit
 from dubio.selectors.base import BaseSelector, Count
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Supervision
-from dubio.table import Matrix, standardize
+from dubio.table import Matrix, standardize, varying_columns
 
 _COUNT = [Interval(Integral, 1, None, closed="left")]
 
@@ -153,12 +153,11 @@ class NeighborSearch(BaseSelector):
         automatic = isinstance(self.n_features_to_select, str)
         if not automatic:
             count, self.explanation_ = resolve_count(self.n_features_to_select, X.shape[1])
-        varying = np.flatnonzero((X[:1] != X).any(axis=0))
-        if len(varying) == 0:
-            raise ValueError(f"X has no feature that varies: all {X.shape[1]} column(s) are constant.")
         check_row_limit(supervision.n_labelled, self.max_rows)
         table = np.asarray(X, dtype=np.float64)
+        varying_columns(table, supervision.labelled)  # before the labels are cleaned, which may take long
         self.audit_, rows, goal = self._clean(table, supervision)
+        varying = varying_columns(table, rows)
         space = standardize(table) if self.standardize else table
         space, goal = space[np.ix_(rows, varying)], goal[rows]
         # Equally distant rows are taken in row order; neither the user's order nor a sorted one must decide.
