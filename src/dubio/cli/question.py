@@ -33,6 +33,11 @@ class Wishes:
     ignore: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
 
+    @property
+    def is_supervised(self) -> bool:
+        """Whether anything at all is said of the target."""
+        return bool(self.target or self.soft or self.experts or self.pairs)
+
 
 @dataclass(frozen=True)
 class Question:
@@ -55,7 +60,7 @@ class Question:
         if self.target_names:
             names = self.target_names
             return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-        return "the pairs" if self.must_link is not None else "nothing"
+        return "the pairs" if self.must_link is not None else ""
 
     @property
     def fit_arguments(self) -> dict[str, Any]:
@@ -73,6 +78,8 @@ def ask(frame: Any, wishes: Wishes, path: str) -> Question:
     y, kind, missing_label = _target(frame, wishes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.experts) if name]
     apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
+    if not wishes.is_supervised:
+        notes.append("no --target is given: features are ranked by the structure of the table alone.")
     features, sources = _features(frame, apart, wishes, notes, code)
     must = cannot = None
     if wishes.pairs:
@@ -238,6 +245,10 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
             if _counts_rows(column, name):
                 notes.append(f"column {quote(name)} only numbers the rows and was left out.")
                 dropped.append(name)
+        elif _is_text(column) and not wishes.is_supervised:
+            # the yes/no features of one column determine each other: without a target they would always stand out
+            notes.append(f"column {quote(name)} is text and was left out, as there is no target (--nominal {name}).")
+            dropped.append(name)
         elif _is_text(column):
             _refuse_mixed(column, name)
             distinct = column.nunique()
@@ -258,8 +269,12 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
     if nominal:
         before = set(table.columns)
         pieces = {name: pd.get_dummies(table[[name]], columns=[name], prefix_sep="=") for name in nominal}
-        sources += [name for name in nominal for _ in pieces[name].columns]
+        # of two values the second says it all, unless some are missing
+        twofold = [name for name in nominal if pieces[name].shape[1] == 2 and not table[name].isna().any()]
+        spare = [pieces[name].columns[0] for name in twofold]
+        sources += [name for name in nominal for _ in range(pieces[name].shape[1] - (name in twofold))]
         table = pd.get_dummies(table, columns=nominal, prefix_sep="=", dtype=np.float64)
+        table = table.drop(columns=spare)
         made = [name for name in table.columns if name not in before]
         twins = table.columns[table.columns.duplicated()].tolist()
         if twins:
@@ -268,6 +283,8 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
             )
         notes.append(f"{len(nominal)} column(s) of text became {len(made)} yes/no feature(s): {listing(nominal)}.")
         code.append(f'X = pd.get_dummies(X, columns={nominal!r}, prefix_sep="=", dtype=float)')
+        if spare:
+            code.append(f"X = X.drop(columns={spare!r})")
     _refuse_infinite(table)
     return table, sources
 

@@ -235,13 +235,22 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
 
 def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top: int) -> None:
     """The best features as a table, and the explanation under it."""
-    labels = {"pvalue": "p-value", "qvalue": "q-value", "rank_low": "from", "rank_high": "to", "frequency": "kept in"}
+    labels = {
+        "pvalue": "p-value",
+        "qvalue": "q-value",
+        "rank_low": "rank from",
+        "rank_high": "to",
+        # resampled fits keep as many features as the whole table did, the best-ranked ones
+        "frequency": f"in top {sum(bool(row['kept']) for row in rows)}",
+    }
     names = [name for name in rows[0] if name != "rank_median"]
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
     shown = [[_shown(name, row[name]) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
     more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
-    print_table(f"Features for {asked}", columns, shown, f"{more}{explanation}")
+    print_table(
+        f"Features for {asked}" if asked else "Features, without a target", columns, shown, f"{more}{explanation}"
+    )
 
 
 def _shown(name: str, value: Any) -> Any:

@@ -121,7 +121,12 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
             _column(
                 "rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"
             ),
-            _column("kept in", _numbers(100 * sure.frequency[order], 3), "percent", "share of the resamples"),
+            _column(
+                f"in top {int(findings.ranking.support.sum())}",
+                _numbers(100 * sure.frequency[order], 3),
+                "percent",
+                "share of the resamples in which it is among the best",
+            ),
         ]
     return {"noun": "features", "columns": columns}
 
@@ -244,9 +249,9 @@ def _audit(findings: Findings) -> dict[str, Any]:
     top = findings.ranking.order[:5]
     ranks = audit.rank
     labelled = np.flatnonzero(ranks > 0)
-    rows = labelled[np.argsort(ranks[labelled], kind="stable")][:_MAX_ROWS]
+    rows = labelled[np.argsort(ranks[labelled], kind="stable")]
     doubtful = int(audit.doubtful.sum())
-    rows = rows[: max(doubtful, 10)]
+    rows = (rows[audit.doubtful[rows]] if doubtful else rows[:10])[:_MAX_ROWS]
     given = [names[c] for c in audit.codes[rows]]
     columns = [
         _column("row", _numbers(rows), "number", "counted from 0"),

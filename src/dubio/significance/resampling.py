@@ -108,9 +108,10 @@ def stability(
         Fits.
     resample : {"auto", "bootstrap", "subsample", "labels", "pairs"}
         What is drawn anew. "bootstrap": rows with replacement, within each class and among rows without a label.
-        "subsample": 63.2 % of the rows without replacement, likewise (methods that look at neighbours then see no
-        copies of a row). "labels": a class for every row from its probabilities. "pairs": pairs with replacement.
-        "auto": "labels" where y holds probabilities, "pairs" where pairs are given, otherwise "bootstrap".
+        "subsample": 63.2 % of the rows without replacement, likewise. "labels": a class for every row from its
+        probabilities. "pairs": pairs with replacement. "auto": "labels" where y holds probabilities, "pairs" where
+        pairs are given, otherwise "subsample": to a method that looks at neighbours the copies of a row in a
+        bootstrap are its nearest neighbours, and irrelevant features seem to matter.
     confidence : float
         Of the intervals.
     random_state : int, RandomState or None
@@ -258,7 +259,7 @@ def _resolve(resample: str, supervision: Supervision) -> str:
     if resample == "auto":
         if supervision.has_pairs:
             return "pairs"
-        return "labels" if supervision.kind == "soft" else "bootstrap"
+        return "labels" if supervision.kind == "soft" else "subsample"
     if resample not in ("bootstrap", "subsample", "labels", "pairs"):
         raise ValueError(f"resample={resample!r}: give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'.")
     if resample == "labels" and supervision.kind != "soft":
