@@ -97,7 +97,7 @@ def test_soft_labels_are_drawn_and_pairs_are_drawn():
 
 def test_no_labels_and_numbers():
     X, y = _table()
-    assert stability(LaplacianScore(), X, n_draws=3).resample == "bootstrap"
+    assert stability(LaplacianScore(), X, n_draws=3).resample == "subsample"
     numbers = y + np.random.default_rng(0).normal(size=60)
     numbers[::5] = np.nan
     assert stability(SupervisedLaplacianScore(), X, numbers, n_draws=3).frequency[0] == 1.0

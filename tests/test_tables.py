@@ -195,6 +195,19 @@ def test_names_made_of_text_must_not_collide():
         question(data=data, target="y")
 
 
+def test_a_column_of_two_values_is_one_feature():
+    data = {"sex": list("mfmf"), "town": ["x", "y", "z", "x"], "a": [1.0, 2, 3, 5], "y": list("pqqp")}
+    asked = question(data=data, target="y")
+    assert list(asked.features.columns) == ["a", "sex=m", "town=x", "town=y", "town=z"]
+    assert asked.sources == ["a", "sex", "town", "town", "town"]
+
+
+def test_without_a_target_text_is_left_out_and_said():
+    asked = question(data={"town": ["x", "y", "z", "x"], "a": [1.0, 2, 3, 5], "b": [3.0, 2, 7, 1]})
+    assert list(asked.features.columns) == ["a", "b"]
+    assert any("no --target" in note for note in asked.notes) and any("'town' is text" in note for note in asked.notes)
+
+
 def test_infinite_cells_are_named():
     with pytest.raises(UserError, match=r"'x' has 1 infinite value.*row 2"):
         question(data={"x": [1.0, np.inf, 2.0], "y": list("aba")}, target="y")

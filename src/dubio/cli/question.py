@@ -274,13 +274,13 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
         spare = [pieces[name].columns[0] for name in twofold]
         sources += [name for name in nominal for _ in range(pieces[name].shape[1] - (name in twofold))]
         table = pd.get_dummies(table, columns=nominal, prefix_sep="=", dtype=np.float64)
-        table = table.drop(columns=spare)
-        made = [name for name in table.columns if name not in before]
+        made = [name for name in table.columns if name not in before and name not in spare]
         twins = table.columns[table.columns.duplicated()].tolist()
         if twins:
             raise UserError(
                 f"the values of a column of text give a feature {quote(twins[0])}, and there is one already."
             )
+        table = table.drop(columns=spare)
         notes.append(f"{len(nominal)} column(s) of text became {len(made)} yes/no feature(s): {listing(nominal)}.")
         code.append(f'X = pd.get_dummies(X, columns={nominal!r}, prefix_sep="=", dtype=float)')
         if spare:
