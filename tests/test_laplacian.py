@@ -380,3 +380,24 @@ def test_nan_in_an_unlabelled_row_is_still_reported():
 def test_a_constant_target_is_refused():
     with pytest.raises(ValueError, match="same value, 3, in all 40 labelled"):
         dubio.SupervisedLaplacianScore().fit(table(), np.full(40, 3.0))
+
+
+@pytest.mark.parametrize("scale", [1e160, 1e200, 1e307])
+@pytest.mark.parametrize(
+    "call",
+    [
+        dubio.laplacian_score,
+        lambda X: dubio.laplacian_score(sparse.csr_array(X)),
+        lambda X: dubio.supervised_laplacian_score(X, np.arange(40.0)),
+        lambda X: dubio.weighted_laplacian_score(X, np.arange(40) % 2),
+        lambda X: dubio.linear_r2_score(X, np.arange(40.0)),
+        lambda X: dubio.relieff_score(X, np.arange(40) % 2),
+        lambda X: dubio.constraint_score(X, [(0, 1)], [(0, 2)]),
+        lambda X: dubio.NeighborSearch(clean=None).fit(X, np.arange(40) % 2),
+    ],
+)
+def test_values_too_large_to_square_are_named(call, scale):
+    X = table(d=3)
+    X[:, 1] *= scale
+    with pytest.raises(ValueError, match="too large to square in column 1"):
+        call(X)

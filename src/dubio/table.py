@@ -11,6 +11,8 @@ from scipy import sparse
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_array
 
+#: Values from here on cannot be squared and summed in floating point.
+LARGEST = 1e150
 #: float64 or float32, dense or CSR: what every method computes on.
 Matrix = Any
 
@@ -62,6 +64,8 @@ def read_matrix(
     )
     if check_values:
         check_finite(matrix, names=names, allow_nan=allow_nan, name=name)
+        if not allow_nan:  # methods that take missing values compare values, and square none
+            check_squares(matrix, names=names)
     return matrix
 
 
@@ -186,6 +190,17 @@ def check_finite(
             f"Input {name} contains {word}: {name_column(names, column)} has it in {len(in_column)} row(s), "
             f"first in row {first_row + in_column[0]}{more}. Impute or drop these values first."
         )
+
+
+def check_squares(matrix: Matrix, *, names: list[Any] | None = None) -> None:
+    """Raise if a value is so large that sums of its square overflow: no method could use its column."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if values.dtype == np.float32 or values.size == 0:  # squares are summed in float64
+        return
+    if max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) < LARGEST:
+        return
+    large = sparse.csr_array(abs(matrix) >= LARGEST) if sparse.issparse(matrix) else np.abs(matrix) >= LARGEST
+    check_overflow(np.where(np.asarray(large.sum(axis=0)).ravel() > 0, np.inf, 0.0), names)
 
 
 def check_overflow(statistic: NDArray[Any], names: list[Any] | None = None) -> None:
