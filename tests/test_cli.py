@@ -390,6 +390,14 @@ def test_help_has_examples(capfd):
     assert dubio(capfd, "--version")[1].startswith("dubio ")
 
 
+@pytest.mark.parametrize("words", [(), ("papers",)])
+def test_no_words_show_the_help(capfd, words):
+    code, out, err = dubio(capfd, *words)
+    assert code == 2 and out == ""
+    assert err == dubio(capfd, *words, "--help")[1].rstrip() + "\n"
+    assert "\\n" not in err and len(err.splitlines()) > 5
+
+
 def start(*words: object, before: tuple[str, ...] = ()) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [*before, sys.executable, "-m", "dubio.cli", *map(str, words)]

@@ -74,6 +74,9 @@ def _call(words: list[str]) -> int:
         message = getattr(error, "format_message", None)  # usage errors, of click or of typer's own copy of it
         if message is None:
             raise
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help of the command, in many lines
+            sys.stderr.write(f"{message().rstrip()}\n")
+            return BAD_INPUT
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         raise UserError(f"{message().strip().rstrip('.')}{hint}") from error
