@@ -142,6 +142,28 @@ def test_a_bad_block_leaves_the_selector_as_it_was(selector):
     np.testing.assert_array_equal(selector.partial_fit(X, y).scores_, other)
 
 
+def test_bools_and_numbers_are_not_the_same_classes(selector):
+    X, y = _table(classes=2)
+    numbers, bools = (clone(selector).fit(X, labels) for labels in (y, y > 0))
+    message = r"numbers \(such as 0\) in one block and bools \(such as False\) in another"
+    with pytest.raises(ValueError, match=message):
+        numbers.merge(bools)
+    with pytest.raises(ValueError, match=message):
+        numbers.partial_fit(X, y > 0)
+    with pytest.raises(ValueError, match="make all labels one type"):
+        bools.partial_fit(X, (y > 0).astype(object)).partial_fit(X, y)
+    assert numbers.merge(clone(selector).fit(X, y.astype(float))).n_labelled_ == 2 * len(X)
+
+
+def test_blocks_forget_the_tests_of_an_earlier_fit():
+    X, y = _table(classes=2)
+    selector = dubio.FisherScore(n_features_to_select="auto").fit(X, y)
+    assert selector.qvalues_.shape == (5,)
+    selector.set_params(n_features_to_select=2).partial_fit(X, y)
+    assert not hasattr(selector, "pvalues_") and not hasattr(selector, "qvalues_")
+    assert selector.to_ranking().extras == {}
+
+
 def test_soft_blocks_must_agree():
     X, _ = _table(n=10)
     P = np.full((10, 2), 0.5)

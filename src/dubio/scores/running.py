@@ -56,17 +56,18 @@ class RunningMoments:
     def _joined_classes(self, other: RunningMoments) -> NDArray[Any]:
         if self.soft != other.soft:
             raise ValueError("some blocks of y hold class probabilities and others one class a row: give one form.")
+        if not self.soft:
+            if not (len(self.classes) and len(other.classes)):  # a block without any label
+                return self.classes if len(self.classes) else other.classes
+            mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
+            if _sort(self.classes) != _sort(other.classes):  # first of all: False equals 0, and is something else
+                raise ValueError(f"y holds {mine} in one block and {theirs} in another: make all labels one type.")
         if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
             return self.classes
         if self.soft:
             raise ValueError(
                 f"the classes of soft labels differ between blocks: {list(self.classes)} and {list(other.classes)}."
             )
-        if not (len(self.classes) and len(other.classes)):  # a block without any label
-            return self.classes if len(self.classes) else other.classes
-        mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
-        if _sort(self.classes) != _sort(other.classes):
-            raise ValueError(f"y holds {mine} in one block and {theirs} in another: make all labels one type.")
         joined = np.unique(np.concatenate([self.classes, other.classes]))
         if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
             raise ValueError(

@@ -163,6 +163,7 @@ class MomentSelector(ScoreSelector):
                 "Dask table keep no rows: give a count, a share or None."
             )
         count, reason = resolve_count(self.n_features_to_select, self.n_features_in_)
+        self._forget("pvalues_", "qvalues_")
         if self._is_ready(running):
             self.scores_ = self._score_moments(running.moments)
             self.ranking_ = rank_scores(self.scores_, lower_is_better=self._lower_is_better)
