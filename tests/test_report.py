@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris
 
-from dubio import FeatureSelector, FisherScore, Ranking, audit_labels, stability
+from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability
 from dubio.report import gather, render_report, write_report
 from dubio.report.content import tables_json
+from dubio.significance import NoFeatureStandsOut
 from dubio.significance.resampling import Stability, nogueira_index
 from dubio.supervision import flip_labels, unsure_expert
 from tests.browser import Browser, find_browser
@@ -141,6 +143,46 @@ def test_page_says_when_nothing_stands_out():
     with pytest.warns(UserWarning, match="no feature stands out"):
         selector = FeatureSelector().fit(X, np.tile([0, 1], 20))
     assert "<h1>No feature stands out.</h1>" in render_report(gather(selector, X))
+
+
+def test_page_agrees_with_the_selection_on_what_stands_out():
+    rng = np.random.default_rng(106)
+    X, y = rng.normal(size=(60, 4)), np.repeat([0, 1], 30)
+    with pytest.warns(NoFeatureStandsOut):
+        selector = LinearR2Score(n_features_to_select="auto").fit(X, y)
+    assert 0.025 < selector.qvalues_.min() <= 0.05  # passes by itself, and is not clear enough
+    findings = gather(selector, X, y)
+    assert not findings.stands_out
+    assert "<h1>No feature stands out.</h1>" in render_report(findings)
+
+
+@pytest.mark.parametrize("form", ["text", "declared", "nullable", "sparse"])
+def test_every_table_a_selector_takes_has_a_page(tmp_path, form):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X: Any = np.round(rng.normal(size=(60, 3)) + 2 * y[:, None], 1)
+    selector: Any = FisherScore()
+    shown = X.copy()
+    if form in ("text", "declared"):
+        X = pd.DataFrame(X).astype(object)
+        X[1] = np.where(y == 1, "old", "new")
+        shown[:, 1] = y  # "new" comes before "old"
+        X.columns = ["a", "b", "c"]
+        X = X.astype({"a": float, "c": float}) if form == "text" else X.to_numpy()
+        selector = FuzzyRoughSearch(nominal=None if form == "text" else [1])
+    elif form == "nullable":
+        X = pd.DataFrame(np.round(10 * X), columns=["a", "b", "c"]).astype("Int64")
+        X.iloc[[0, 7], 0] = pd.NA
+        shown = np.round(10 * shown)
+        shown[[0, 7], 0] = np.nan
+        selector = FeatureSelector()
+    else:
+        X = sparse.csr_matrix(X)
+    selector.fit(X, y)
+    np.testing.assert_array_equal(gather(selector, X, y).table, shown)
+    write_report(tmp_path / "report.html", selector, X, y)
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert len(column(page_data(page)["features"], "feature")) == 3
 
 
 def test_constant_features_do_not_break_the_charts():

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dubio.methods import METHODS
 from dubio.ranking import Ranking
+from dubio.significance.count import any_stands_out
 from dubio.supervision import Supervision, read_supervision
-from dubio.table import column_names
+from dubio.table import column_names, is_dask, read_mixed_matrix
 
 #: What the searches value a subset by.
 _CRITERIA = {
@@ -70,7 +72,7 @@ class Findings:
     def stands_out(self) -> bool:
         """False if the features were tested and none passed."""
         qvalues = self.ranking.extras.get("qvalue")
-        return qvalues is None or self.alpha is None or bool((qvalues <= self.alpha).any())
+        return qvalues is None or self.alpha is None or any_stands_out(qvalues, self.alpha)
 
 
 def gather(
@@ -88,8 +90,8 @@ def gather(
 ) -> Findings:
     """Collect what a fitted selector found on ``X``; any selector with ``to_ranking()`` will do."""
     ranking = selector.to_ranking()
-    table = np.asarray(X, dtype=np.float64)
-    if table.ndim != 2 or table.shape[1] != len(ranking.names):
+    table = _dense_table(selector, X)
+    if table.shape[1] != len(ranking.names):
         raise ValueError(f"X has shape {table.shape}, but the selector was fitted on {len(ranking.names)} feature(s).")
     names = column_names(X)
     if names is not None and [str(name) for name in names] != [str(name) for name in ranking.names]:
@@ -154,6 +156,16 @@ def subset_path(selector: Any) -> Curve | None:
 def _method_name(selector: Any, ranking: Ranking) -> str:
     parts = getattr(getattr(selector, "selector_", selector), "parts_", None)
     return f"{ranking.method} of {' and '.join(parts)}" if parts else ranking.method
+
+
+def _dense_table(selector: Any, X: Any) -> NDArray[np.float64]:
+    """Any table a selector takes, as numbers that can be drawn: categories become codes, what is missing NaN."""
+    if is_dask(X):
+        X = X.compute()
+    if sparse.issparse(X):
+        X = X.toarray()
+    table, _ = read_mixed_matrix(X, getattr(selector, "nominal", None))
+    return np.asarray(table)
 
 
 def _supervision(selector: Any, y: Any, n_rows: int) -> Supervision:

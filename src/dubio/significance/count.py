@@ -12,18 +12,23 @@ class NoFeatureStandsOut(UserWarning):
     """Nothing in the table is clearly related to what is known of the target."""
 
 
+def any_stands_out(qvalues: NDArray[np.float64], alpha: float) -> bool:
+    """Whether the smallest q-value is at most ``alpha / 2``.
+
+    In a table without any relation it falls below alpha in alpha of all cases, and such a table should be called what
+    it is more often than that.
+    """
+    return bool(qvalues.min() <= alpha / 2)
+
+
 def keep_significant(
     qvalues: NDArray[np.float64], ranking: NDArray[np.int64], alpha: float, *, stacklevel: int = 2
 ) -> tuple[NDArray[np.bool_], str]:
-    """The features with ``q <= alpha``; the best-ranked one, with a warning, if none stands out.
-
-    For anything to stand out the smallest q-value must be at most ``alpha / 2``: in a table without any relation it
-    falls below alpha in alpha of all cases, and such a table should be called what it is more often than that.
-    """
+    """The features with ``q <= alpha``; the best-ranked one, with a warning, if none stands out (any_stands_out)."""
     best = float(qvalues.min())
     support = qvalues <= alpha
     kept = int(support.sum())
-    if best <= alpha / 2:
+    if any_stands_out(qvalues, alpha):
         return support, (
             f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most "
             f"{alpha:g}, so that about {100 * alpha:g} % of those kept are expected to be there by chance"
