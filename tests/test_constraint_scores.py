@@ -123,6 +123,26 @@ class TestConstraintScore:
             constraint_score(far, y=codes), naive.constraint_score(far, *naive.all_pairs(codes)), **EXACT
         )
 
+    @pytest.mark.parametrize(
+        ("offset", "dtype", "rtol"), [(1e4, np.float32, 1e-3), (1e4, np.float64, 1e-9), (1e8, np.float64, 1e-6)]
+    )
+    def test_sparse_columns_far_from_zero_keep_their_digits(self, offset, dtype, rtol):
+        X, codes, _ = problem(3)
+        X = X - X.mean(axis=0)
+        X[:, 0] += offset
+        X[:, 1] += offset * (codes == codes.max())  # far in one class only: no one shift brings it near
+        X[:, 2] = offset
+        X = X.astype(dtype)
+        pairs = naive.all_pairs(codes)
+        for score in (
+            lambda X: constraint_score(X, y=codes),
+            lambda X: constraint_score(X, *pairs),
+            lambda X: ConstraintScore().fit(X, codes).scores_,
+        ):
+            dense = score(X)
+            assert np.isinf(dense[2])
+            np.testing.assert_allclose(score(sparse.csr_array(X)), dense, rtol=rtol)
+
     @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
     @pytest.mark.parametrize("order", ["C", "F"])
     def test_layouts(self, dtype, order):

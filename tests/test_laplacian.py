@@ -155,6 +155,31 @@ def test_many_rows_and_threads_add_up():
 # --- sparse tables ---------------------------------------------------------------------------------------
 
 
+FAR = [(1e4, np.float32, 1e-3), (1e4, np.float64, 1e-9), (1e8, np.float64, 1e-6)]
+
+
+@pytest.mark.parametrize(("offset", "dtype", "rtol"), FAR)
+@pytest.mark.parametrize("which", ["all columns", "one column"])
+def test_sparse_columns_far_from_zero_keep_their_digits(offset, dtype, rtol, which):
+    X = np.where(np.random.default_rng(4).random((60, 6)) < 0.4, table(60, 6), 0.0)
+    X[:, 5] = 3.7
+    X[:, slice(None) if which == "all columns" else 2] += offset
+    X = X.astype(dtype)
+    thin, y = sparse.csr_array(X), np.random.default_rng(5).normal(size=60)
+    graph = neighbor_graph(table(60), n_neighbors=4)
+    for score in (
+        lambda X: dubio.laplacian_score(X, t="mean"),
+        lambda X: dubio.laplacian_score(X, graph=graph),
+        lambda X: dubio.laplacian_score(X, t="mean", neighbors="anchors", n_anchors=60),
+        lambda X: dubio.supervised_laplacian_score(X, y),
+        lambda X: dubio.LaplacianScore(t="mean").fit(X).scores_,
+        lambda X: dubio.SupervisedLaplacianScore().fit(X, y).scores_,
+    ):
+        dense = score(X)
+        assert np.isinf(dense[5]) and np.isfinite(dense[:5]).all()
+        np.testing.assert_allclose(score(thin), dense, rtol=rtol)
+
+
 @pytest.mark.parametrize("container", [sparse.csr_matrix, sparse.csr_array, sparse.csc_array])
 def test_sparse_equals_dense(container):
     X = np.where(np.random.default_rng(0).uniform(size=(60, 8)) < 0.3, table(60, 8), 0.0)

@@ -16,6 +16,9 @@ LARGEST = 1e150
 #: float64 or float32, dense or CSR: what every method computes on.
 Matrix = Any
 
+#: Share of a sum of squares left after a subtraction below which too many digits are lost with the rest.
+CANCELLED = 1e-4
+
 
 def column_names(X: Any) -> list[Any] | None:
     """Names of the columns of a data frame (pandas, polars, ...), or None for anything else."""
@@ -229,14 +232,14 @@ def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[
 def standardize(matrix: Matrix) -> Matrix:
     """Centre every column and divide it by its standard deviation; constant columns become zero.
 
-    A sparse matrix is scaled and not centred: differences between rows, all that distances need, are the same.
+    A sparse matrix is scaled, and centred only where a column is far from zero (:func:`centre_far_columns`):
+    differences between rows, all that distances need, are the same.
     """
     if sparse.issparse(matrix):
-        n = matrix.shape[0]
-        mean = np.asarray(matrix.sum(axis=0)).ravel() / n
-        squares = np.asarray(matrix.multiply(matrix).sum(axis=0)).ravel() / n
-        scale = np.sqrt(np.maximum(squares - mean**2, 0.0))
-        return matrix @ sparse.diags_array(np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0))
+        matrix = centre_far_columns(matrix)
+        scale = np.sqrt(np.maximum(_sparse_spread(matrix)[0], 0.0))
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return matrix @ sparse.diags_array(inverse.astype(matrix.dtype))
     centred = matrix - matrix.mean(axis=0, dtype=np.float64).astype(matrix.dtype)
     scale = np.sqrt(np.einsum("ij,ij->j", centred, centred, dtype=np.float64) / len(centred))
     # Rounding of the mean leaves dust in a constant column: it is no spread.
@@ -244,6 +247,31 @@ def standardize(matrix: Matrix) -> Matrix:
     scale[constant | (scale == 0)] = np.inf
     centred /= scale.astype(matrix.dtype)
     return centred
+
+
+def centre_far_columns(matrix: Matrix) -> Matrix:
+    """A CSR matrix whose columns far from zero, compared with their spread, are centred: squares keep their digits.
+
+    A row at zero would itself be spread: such columns hold hardly any, and centred take no more room.
+    """
+    spread, squares = _sparse_spread(matrix)
+    is_far = spread < CANCELLED * squares
+    if not is_far.any():
+        return matrix
+    far, near = np.flatnonzero(is_far), np.flatnonzero(~is_far)
+    columns = sparse.csr_array(matrix)
+    centred = columns[:, far].toarray().astype(np.float64)
+    centred -= centred[0].copy()  # so that a constant column is exactly zero
+    centred -= centred.mean(axis=0)
+    joined = sparse.hstack([columns[:, near], sparse.csr_array(centred.astype(matrix.dtype))], format="csr")
+    return joined[:, np.argsort(np.concatenate([near, far]))]
+
+
+def _sparse_spread(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Variance (by subtraction) and mean square of every column, summed in float64."""
+    columns = sparse.csr_array(matrix).astype(np.float64)
+    mean, squares = columns.mean(axis=0), columns.multiply(columns).mean(axis=0)
+    return squares - mean**2, squares
 
 
 def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:

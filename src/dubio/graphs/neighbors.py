@@ -149,7 +149,7 @@ def squared_distances(graph: sparse.csr_array, X: Matrix, n_jobs: int | None = N
         rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
         out = np.empty(graph.nnz)
         for start, stop in chunks(graph.nnz, 65_536):
-            difference = X[rows[start:stop]] - X[graph.indices[start:stop]]
+            difference = (X[rows[start:stop]] - X[graph.indices[start:stop]]).astype(np.float64)
             out[start:stop] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
         return out
     out = np.empty(graph.nnz)

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from dubio.table import Matrix
+from dubio.table import Matrix, centre_far_columns
 
 #: How a graph on many rows is found: every row's exact neighbours, approximate ones, or exact ones of sampled rows.
 Route = Literal["exact", "approximate", "anchors"]
@@ -86,7 +86,9 @@ class RowSearch:
 
 def centre_columns(X: Matrix) -> Matrix:
     """Neighbour search expands squares; centred columns keep large offsets from eating the digits."""
-    return X if sparse.issparse(X) else X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
+    if sparse.issparse(X):
+        return centre_far_columns(X)
+    return X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
 
 
 def drop_self(found: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:

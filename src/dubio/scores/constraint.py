@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dubio.scores.quadratic import quadratic_form
+from dubio.scores.quadratic import by_blocks, quadratic_form
 from dubio.supervision import read_supervision
 from dubio.supervision.pairs import Pairs, RowGroups, pair_graph, read_pairs, row_groups
-from dubio.table import read_matrix
+from dubio.table import CANCELLED, read_matrix
 
 
 def constraint_score(
@@ -96,34 +96,35 @@ def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
     refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
     if sparse.issparse(X):
         return _score_sparse_groups(X, groups)
+    return ratio(*_group_sums(X, groups))
+
+
+def _group_sums(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
+    """Both sums (2, d) of :func:`score_groups`."""
     sizes, means, spreads = _group_moments(X, groups)
     between = groups.rivals.copy()
     between.data = between.data * np.repeat(sizes, np.diff(between.indptr)) * sizes[between.indices]
     apart = (groups.rivals @ sizes) @ spreads + quadratic_form(between, means)
-    return ratio(sizes @ spreads, apart)
+    return np.vstack([sizes @ spreads, apart])
 
 
 def _score_sparse_groups(X: Any, groups: RowGroups) -> NDArray[np.float64]:
     r"""The same in time proportional to the stored values, from the sums :math:`s_g` of each group.
 
-    :math:`\sum_g n_g Q_g - s_g^2` over :math:`\sum_g (R n)_g Q_g - s^T R s`, with Q the sums of squares, R the rivals.
+    :math:`\sum_g n_g Q_g - s_g^2` over :math:`\sum_g (R n)_g Q_g - s^T R s`, with Q the sums of squares, R the rivals;
+    columns that lose their digits in one of these subtractions are summed as dense ones.
     """
     rows = np.flatnonzero(groups.group >= 0)
     group, sizes = groups.group[rows], groups.sizes.astype(np.float64)
     table = sparse.csr_array(X)[rows].astype(np.float64)
     joined = sparse.csr_array((np.ones(len(rows)), group, np.arange(len(rows) + 1)), shape=(len(rows), len(sizes)))
     sums, squares = joined.T @ table, table.multiply(table)
-    together = sizes[group] @ squares - sums.multiply(sums).sum(axis=0)
-    apart = (groups.rivals @ sizes)[group] @ squares - sums.multiply(groups.rivals @ sums).sum(axis=0)
-    return ratio(*_without_rounding(table, np.asarray(together), np.asarray(apart)))
-
-
-def _without_rounding(
-    table: Any, together: NDArray[np.float64], apart: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What is left of a constant column after a subtraction is rounding: it is no spread."""
-    constant = table.max(axis=0).toarray().ravel() == table.min(axis=0).toarray().ravel()
-    return np.maximum(np.where(constant, 0.0, together), 0.0), np.maximum(np.where(constant, 0.0, apart), 0.0)
+    minuends = np.vstack([sizes[group] @ squares, (groups.rivals @ sizes)[group] @ squares])
+    both = minuends - [sums.multiply(sums).sum(axis=0), sums.multiply(groups.rivals @ sums).sum(axis=0)]
+    lost = np.flatnonzero((both < CANCELLED * minuends).any(axis=0))
+    if len(lost):
+        both[:, lost] = by_blocks(X, lambda block: _group_sums(block, groups), lost)
+    return ratio(*both)
 
 
 def _group_moments(

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.table import Matrix, check_finite, check_overflow
+from dubio.table import CANCELLED, Matrix, check_finite, check_overflow
 
 #: Rows summed by one kernel call: large enough to keep threads busy, fixed so that sums do not depend on them.
 _CHUNK = 65_536
@@ -23,8 +23,6 @@ _CHUNK = 65_536
 _CENTRE_ROWS = 256
 #: Pieces of a sparse table summed apart, each with sums of its own.
 _SPARSE_PIECES = 16
-#: Share of a sum of squares left after centring below which a column is summed again, class by class.
-_CANCELLED = 1e-4
 
 
 @dataclass(frozen=True)
@@ -222,8 +220,8 @@ def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], co
 def cancelled_columns(moments: ClassMoments, second: NDArray[np.float64]) -> NDArray[np.intp]:
     """Columns whose spread within classes is so small against the squares it was found from that digits are lost."""
     weight = moments.weight
-    lost = moments.within < _CANCELLED * second.sum(axis=0)
-    return np.flatnonzero(lost | (weight @ moments.m2 < _CANCELLED * (weight @ second)))
+    lost = moments.within < CANCELLED * second.sum(axis=0)
+    return np.flatnonzero(lost | (weight @ moments.m2 < CANCELLED * (weight @ second)))
 
 
 def _replace_columns(

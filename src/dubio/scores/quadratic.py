@@ -10,7 +10,7 @@ from scipy import sparse
 
 from dubio._kernels.edges import edge_energy
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.table import Matrix
+from dubio.table import CANCELLED, Matrix
 
 #: Bytes of one dense block of columns.
 _BLOCK_BYTES = 32 * 2**20
@@ -20,7 +20,7 @@ def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     r""":math:`f^T L f = \frac12 \sum_{ij} S_{ij} (f_i - f_j)^2` for every column f of ``X``.
 
     ``graph`` is a symmetric CSR matrix S. Dense tables are summed over edges, from differences, by blocks of
-    columns; sparse ones in time proportional to their stored values.
+    columns; sparse ones in time proportional to their stored values, and as dense ones only where that costs digits.
 
     Examples
     --------
@@ -32,11 +32,12 @@ def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     array([18.,  0.])
     """
     if sparse.issparse(X):
-        degrees = np.asarray(graph.sum(axis=1)).ravel()
-        squares = np.asarray(degrees @ X.multiply(X)).ravel()
-        products = np.asarray(X.multiply(graph @ X).sum(axis=0)).ravel()
-        return np.maximum(squares - products, 0.0)
-    return _by_blocks(graph, X, lambda block: edge_energies(graph, block))
+        energy, squares = _sparse_energy(graph, np.asarray(graph.sum(axis=1)).ravel(), X)
+        lost = np.flatnonzero(energy < CANCELLED * squares)
+        if len(lost):
+            energy[lost] = by_blocks(X, lambda block: edge_energies(graph, block), lost)
+        return energy
+    return by_blocks(X, lambda block: edge_energies(graph, block))
 
 
 def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
@@ -51,19 +52,19 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
             "the graph has no edge with a positive weight: give more neighbours, a wider kernel (t), or a graph "
             "with edges."
         )
-    if sparse.issparse(X):
-        mean = np.asarray(degrees @ X).ravel() / total
-        spread = np.asarray(degrees @ X.multiply(X)).ravel() - total * mean**2
-        # What is left of a constant column after this subtraction is rounding.
-        constant = np.asarray(X.max(axis=0).todense()).ravel() == np.asarray(X.min(axis=0).todense()).ravel()
-        return _ratio(quadratic_form(graph, X), np.where(constant, 0.0, spread))
 
     def both(block: NDArray[np.float64]) -> NDArray[np.float64]:
         block -= block[np.argmax(degrees)]  # so that a constant column is exactly zero from here on
         block -= degrees @ block / total
         return np.vstack([edge_energies(graph, block), degrees @ block**2])
 
-    energy, spread = _by_blocks(graph, X, both)
+    if not sparse.issparse(X):
+        return _ratio(*by_blocks(X, both))
+    energy, squares = _sparse_energy(graph, degrees, X)
+    spread = squares - np.asarray(degrees @ X).ravel() ** 2 / total
+    lost = np.flatnonzero(np.minimum(energy, spread) < CANCELLED * squares)
+    if len(lost):
+        energy[lost], spread[lost] = by_blocks(X, both, lost)
     return _ratio(energy, spread)
 
 
@@ -74,14 +75,30 @@ def edge_energies(graph: sparse.csr_array, block: NDArray[np.float64]) -> NDArra
     return out
 
 
-def _by_blocks(graph: sparse.csr_array, X: NDArray[Any], work: Any) -> NDArray[np.float64]:
-    """Call ``work`` on writable copies of blocks of columns, joined along the last axis."""
-    n, d = X.shape
+def _sparse_energy(
+    graph: sparse.csr_array, degrees: NDArray[np.float64], X: Matrix
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The quadratic form of sparse columns, as a difference of sums, and the sum of squares it was taken from."""
+    table = sparse.csr_array(X).astype(np.float64)
+    squares = degrees @ table.multiply(table)
+    return squares - table.multiply(graph @ table).sum(axis=0), squares
+
+
+def by_blocks(X: Matrix, work: Any, columns: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+    """Call ``work`` on writable dense copies of blocks of columns (all, or some), joined along the last axis."""
+    n = X.shape[0]
+    if columns is not None:
+        X = X[:, columns]
+    if sparse.issparse(X):
+        X = X.tocsc()
+    d = X.shape[1]
     # at most 64 columns, so that a block's rows stay in the caches while edges jump between them
     width = int(np.clip(_BLOCK_BYTES // (8 * n), 1, 64))
 
     def call(start: int, stop: int) -> NDArray[np.float64]:
-        return np.asarray(work(np.array(X[:, start:stop], dtype=np.float64, order="C")))
+        block = X[:, start:stop]
+        dense = block.toarray() if sparse.issparse(block) else block
+        return np.asarray(work(np.array(dense, dtype=np.float64, order="C")))
 
     return np.concatenate(run_chunks(call, chunks(d, width), default_threads()), axis=-1)
 
