@@ -1,4 +1,4 @@
-"""One pass over a table of class probabilities: copy, normalise, and note what is wrong with it."""
+"""Class memberships, a row at a time: from codes, or from a table of probabilities with its faults."""
 
 from __future__ import annotations
 
@@ -49,3 +49,13 @@ def read_membership_rows(
             continue
         for k in range(n_classes):
             out[i, k] = P[i, k] / total
+
+
+@numba.njit(cache=True, nogil=True)
+def one_hot_rows(codes: Any, out: Any) -> None:
+    """Write 1 to ``out[i, codes[i]]`` and 0 elsewhere; a row of code -1 is all zeros."""
+    n, n_classes = out.shape
+    for i in range(n):
+        code = codes[i]
+        for k in range(n_classes):
+            out[i, k] = 1.0 if k == code else 0.0

@@ -8,10 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from dubio.scores.moments import ClassMoments, class_moments
 from dubio.scores.quadratic import by_blocks, quadratic_form
+from dubio.scores.weighted import weighted_laplacian_from_moments
 from dubio.supervision import read_supervision
 from dubio.supervision.pairs import Pairs, RowGroups, pair_graph, read_pairs, row_groups
-from dubio.table import CANCELLED, read_matrix
+from dubio.table import CANCELLED, column_names, read_matrix
 
 
 def constraint_score(
@@ -59,14 +61,18 @@ def constraint_score(
     >>> constraint_score(X, y=["a", "a", "b"])
     array([0.01176471, 1.        ])
     """
-    table = read_matrix(X, accept_sparse=True)
+    only_labels = y is not None and must_link is None and cannot_link is None
+    table = read_matrix(X, accept_sparse=True, check_values=not only_labels)
     n_rows = table.shape[0]
     pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
     if y is None:
         return score_pairs(table, pairs)
     if not pairs.are_sure:
         raise ValueError("y and weights cannot be given together: pairs that follow from others have no weight")
-    codes = class_codes(read_supervision(y, n_rows))
+    supervision = read_supervision(y, n_rows)
+    codes = class_codes(supervision)
+    if only_labels:
+        return score_classes(class_moments(table, supervision.memberships, column_names(X)))
     return score_groups(table, row_groups(pairs, n_rows, codes))
 
 
@@ -84,6 +90,24 @@ def score_pairs(X: NDArray[Any], pairs: Pairs) -> NDArray[np.float64]:
     together = pair_graph(pairs.must_link, pairs.must_link_weights, X.shape[0])
     apart = pair_graph(pairs.cannot_link, pairs.cannot_link_weights, X.shape[0])
     return ratio(quadratic_form(together, X), quadratic_form(apart, X))
+
+
+def score_classes(moments: ClassMoments) -> NDArray[np.float64]:
+    """:func:`constraint_score` of all pairs of labelled rows, from the moments of their classes.
+
+    Summed over these pairs, its numerator and denominator are those of the weighted Laplacian score of one-hot rows.
+    """
+    count_pairs(moments)
+    return weighted_laplacian_from_moments(moments)
+
+
+def count_pairs(moments: ClassMoments) -> tuple[int, int]:
+    """How many must-links and cannot-links the labelled rows make; there must be some of both."""
+    sizes = moments.weight.astype(np.int64)
+    must_link = int((sizes * (sizes - 1) // 2).sum())
+    cannot_link = int(sizes.sum() * (sizes.sum() - 1) // 2) - must_link
+    refuse_one_kind(must_link, cannot_link)
+    return must_link, cannot_link
 
 
 def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:

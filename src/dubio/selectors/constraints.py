@@ -14,10 +14,9 @@ from dubio.constraints.clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft
 from dubio.graphs.neighbors import clip_neighbors, nearest_others, symmetrize
 from dubio.scores.constrained_laplacian import Scale, score_on_clusters, score_on_graph
-from dubio.scores.constraint import refuse_one_kind, score_groups, score_pairs
+from dubio.scores.constraint import count_pairs, refuse_one_kind, score_classes, score_groups, score_pairs
 from dubio.scores.moments import ClassMoments
 from dubio.scores.running import RunningMoments
-from dubio.scores.weighted import weighted_laplacian_from_moments
 from dubio.selectors.base import Count, ScoreSelector
 from dubio.selectors.weighted import MomentSelector
 from dubio.supervision import Supervision
@@ -143,21 +142,12 @@ class ConstraintScore(_PairSelector, MomentSelector):
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
     def _finish(self, running: RunningMoments) -> None:
-        self._refuse_one_kind(running.moments)
+        count_pairs(running.moments)
         super()._finish(running)
 
     def _score_moments(self, moments: ClassMoments) -> NDArray[np.float64]:
-        # Summed over all pairs of labelled rows, its numerator and denominator are those of the weighted
-        # Laplacian score.
-        self.n_must_link_, self.n_cannot_link_ = self._refuse_one_kind(moments)
-        return weighted_laplacian_from_moments(moments)
-
-    def _refuse_one_kind(self, moments: ClassMoments) -> tuple[int, int]:
-        sizes = moments.weight.astype(np.int64)
-        must_link = int((sizes * (sizes - 1) // 2).sum())
-        cannot_link = int(sizes.sum() * (sizes.sum() - 1) // 2) - must_link
-        refuse_one_kind(must_link, cannot_link)
-        return must_link, cannot_link
+        self.n_must_link_, self.n_cannot_link_ = count_pairs(moments)
+        return score_classes(moments)
 
     def _score(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
