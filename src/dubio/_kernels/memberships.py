@@ -52,10 +52,10 @@ def read_membership_rows(
 
 
 @numba.njit(cache=True, nogil=True)
-def one_hot_rows(codes: Any, out: Any) -> None:
-    """Write 1 to ``out[i, codes[i]]`` and 0 elsewhere; a row of code -1 is all zeros."""
-    n, n_classes = out.shape
-    for i in range(n):
+def one_hot_rows(codes: Any, start: int, stop: int, out: Any) -> None:
+    """Write 1 to ``out[i, codes[i]]`` and 0 elsewhere in rows ``start:stop``; a row of code -1 is all zeros."""
+    n_classes = out.shape[1]
+    for i in range(start, stop):
         code = codes[i]
         for k in range(n_classes):
             out[i, k] = 1.0 if k == code else 0.0

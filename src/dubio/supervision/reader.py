@@ -329,7 +329,8 @@ def _read_classes(
         codes = np.full(n_rows, -1, dtype=np.int64)
         codes[np.flatnonzero(~missing)[~minus_one]] = inverse
     memberships = np.empty((n_rows, len(classes)))
-    one_hot_rows(codes, memberships)
+    ranges = chunks(n_rows, 65_536)
+    run_chunks(lambda start, stop: one_hot_rows(codes, start, stop, memberships), ranges, default_threads())
     return Supervision("hard", n_rows, codes >= 0, classes, codes, memberships)
 
 
