@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import resource
 import tempfile
 import time
 from collections.abc import Callable
@@ -55,8 +54,12 @@ def write_parquet(path: Path, gigabytes: float, n_features: int = 100) -> None:
 
 
 def peak_resident_mb() -> float:
-    """Largest resident memory of this process so far, imports and all."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    """Largest resident memory of this process so far, imports and all.
+
+    Not ``ru_maxrss``: that also counts the process this one was started from.
+    """
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 def read_alone(path: str) -> Callable[[], Any]:

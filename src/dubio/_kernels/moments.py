@@ -118,7 +118,7 @@ def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, firs
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) -> Any:
+def _class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) -> Any:
     """The sums of one column for one class a row (-1 = none): its cost does not depend on their number.
 
     Returns a value that is NaN if a row without a class has a bad value. Neighbouring rows go to sums of their own:
@@ -142,6 +142,18 @@ def class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) 
         first[k] += (a[0] + a[2]) + (a[4] + a[6])
         second[k] += (a[1] + a[3]) + (a[5] + a[7])
     return 0.0 * sums[0].sum()
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_coded(
+    columns: Any, codes: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any
+) -> None:
+    """The sums of features ``start:stop``, which are the first of ``columns``, a tuple of arrays of one type.
+
+    Several columns a call: threads that take turns at the interpreter for every one of them wait for each other.
+    """
+    for r in range(start, stop):
+        poison[r] = _class_sums_coded(columns[r - start], codes, shift[r], first[r], second[r])
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Class moments of one Arrow record batch, column by column, without turning it into a matrix."""
+"""Class moments of one batch of Arrow columns, a few columns at a time, without turning it into a matrix."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.moments import class_sums_coded, class_sums_column
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.scores.moments import cancelled_columns, centred_moments, provisional_centre, recentred
+from dubio.scale.sources import read_ahead
+from dubio.scores.moments import (
+    ClassMoments,
+    cancelled_columns,
+    centred_moments,
+    provisional_centre,
+    recentred,
+    side_by_side,
+)
 from dubio.scores.running import RunningMoments
 from dubio.supervision import Supervision, read_supervision
 from dubio.table import check_overflow, name_column
 
 #: Columns summed by one call of a thread.
 _COLUMNS = 8
+#: Bytes of features looked at together: less than a processor's last cache, so that what was just read is still there.
+_BLOCK_BYTES = 4 * 2**20
 #: Rows looked at to find a provisional centre.
 _CENTRE_ROWS = 64
 
@@ -31,25 +42,37 @@ def batch_moments(
     place: str,
     first_row: int,
 ) -> RunningMoments:
-    """Moments of the rows of ``batch``; ``place`` and ``first_row`` say in messages which rows these are."""
+    """Moments of the rows of ``batch``; ``place`` and ``first_row`` say in messages which rows these are.
+
+    Of a batch only ``num_rows`` and ``select(names)`` are used, a few columns at a time: one that reads them when they
+    are asked for need never be in memory as a whole.
+    """
     supervision = _read_labels(batch, target, soft, missing_label, place)
-    columns = [_as_numbers(batch.column(name)) for name in features]
-    weights = None if weight is None else _read_weights(batch.column(weight), weight, place)
-    moments = _column_moments(columns, supervision, weights, features, first_row, place)
-    return RunningMoments.of_block(supervision, moments)
+    P = supervision.memberships
+    assert P is not None
+    codes = None
+    if weight is not None:
+        P = P * _read_weights(batch.select([weight]).column(0), weight, place)[:, None]
+    elif supervision.codes is not None:
+        codes = supervision.codes.astype(np.int32)
+    width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
+    blocks = [features[start : start + width] for start in range(0, len(features), width)]
+    parts: list[ClassMoments] = []
+    for number, block in enumerate(read_ahead(batch.select(names) for names in blocks)):
+        columns = [_as_numbers(column) for column in block.columns]
+        parts.append(_column_moments(columns, P, codes, features, number * width, first_row, place))
+    return RunningMoments.of_block(supervision, side_by_side(parts))
 
 
 def _column_moments(
     columns: list[NDArray[Any]],
-    supervision: Supervision,
-    weights: NDArray[np.float64] | None,
+    P: NDArray[np.float64],
+    codes: NDArray[np.int32] | None,
     names: list[str],
+    first_column: int,
     first_row: int,
     place: str,
-) -> Any:
-    P = supervision.memberships
-    assert P is not None
-    P = P if weights is None else P * weights[:, None]
+) -> ClassMoments:
     n, n_classes = P.shape
     d = len(columns)
     some = np.unique(np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(np.intp))
@@ -57,22 +80,22 @@ def _column_moments(
     some = some if len(some) else np.zeros(1, dtype=np.intp)
     shift = provisional_centre(np.column_stack([x[some] for x in columns]), np.ones((len(some), 1)))
     shift[~np.isfinite(shift)] = 0.0  # found again, with its place, in the sums
-    codes = supervision.codes.astype(np.int32) if supervision.codes is not None and weights is None else None
     PT = None if codes is not None else np.ascontiguousarray(P.T)
     first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)
 
     def work(start: int, stop: int) -> None:
+        if codes is not None:
+            some = _alike(columns[start:stop])
+            class_sums_coded(some, codes, shift, start, stop, first, second, poison)
+            return
         for r in range(start, stop):
-            if codes is None:
-                class_sums_column(columns[r], PT, shift[r], 0, n, first[r], second[r])
-            else:
-                poison[r] = class_sums_coded(columns[r], codes, shift[r], first[r], second[r])
+            class_sums_column(columns[r], PT, shift[r], 0, n, first[r], second[r])
 
     run_chunks(work, chunks(d, _COLUMNS), default_threads())
     bad = ~np.isfinite(first.sum(axis=1) + second.sum(axis=1) + poison)
     if bad.any():
-        _raise_bad_value(columns, np.flatnonzero(bad), names, first_row, place)
-        check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names))
+        _raise_bad_value(columns, np.flatnonzero(bad), names, first_column, first_row, place)
+        check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names[first_column : first_column + d]))
     moments = centred_moments(np.ones(n) @ P, first.T, second.T, shift)
     cancelled = cancelled_columns(moments, second.T)
     if len(cancelled):
@@ -80,15 +103,30 @@ def _column_moments(
     return moments
 
 
+def _alike(columns: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
+    """Always as many arrays, of one type, so that the kernel is compiled once."""
+    if len({x.dtype for x in columns}) > 1:
+        columns = [x.astype(np.float64) for x in columns]
+    columns = [x.view() for x in columns]
+    for x in columns:
+        x.flags.writeable = False
+    return tuple(columns) + (columns[-1],) * (_COLUMNS - len(columns))
+
+
 def _raise_bad_value(
-    columns: list[NDArray[Any]], suspects: NDArray[np.intp], names: list[str], first_row: int, place: str
+    columns: list[NDArray[Any]],
+    suspects: NDArray[np.intp],
+    names: list[str],
+    first_column: int,
+    first_row: int,
+    place: str,
 ) -> None:
     for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
         for r in suspects:
             rows = np.flatnonzero(test(columns[r]))
             if len(rows):
                 raise ValueError(
-                    f"Input X contains {word}: {name_column(list(names), int(r))} has it first in row "
+                    f"Input X contains {word}: {name_column(list(names), first_column + int(r))} has it first in row "
                     f"{first_row + rows[0]} ({place}). Impute or drop these values first."
                 )
 
@@ -96,8 +134,8 @@ def _raise_bad_value(
 def _read_labels(batch: Any, target: str | None, soft: list[str], missing_label: Any, place: str) -> Supervision:
     try:
         if target is not None:
-            return _read_classes(batch.column(target), missing_label)
-        table = np.column_stack([_as_numbers(batch.column(name)).astype(np.float64) for name in soft])
+            return _read_classes(batch.select([target]).column(0), missing_label)
+        table = np.column_stack([_as_numbers(column).astype(np.float64) for column in batch.select(soft).columns])
         found = read_supervision(table, len(table), is_block=True)
         return Supervision("soft", found.n_rows, found.labelled, np.asarray(soft), memberships=found.memberships)
     except ValueError as error:
@@ -117,10 +155,9 @@ def _read_classes(column: Any, missing_label: Any) -> Supervision:
     translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # the last place is read by code -1
     translate[used] = distinct.codes
     codes = translate[codes]
-    memberships = np.zeros((len(codes), len(distinct.classes)))
-    labelled = codes >= 0
-    memberships[labelled, codes[labelled]] = 1.0
-    return Supervision("hard", len(codes), labelled, distinct.classes, codes, memberships)
+    memberships = np.empty((len(codes), len(distinct.classes)))
+    one_hot_rows(codes, 0, len(codes), memberships)
+    return Supervision("hard", len(codes), codes >= 0, distinct.classes, codes, memberships)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:

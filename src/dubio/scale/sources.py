@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: Bytes of a row group above which it is read by pages and not in one piece.
-_LARGE_ROW_GROUP = 48 * 2**20
-#: Bytes read ahead in each column of such a row group.
-_PAGE_BUFFER = 64 * 1024
+import numpy as np
+
+#: Rows of a row group from which it is worth reading by columns, and the largest column to be read in one piece.
+_ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
+#: Bytes of a row group above which it is read by pages and not in one piece, and bytes then read ahead in each column.
+_LARGE_ROW_GROUP, _PAGE_BUFFER = 48 * 2**20, 64 * 1024
+#: Bytes of a batch of whole rows; two are alive at once. Smaller ones are slower, larger ones need more memory.
+_BATCH_BYTES = 24 * 2**20
 #: Bytes of text parsed at once.
 _CSV_BLOCK = 8 * 2**20
 
@@ -23,8 +28,9 @@ class Piece:
     name: str
     types: dict[str, Any]
     n_rows: int | None
-    #: ``read(columns, batch_rows)`` gives record batches with these columns.
-    read: Callable[[list[str], int], Iterator[Any]]
+    #: ``read(columns, batch_rows)`` gives batches with these columns, which have ``num_rows`` and ``select(names)``;
+    #: ``None`` rows are as many as suit the source.
+    read: Callable[[list[str], int | None], Iterator[Any]]
 
 
 def open_source(source: Any) -> list[Piece]:
@@ -52,17 +58,29 @@ def open_source(source: Any) -> list[Piece]:
     )
 
 
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group of a Parquet file whose columns are read when they are selected, and not kept."""
+
+    file: Any
+    path: Path
+    number: int
+    num_rows: int
+
+    def select(self, names: list[str]) -> Any:
+        with _readable(self.path):
+            table = self.file.read_row_group(self.number, columns=names)
+        return table.select(names).combine_chunks().to_batches()[0]
+
+
 def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
     """The same batches, the next one being read while the current one is worked on."""
-    import pyarrow as pa
-
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, batches, None)
         while (batch := following.result()) is not None:
             following = pool.submit(next, batches, None)
             yield batch
             del batch
-            pa.default_memory_pool().release_unused()  # or pyarrow keeps about twice as much as it uses
 
 
 def _require_pyarrow() -> None:
@@ -112,13 +130,21 @@ def _open_file(path: Path) -> Piece:
     except (pa.ArrowInvalid, OSError) as error:
         raise ValueError(f"{path} cannot be read as a {kind} file; is it cut short? ({_first_line(error)})") from error
 
-    def read(columns: list[str], batch_rows: int) -> Iterator[Any]:
-        try:
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        with _readable(path):
             yield from piece.read(columns, batch_rows)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-            raise ValueError(f"{path} has rows that cannot be read: {_first_line(error)}") from error
 
     return Piece(piece.name, piece.types, piece.n_rows, read)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise ValueError(f"{path} has rows that cannot be read: {_first_line(error)}") from error
 
 
 def _parquet_piece(path: Path) -> Piece:
@@ -126,14 +152,37 @@ def _parquet_piece(path: Path) -> Piece:
 
     with pq.ParquetFile(path) as file:
         types, footer = _types(file.schema_arrow), file.metadata
-    largest = max((footer.row_group(g).total_byte_size for g in range(footer.num_row_groups)), default=0)
+    groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
+    largest = max((group.total_byte_size for group in groups), default=0)
+    rows = [group.num_rows for group in groups]
+    by_columns = footer.num_rows >= _ROW_GROUP_ROWS * len(rows) and 8 * max(rows, default=0) <= _COLUMN_BYTES
     by_pages = {"buffer_size": _PAGE_BUFFER} if largest > _LARGE_ROW_GROUP else {}
 
-    def read(columns: list[str], batch_rows: int) -> Iterator[Any]:
-        with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
-            yield from file.iter_batches(batch_size=batch_rows, columns=columns)
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        if by_columns and batch_rows is None:
+            text = [name for name in columns if str(types[name]) in ("string", "large_string")]
+            with pq.ParquetFile(path, metadata=footer, pre_buffer=False, read_dictionary=text) as file:
+                yield from (RowGroup(file, path, number, n) for number, n in enumerate(rows) if n)
+        else:
+            with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
+                yield from _whole_rows(file.iter_batches(batch_rows or _usual_rows(columns), columns=columns))
 
     return Piece(path.name, types, footer.num_rows, read)
+
+
+def _usual_rows(columns: list[str]) -> int:
+    """A power of two, as row groups often are: batches that straddle them cost time and memory."""
+    return int(2 ** np.clip(round(np.log2(_BATCH_BYTES / (8 * len(columns)))), 10, 16))
+
+
+def _whole_rows(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same record batches, read ahead; pyarrow would keep about twice as much memory as it uses."""
+    import pyarrow as pa
+
+    for batch in read_ahead(batches):
+        yield batch
+        del batch
+        pa.default_memory_pool().release_unused()
 
 
 def _csv_piece(path: Path) -> Piece:
@@ -145,12 +194,12 @@ def _csv_piece(path: Path) -> Piece:
     with csv.open_csv(path, read_options=block, parse_options=parse) as first:
         inferred = _types(first.schema)
 
-    def read(columns: list[str], batch_rows: int) -> Iterator[Any]:
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         # Types are inferred from the first block alone: whole numbers there may be fractions later.
         types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
         convert = csv.ConvertOptions(include_columns=columns, column_types=types)
         with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:
-            yield from reader
+            yield from _whole_rows(reader)
 
     return Piece(path.name, inferred, None, read)
 
@@ -162,8 +211,10 @@ def _arrow_piece(path: Path) -> Piece:
 
 
 def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
-    def read(columns: list[str], batch_rows: int) -> Iterator[Any]:
-        yield from dataset.to_batches(columns=columns, batch_size=batch_rows, batch_readahead=2, fragment_readahead=1)
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        size = batch_rows or _usual_rows(columns)
+        batches = dataset.to_batches(columns=columns, batch_size=size, batch_readahead=2, fragment_readahead=1)
+        yield from _whole_rows(batches)
 
     return Piece(name, _types(dataset.schema), dataset.count_rows(), read)
 

@@ -11,7 +11,7 @@ import numpy as np
 from dubio.ranking import Ranking
 from dubio.scale.blocks import batch_moments
 from dubio.scale.progress import Report, reporting
-from dubio.scale.sources import Piece, open_source, read_ahead
+from dubio.scale.sources import Piece, open_source
 from dubio.scores.running import RunningMoments
 from dubio.selectors.constraints import ConstraintScore
 from dubio.selectors.weighted import FisherScore, MomentSelector, WeightedLaplacianScore
@@ -23,8 +23,6 @@ _SELECTORS: dict[str, type[MomentSelector]] = {
     "fisher": FisherScore,
     "constraint": ConstraintScore,
 }
-#: Bytes of one batch of rows; two are alive at once. Smaller ones are slower, larger ones need more memory.
-_BATCH_BYTES = 24 * 2**20
 
 Selector = TypeVar("Selector", bound=MomentSelector)
 
@@ -67,7 +65,8 @@ def rank_stream(
     missing_label : "auto", None or a value
         What means "unlabelled" in ``target`` besides missing values.
     batch_rows : int, optional
-        Rows read at once; about 24 MB of them by default. The result does not depend on it (to 1e-10).
+        Rows read at once; by default a row group of a Parquet file, a few columns at a time, or about 24 MB of rows.
+        The result does not depend on it (to 1e-10).
     progress : bool or callable
         True shows a bar on the terminal (needs rich); a function is called with the rows read and their number.
 
@@ -131,12 +130,9 @@ def fit_stream(
     labels = [target] if target is not None else list(soft or [])
     used = [*names, *labels, *([weight] if weight is not None else [])]
     _check_types(pieces, names, used)
-    # A power of two, as row groups often are: batches that straddle them cost time and memory.
-    wished = round(np.log2(_BATCH_BYTES / (8 * len(used))))
-    rows_at_once = batch_rows or 2 ** int(np.clip(wished, 10, 16))
     options: dict[str, Any] = {"target": target, "soft": list(soft or []), "weight": weight}
     options["missing_label"] = getattr(selector, "missing_label", "auto")
-    running = _stream_moments(pieces, names, used, rows_at_once, progress, options)
+    running = _stream_moments(pieces, names, used, batch_rows, progress, options)
     selector.n_features_in_ = len(names)
     selector.feature_names_in_ = np.asarray(names, dtype=object)
     selector._finish(running)
@@ -147,7 +143,7 @@ def _stream_moments(
     pieces: list[Piece],
     names: list[str],
     used: list[str],
-    batch_rows: int,
+    batch_rows: int | None,
     progress: bool | Report,
     options: dict[str, Any],
 ) -> RunningMoments:
@@ -158,7 +154,7 @@ def _stream_moments(
     with reporting(progress, total) as report:
         for piece in pieces:
             start = done
-            for batch in read_ahead(piece.read(used, batch_rows)):
+            for batch in piece.read(used, batch_rows):
                 if batch.num_rows == 0:
                     continue
                 place = f"{piece.name}, from its row {done - start}"

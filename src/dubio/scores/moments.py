@@ -79,6 +79,13 @@ class ClassMoments:
         return ClassMoments(weight, self.origin, offset, m2)
 
 
+def side_by_side(parts: list[ClassMoments]) -> ClassMoments:
+    """Moments of all features from those of some of them each, over the same rows."""
+    origin = np.concatenate([part.origin for part in parts])
+    offset = np.concatenate([part.offset for part in parts], axis=1)
+    return ClassMoments(parts[0].weight, origin, offset, np.concatenate([part.m2 for part in parts], axis=1))
+
+
 def class_moments(
     X: Matrix,
     memberships: NDArray[np.float64],
