@@ -122,7 +122,7 @@ def on_workers(n_workers: int, n: int, d: int, chunks: int) -> Callable[[], Any]
 
     from dubio import WeightedLaplacianScore
 
-    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None)
+    cluster = LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=None, memory_limit=0)
     client = Client(cluster)
     state = da.random.default_rng(0)
     X = client.persist(state.normal(size=(n, d), chunks=(n // chunks, d)))
@@ -138,7 +138,7 @@ def on_workers(n_workers: int, n: int, d: int, chunks: int) -> Callable[[], Any]
     return call
 
 
-def one_and_two_workers(n: int = 1_600_000, d: int = 100, chunks: int = 16) -> None:
+def one_and_two_workers(n: int = 8_000_000, d: int = 100, chunks: int = 64) -> None:
     cases = {
         f"{w} worker(s)": measure(ME, "on_workers", n_workers=w, n=n, d=d, chunks=chunks, repeat=5) for w in (1, 2)
     }
