@@ -16,10 +16,10 @@ from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
 from dubio.ranking import Ranking, resolve_count
-from dubio.search import SearchPath, SearchStep, SubsetDistances, best_subsets, greedy_search, order_by_presence
-from dubio.search.distances import MAX_ROWS, check_row_limit
+from dubio.search import SearchPath, SearchStep, best_subsets, greedy_search, order_by_presence
 from dubio.selectors.base import BaseSelector, Count
 from dubio.significance.subsets import smallest_sufficient_size
+from dubio.subsets import MAX_ROWS, SubsetDistances, check_row_limit
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize, varying_columns
 
