@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -14,23 +14,22 @@ from sklearn.utils._param_validation import Interval
 from dubio._kernels.threads import resolve_threads
 from dubio.information.groups import check_neighbors
 from dubio.noise import NoiseTracker
+from dubio.selectors.base import AT_LEAST_ONE
 from dubio.subsets import SubsetDistances, check_row_limit
 from dubio.supervision import Supervision, require_two_rows_a_class
 from dubio.table import Matrix, standardize, varying_columns
 
-#: A parameter that counts something.
-COUNT = [Interval(Integral, 1, None, closed="left")]
 #: The parameters that both selectors have.
 CONSTRAINTS: dict[str, list[Any]] = {
     "label_noise": ["boolean"],
-    "n_neighbors": COUNT,
-    "noise_neighbors": COUNT,
-    "n_init": COUNT,
-    "noise_max_iter": COUNT,
+    "n_neighbors": AT_LEAST_ONE,
+    "noise_neighbors": AT_LEAST_ONE,
+    "n_init": AT_LEAST_ONE,
+    "noise_max_iter": AT_LEAST_ONE,
     "noise_tol": [Interval(Real, 0, None, closed="left")],
     "slack": [Interval(Real, 0, 1, closed="left")],
     "jitter": [Interval(Real, 0, None, closed="left")],
-    "max_rows": COUNT,
+    "max_rows": AT_LEAST_ONE,
     "random_state": ["random_state"],
     "verbose": ["verbose"],
 }

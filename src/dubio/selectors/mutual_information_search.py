@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from dubio.information import InformationCriterion
-from dubio.ranking import Ranking, resolve_count
+from dubio.ranking import Ranking, rank_in_order, resolve_count
 from dubio.search import SearchPath, SearchStep, greedy_search
 from dubio.search.greedy import Direction
-from dubio.selectors.base import BaseSelector, Count
-from dubio.selectors.information_problem import CONSTRAINTS, COUNT, InformationProblem
+from dubio.selectors.base import AT_LEAST_ONE, BaseSelector, Count
+from dubio.selectors.information_problem import CONSTRAINTS, InformationProblem
 from dubio.selectors.mutual_information_ranking import information_of_each
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.subsets import MAX_ROWS, SubsetDistances
@@ -122,7 +122,7 @@ class MutualInformationSearch(BaseSelector):
         **CONSTRAINTS,
         "direction": [StrOptions({"backward", "forward"})],
         "reestimate": [StrOptions({"step", "once"})],
-        "prescreen": [None, *COUNT],
+        "prescreen": [None, *AT_LEAST_ONE],
     }
 
     def __init__(
@@ -209,9 +209,7 @@ class MutualInformationSearch(BaseSelector):
         if automatic:
             count, self.explanation_ = self._sufficient(path, problem, distances)
         constant = np.setdiff1d(np.arange(d), problem.varying)
-        best_first = np.concatenate([columns[path.order()], problem.varying[order], constant])
-        self.ranking_ = np.empty(d, dtype=np.int64)
-        self.ranking_[best_first] = np.arange(1, d + 1)
+        self.ranking_ = rank_in_order(np.concatenate([columns[path.order()], problem.varying[order], constant]))
         self.support_ = self.ranking_ <= count
         self.n_features_ = count
         self.noise_model_ = None
