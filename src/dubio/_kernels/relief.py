@@ -7,6 +7,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from dubio._kernels.nearest import offer
+
 
 @numba.njit(cache=True, nogil=True)
 def _distances_from(X: Any, i: int, out: Any) -> None:
@@ -21,22 +23,6 @@ def _distances_from(X: Any, i: int, out: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _offer(distance: float, j: int, best: Any, rows: Any, filled: int) -> int:
-    """Insert row j in a list sorted by (distance, index) that is full at ``len(best)``; rows come in index order."""
-    size = len(best)
-    if filled == size and distance >= best[size - 1]:
-        return filled
-    place = filled if filled < size else size - 1
-    while place > 0 and best[place - 1] > distance:
-        best[place] = best[place - 1]
-        rows[place] = rows[place - 1]
-        place -= 1
-    best[place] = distance
-    rows[place] = j
-    return min(filled + 1, size)
-
-
-@numba.njit(cache=True, nogil=True)
 def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
     """``out[i]`` = the rows nearest to row i (L1), nearest first, of equal distances the lowest index."""
     n = X.shape[0]
@@ -48,7 +34,7 @@ def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
         filled = 0
         for j in range(n):
             if j != i:
-                filled = _offer(distances[j], j, best, out[i], filled)
+                filled = offer(distances[j], j, best, out[i], filled)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -113,7 +99,7 @@ def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int,
         for j in range(n):
             if j != i:
                 c = codes[j]
-                filled[c] = _offer(distances[j], j, best[c], rows[c], filled[c])
+                filled[c] = offer(distances[j], j, best[c], rows[c], filled[c])
         _add_differences(X, i, rows, filled, codes[i], priors, out)
 
 
