@@ -56,8 +56,8 @@ def nearest_after_change(
 ) -> None:
     """Fill ``nearest`` with the rows of smallest changed distance, in order; of equal ones the earlier row.
 
-    At least ``len(nearest)`` rows must lie within ``bound``. The first loop has no branch and compiles to vector
-    instructions; the second looks at eight marks at once.
+    At least ``len(nearest)`` rows must lie within ``bound``; ``distances`` is scratch of that length. The first loop
+    has no branch and compiles to vector instructions; the second looks at eight marks at once.
     """
     n = row.shape[0]
     for other in range(n):
