@@ -130,9 +130,13 @@ def default_names(n_features: int) -> NDArray[Any]:
 
 def rank_scores(scores: NDArray[np.float64], *, lower_is_better: bool) -> NDArray[np.int64]:
     """Rank 1 for the best score; of equal scores the lower column index comes first."""
-    order = np.argsort(scores if lower_is_better else -scores, kind="stable")
-    ranking = np.empty(len(scores), dtype=np.int64)
-    ranking[order] = np.arange(1, len(scores) + 1)
+    return rank_in_order(np.argsort(scores if lower_is_better else -scores, kind="stable"))
+
+
+def rank_in_order(best_first: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+    """Ranks of all features from the order they come in."""
+    ranking = np.empty(len(best_first), dtype=np.int64)
+    ranking[best_first] = np.arange(1, len(best_first) + 1)
     return ranking
 
 

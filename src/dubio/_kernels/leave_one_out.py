@@ -7,6 +7,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from dubio._kernels.nearest import offer
+
 
 @numba.njit(cache=True, nogil=True)
 def leave_one_out_neighbors(X: Any, first: int, start: int, stop: int, neighbors: Any, squared: Any) -> None:
@@ -34,15 +36,6 @@ def leave_one_out_neighbors(X: Any, first: int, start: int, stop: int, neighbors
                     continue
                 difference = X[i, first + r] - X[j, first + r]
                 distance = max(full[j] - difference * difference, 0.0)
-                if filled == k and distance >= best[k - 1]:
-                    continue
-                place = filled if filled < k else k - 1
-                while place > 0 and best[place - 1] > distance:
-                    best[place] = best[place - 1]
-                    rows[place] = rows[place - 1]
-                    place -= 1
-                best[place] = distance
-                rows[place] = j
-                filled = min(filled + 1, k)
+                filled = offer(distance, j, best, rows, filled)
             neighbors[r, i] = rows
             squared[r, i] = best

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio._kernels.distances import UNBOUNDED, scratch_marks
+from dubio._kernels.nearest import offer
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -55,14 +56,13 @@ def nearest_after_change(
 ) -> None:
     """Fill ``nearest`` with the rows of smallest changed distance, in order; of equal ones the earlier row.
 
-    At least ``len(nearest)`` rows must lie within ``bound``. The first loop has no branch and compiles to vector
-    instructions; the second looks at eight marks at once.
+    At least ``len(nearest)`` rows must lie within ``bound``; ``distances`` is scratch of that length. The first loop
+    has no branch and compiles to vector instructions; the second looks at eight marks at once.
     """
     n = row.shape[0]
     for other in range(n):
         gap = own - column[other]
         marks[other] = row[other] + sign * gap * gap <= bound
-    wanted = nearest.shape[0]
     found = 0
     words = marks.view(np.uint64)
     for word in range(words.shape[0]):
@@ -73,19 +73,7 @@ def nearest_after_change(
                 continue
             gap = own - column[other]
             distance = row[other] + sign * gap * gap
-            if found == wanted:
-                if distance >= distances[wanted - 1]:
-                    continue
-                place = wanted - 1
-            else:
-                place = found
-                found += 1
-            while place > 0 and distances[place - 1] > distance:
-                distances[place] = distances[place - 1]
-                nearest[place] = nearest[place - 1]
-                place -= 1
-            distances[place] = distance
-            nearest[place] = other
+            found = offer(distance, other, distances, nearest, found)
 
 
 @numba.njit(cache=True, nogil=True)

@@ -7,6 +7,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from dubio._kernels.nearest import offer
+
 
 @numba.njit(cache=True, nogil=True)
 def _distances_from(X: Any, i: int, out: Any) -> None:
@@ -21,22 +23,6 @@ def _distances_from(X: Any, i: int, out: Any) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def _offer(distance: float, j: int, best: Any, rows: Any, filled: int) -> int:
-    """Insert row j in a list sorted by (distance, index) that is full at ``len(best)``; rows come in index order."""
-    size = len(best)
-    if filled == size and distance >= best[size - 1]:
-        return filled
-    place = filled if filled < size else size - 1
-    while place > 0 and best[place - 1] > distance:
-        best[place] = best[place - 1]
-        rows[place] = rows[place - 1]
-        place -= 1
-    best[place] = distance
-    rows[place] = j
-    return min(filled + 1, size)
-
-
-@numba.njit(cache=True, nogil=True)
 def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
     """``out[i]`` = the rows nearest to row i (L1), nearest first, of equal distances the lowest index."""
     n = X.shape[0]
@@ -48,7 +34,7 @@ def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
         filled = 0
         for j in range(n):
             if j != i:
-                filled = _offer(distances[j], j, best, out[i], filled)
+                filled = offer(distances[j], j, best, out[i], filled)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -85,9 +71,23 @@ def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out:
 
 
 @numba.njit(cache=True, nogil=True)
+def _add_differences(X: Any, i: int, rows: Any, filled: Any, own: int, priors: Any, out: Any) -> None:
+    """Add row i's differences to ``rows[c]``, the nearest of each class c: of misses by prior, less those of hits."""
+    for c in range(len(priors)):
+        if filled[c] == 0:
+            continue
+        gain = -1.0 if c == own else priors[c] / (1.0 - priors[own])
+        gain /= filled[c]
+        for a in range(filled[c]):
+            j = rows[c, a]
+            for r in range(X.shape[1]):
+                out[r] += gain * abs(X[i, r] - X[j, r])
+
+
+@numba.njit(cache=True, nogil=True)
 def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int, out: Any) -> None:
     """Add to ``out[r]``, for rows start:stop, ReliefF's differences: k nearest of each class, weighted by priors."""
-    n, d = X.shape
+    n = X.shape[0]
     n_classes = len(priors)
     distances = np.empty(n)
     best = np.empty((n_classes, k))
@@ -99,16 +99,8 @@ def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int,
         for j in range(n):
             if j != i:
                 c = codes[j]
-                filled[c] = _offer(distances[j], j, best[c], rows[c], filled[c])
-        for c in range(n_classes):
-            if filled[c] == 0:
-                continue
-            gain = -1.0 if c == codes[i] else priors[c] / (1.0 - priors[codes[i]])
-            gain /= filled[c]
-            for a in range(filled[c]):
-                j = rows[c, a]
-                for r in range(d):
-                    out[r] += gain * abs(X[i, r] - X[j, r])
+                filled[c] = offer(distances[j], j, best[c], rows[c], filled[c])
+        _add_differences(X, i, rows, filled, codes[i], priors, out)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -128,7 +120,7 @@ def relieff_sums_from_order(
     X: Any, order: Any, codes: Any, priors: Any, k: int, start: int, stop: int, out: Any
 ) -> None:
     """As :func:`relieff_sums`, with all rows sorted by distance already: for many labellings of the same rows."""
-    n, d = X.shape
+    n = X.shape[0]
     n_classes = len(priors)
     rows = np.empty((n_classes, k), dtype=np.int64)
     filled = np.empty(n_classes, dtype=np.int64)
@@ -144,12 +136,4 @@ def relieff_sums_from_order(
                 full += filled[c] == k
                 if full == n_classes:
                     break
-        for c in range(n_classes):
-            if filled[c] == 0:
-                continue
-            gain = -1.0 if c == codes[i] else priors[c] / (1.0 - priors[codes[i]])
-            gain /= filled[c]
-            for a in range(filled[c]):
-                j = rows[c, a]
-                for r in range(d):
-                    out[r] += gain * abs(X[i, r] - X[j, r])
+        _add_differences(X, i, rows, filled, codes[i], priors, out)

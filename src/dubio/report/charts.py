@@ -12,6 +12,7 @@ from dubio.report.svg import Scale, chart, escape, figures, line, nice_ticks, nu
 Floats = NDArray[np.float64]
 _NAME = 228.0  # room for names on the left
 _ROW = 22.0
+_CELL = 26.0  # width of a column of a heat map
 
 
 def ranking_bars(
@@ -203,34 +204,24 @@ def feature_by_number(name: str, values: Floats, target: Floats, target_name: st
 
 def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str]) -> str:
     """How often each feature took each rank: a row a feature, a column a rank."""
-    cell, top = 26.0, 30.0
+    top = 30.0
     parts = [text(_NAME + 10, 12, "rank in the resamples; the darker, the more often", class_="axis-name")]
     for j, label in enumerate(columns):
-        parts.append(text(_NAME + 10 + cell * (j + 0.5), top - 4, label, class_="tick", text_anchor="middle"))
+        parts.append(text(_NAME + 10 + _CELL * (j + 0.5), top - 4, label, class_="tick", text_anchor="middle"))
     for i, name in enumerate(names):
         y = top + _ROW * i
         parts.append(text(_NAME, y + 15, shorten(name, 30), class_="name", text_anchor="end"))
         for j in range(len(columns)):
             share = float(shares[i, j])
-            parts.append(
-                tag(
-                    "rect",
-                    f"<title>{escape(name)}: rank {columns[j]} in {100 * share:.0f} % of the resamples</title>",
-                    x=_NAME + 10 + cell * j,
-                    y=y + 1,
-                    width=cell - 2,
-                    height=_ROW - 2,
-                    class_="heat",
-                    fill_opacity=f"{max(share, 0.0) ** 0.5:.3f}",
-                )
-            )
-    width = _NAME + 20 + cell * len(columns)
+            title = f"{escape(name)}: rank {columns[j]} in {100 * share:.0f} % of the resamples"
+            parts.append(_heat_cell(j, y, title, "heat", max(share, 0.0) ** 0.5))
+    width = _NAME + 20 + _CELL * len(columns)
     return chart(max(width, 460), top + _ROW * len(names) + 8, "Rank of the top features in the resamples", parts)
 
 
 def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
     """Correlations between features; two colours for the two signs."""
-    cell, top = 26.0, 22.0
+    top = 22.0
     parts = [
         tag("rect", x=_NAME + 10, y=2.0, width=12.0, height=12.0, class_="plus"),
         text(_NAME + 27, 12, "rise together", class_="axis-name"),
@@ -243,23 +234,28 @@ def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
         parts.append(text(_NAME, y + 15, f"{i + 1}. {shorten(name, 27)}", class_="name", text_anchor="end"))
         for j in range(size):
             value = float(correlations[i, j])
-            parts.append(
-                tag(
-                    "rect",
-                    f"<title>{escape(name)} and {escape(names[j])}: {figures(value)}</title>",
-                    x=_NAME + 10 + cell * j,
-                    y=y + 1,
-                    width=cell - 2,
-                    height=_ROW - 2,
-                    class_="plus" if value >= 0 else "minus",
-                    fill_opacity=f"{min(abs(value), 1.0) if np.isfinite(value) else 0.0:.3f}",
-                )
-            )
+            title = f"{escape(name)} and {escape(names[j])}: {figures(value)}"
+            strength = min(abs(value), 1.0) if np.isfinite(value) else 0.0
+            parts.append(_heat_cell(j, y, title, "plus" if value >= 0 else "minus", strength))
     for j in range(size):
         parts.append(
-            text(_NAME + 10 + cell * (j + 0.5), top + _ROW * size + 14, j + 1, class_="tick", text_anchor="middle")
+            text(_NAME + 10 + _CELL * (j + 0.5), top + _ROW * size + 14, j + 1, class_="tick", text_anchor="middle")
         )
-    return chart(max(_NAME + 20 + cell * size, 540), top + _ROW * size + 22, "Correlation of the top features", parts)
+    return chart(max(_NAME + 20 + _CELL * size, 540), top + _ROW * size + 22, "Correlation of the top features", parts)
+
+
+def _heat_cell(column: int, y: float, title: str, kind: str, strength: float) -> str:
+    """One rectangle of a heat map, in the row at ``y``; ``title`` is escaped already."""
+    return tag(
+        "rect",
+        f"<title>{title}</title>",
+        x=_NAME + 10 + _CELL * column,
+        y=y + 1,
+        width=_CELL - 2,
+        height=_ROW - 2,
+        class_=kind,
+        fill_opacity=f"{strength:.3f}",
+    )
 
 
 def share_bars(names: Sequence[str], shares: Floats, labels: Sequence[str], title: str) -> str:

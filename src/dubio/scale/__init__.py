@@ -1,4 +1,4 @@
-"""Tables larger than memory and larger than one machine: streams of Arrow batches, and Dask."""
+"""Tables larger than memory: streams of Arrow batches."""
 
 from dubio.scale.stream import fit_stream, rank_stream
 

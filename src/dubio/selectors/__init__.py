@@ -6,7 +6,8 @@ from dubio.selectors.constraints import ConstrainedLaplacianScore, ConstraintSco
 from dubio.selectors.dependence import LinearR2Score, SmoothR2Score
 from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
 from dubio.selectors.laplacian import LaplacianScore, SemiSupervisedLaplacianScore, SupervisedLaplacianScore
-from dubio.selectors.mutual_information import MutualInformationRanking, MutualInformationSearch
+from dubio.selectors.mutual_information_ranking import MutualInformationRanking
+from dubio.selectors.mutual_information_search import MutualInformationSearch
 from dubio.selectors.neighbors import NeighborSearch
 from dubio.selectors.relief import ReliefFScore, SoftReliefScore
 from dubio.selectors.weighted import FisherScore, WeightedLaplacianScore

@@ -23,6 +23,8 @@ from dubio.table import Matrix, read_matrix
 
 #: How many features to keep: a count, a share, "auto" (those that stand out), or None for half.
 Count = int | float | Literal["auto"] | None
+#: What a parameter may be that counts something.
+AT_LEAST_ONE: list[Any] = [Interval(Integral, 1, None, closed="left")]
 
 
 class BaseSelector(SelectorMixin, BaseEstimator):
@@ -49,7 +51,7 @@ class BaseSelector(SelectorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [
             None,
-            Interval(Integral, 1, None, closed="left"),
+            *AT_LEAST_ONE,
             Interval(Real, 0, 1, closed="right"),
             StrOptions({"auto"}),
         ],

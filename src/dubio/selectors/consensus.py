@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from dubio.scores.consensus import mean_rank
 from dubio.selectors.base import Count, ScoreSelector
+from dubio.selectors.register import get_method
 from dubio.significance.dependence import relation_pvalues
 from dubio.supervision import Supervision
 from dubio.supervision.reader import Target
@@ -89,8 +90,6 @@ class MeanRankScore(ScoreSelector):
     def _score(
         self, X: Matrix, supervision: Supervision, sample_weight: NDArray[np.float64] | None
     ) -> NDArray[np.float64]:
-        from dubio.methods import get_method  # the register knows every selector, this one too
-
         supervision = supervision.certain_as_hard()
         names = self.methods
         if isinstance(names, str):

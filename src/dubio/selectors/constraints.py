@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from dubio.scores.constrained_laplacian import Scale, score_on_clusters, score_o
 from dubio.scores.constraint import count_pairs, score_classes, score_groups, score_pairs
 from dubio.scores.moments import ClassMoments
 from dubio.scores.running import RunningMoments
-from dubio.selectors.base import Count, ScoreSelector
+from dubio.selectors.base import AT_LEAST_ONE, Count, ScoreSelector
 from dubio.selectors.weighted import MomentSelector
 from dubio.supervision import Supervision
 from dubio.supervision.pair_forms import given_pairs, supervision_pairs
@@ -239,7 +239,7 @@ class ConstrainedLaplacianScore(_PairSelector):
         "neighbors": [StrOptions({"clusters", "knn"})],
         "selection": [StrOptions({"all", "hard", "soft"})],
         "order": [StrOptions({"shortest", "random", "weight"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": AT_LEAST_ONE,
         "lam": [Interval(Real, 0, None, closed="neither")],
         "scale": [StrOptions({"mean", "none"})],
         "unlabelled": [StrOptions({"prototypes", "rows"})],

@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from dubio.choice import Choice, choose
-from dubio.methods import Method, get_method
 from dubio.ranking import Ranking, resolve_count
 from dubio.scores.redundancy import redundancy_ranking
 from dubio.selectors.base import BaseSelector, Count
+from dubio.selectors.register import Method, get_method
 from dubio.significance.count import NoFeatureStandsOut, keep_significant
 from dubio.significance.dependence import relation_pvalues
 from dubio.significance.multiple import benjamini_hochberg

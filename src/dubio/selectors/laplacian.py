@@ -17,14 +17,13 @@ from dubio.graphs.search import Route
 from dubio.graphs.targets import target_graph
 from dubio.ranking import Ranking
 from dubio.scores.laplacian import ScoresAndErrors, laplacian_scores, semi_supervised_scores, supervised_scores
-from dubio.selectors.base import Count, ScoreSelector
+from dubio.selectors.base import AT_LEAST_ONE, Count, ScoreSelector
 from dubio.significance.graphs import GraphNull
 from dubio.significance.leave_one_out import leave_one_out_pvalues
 from dubio.significance.permutation import permutation_pvalues
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize
 
-_NEIGHBORS = [Interval(Integral, 1, None, closed="left")]
 _WIDTH = [Interval(Real, 0, None, closed="neither"), StrOptions({"mean"})]
 _ROUTE: dict[str, list[Any]] = {
     "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
@@ -114,7 +113,7 @@ class LaplacianScore(_GraphSelector):
     _needs_labels = False
     _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": _NEIGHBORS,
+        "n_neighbors": AT_LEAST_ONE,
         "t": _WIDTH,
         "kernel": [StrOptions({"squared", "linear"})],
         "graph": [None, "sparse matrix", HasMethods("fit_transform")],
@@ -227,7 +226,7 @@ class SupervisedLaplacianScore(_GraphSelector):
     _target = "numbers"
     _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": _NEIGHBORS,
+        "n_neighbors": AT_LEAST_ONE,
         "t": _WIDTH,
         **_ROUTE,
         "neighbors": [StrOptions({"exact", "anchors"})],
@@ -329,8 +328,8 @@ class SemiSupervisedLaplacianScore(_GraphSelector):
     _target = "numbers"
     _n_permutations = 200  # each builds the mixed graph anew
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": _NEIGHBORS,
-        "n_neighbors_supervised": _NEIGHBORS,
+        "n_neighbors": AT_LEAST_ONE,
+        "n_neighbors_supervised": AT_LEAST_ONE,
         "t": _WIDTH,
         "C": [Interval(Real, 0, None, closed="neither")],
         **_ROUTE,

@@ -15,15 +15,13 @@ from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquare
 from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
-from dubio.ranking import Ranking, resolve_count
-from dubio.search import SearchPath, SearchStep, SubsetDistances, best_subsets, greedy_search, order_by_presence
-from dubio.search.distances import MAX_ROWS, check_row_limit
-from dubio.selectors.base import BaseSelector, Count
+from dubio.ranking import Ranking, rank_in_order, resolve_count
+from dubio.search import SearchPath, SearchStep, best_subsets, greedy_search, order_by_presence
+from dubio.selectors.base import AT_LEAST_ONE, BaseSelector, Count
 from dubio.significance.subsets import smallest_sufficient_size
+from dubio.subsets import MAX_ROWS, SubsetDistances, check_row_limit
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize, varying_columns
-
-_COUNT = [Interval(Integral, 1, None, closed="left")]
 
 
 class NeighborSearch(BaseSelector):
@@ -103,11 +101,11 @@ class NeighborSearch(BaseSelector):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "direction": [StrOptions({"both", "forward", "backward"})],
-        "n_neighbors": _COUNT,
+        "n_neighbors": AT_LEAST_ONE,
         "clean": [StrOptions({"confident", "pooled", "lnt"}), None],
         "target": [StrOptions({"auto", "classes", "numbers"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "max_rows": _COUNT,
+        "max_rows": AT_LEAST_ONE,
         "random_state": [Integral, None],
         "verbose": ["verbose"],
     }
@@ -189,8 +187,7 @@ class NeighborSearch(BaseSelector):
             )
         constant = np.setdiff1d(np.arange(X.shape[1]), varying)
         best_first = np.concatenate([varying[order_by_presence(subsets, len(varying))], constant])
-        self.ranking_ = np.empty(X.shape[1], dtype=np.int64)
-        self.ranking_[best_first] = np.arange(1, X.shape[1] + 1)
+        self.ranking_ = rank_in_order(best_first)
         self.support_ = np.zeros(X.shape[1], dtype=bool)
         self.support_[self.subsets_[min(count, len(varying))]] = True
         self.support_[constant[: max(0, count - len(varying))]] = True

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
 
 from dubio.scores.relief import (
     relief_neighbors,
@@ -19,7 +17,7 @@ from dubio.scores.relief import (
     soft_relief_from_neighbors,
     sorted_rows,
 )
-from dubio.selectors.base import Count, ScoreSelector
+from dubio.selectors.base import AT_LEAST_ONE, Count, ScoreSelector
 from dubio.significance.permutation import OrderNull, permutation_pvalues
 from dubio.supervision import Supervision
 from dubio.table import Matrix
@@ -65,9 +63,7 @@ class SoftReliefScore(ScoreSelector):
     """
 
     _lower_is_better = False
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")]
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_neighbors": AT_LEAST_ONE}
 
     def __init__(
         self,

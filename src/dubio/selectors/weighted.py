@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from dubio.ranking import rank_scores, resolve_count
+from dubio.scores.dask_moments import dask_moments
 from dubio.scores.moments import ClassMoments
 from dubio.scores.running import RunningMoments
 from dubio.scores.weighted import (
@@ -113,8 +114,6 @@ class MomentSelector(ScoreSelector):
         return super()._fit_once(X, y, sample_weight=sample_weight, **pairs)
 
     def _fit_dask(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        from dubio.scale.dask import dask_moments
-
         self._validate_own_parameters()
         names, n_features = _dask_columns(X)
         running = dask_moments(X, y, sample_weight, missing_label=getattr(self, "missing_label", "auto"))

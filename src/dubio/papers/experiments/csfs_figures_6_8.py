@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dubio.papers.claims import better, not_worse
-from dubio.papers.experiment import Cell, Curves, Experiment, Finding, Table
+from dubio.papers.experiment import Cell, Curves, Display, Experiment, Finding, Table
 from dubio.papers.judges import best_first
 from dubio.papers.pair_protocol import (
     RANKERS,
@@ -101,6 +101,20 @@ def _findings(others: Mapping[str, bool]) -> Any:
     return findings
 
 
+def _displays(what: str, methods: tuple[str, ...]) -> tuple[Display, ...]:
+    """Curves of all methods over the number of ``what``, and the mean gain of the first, CSFS, over the others."""
+    over = "the sizes" if what == "features" else f"the numbers of {what}"
+    return (
+        Curves(f"Accuracy by number of {what}", methods, f"number of {what}", "accuracy (%)"),
+        Table(
+            f"Mean gain of CSFS over {over} (points)",
+            tuple(f"over {name}" for name in methods[1:]),
+            digits=2,
+            row_header="dataset",
+        ),
+    )
+
+
 _ABOUT = (
     "1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is labelled. "
     "Labels come from training rows only, and beside it from all rows as in the paper, where selection sees rows "
@@ -117,15 +131,7 @@ EXPERIMENTS = (
         + "The paper: CSFS clearly ahead of the constraint and Laplacian scores, and no worse than Fisher.",
         cells=_cells(SMALL, 1),
         protocol=run_by_features,
-        displays=(
-            Curves("Accuracy by number of features", FEATURES, "number of features", "accuracy (%)"),
-            Table(
-                "Mean gain of CSFS over the sizes (points)",
-                tuple(f"over {name}" for name in FEATURES[1:]),
-                digits=2,
-                row_header="dataset",
-            ),
-        ),
+        displays=_displays("features", FEATURES),
         findings=_findings({"constraint": True, "Laplacian": True, "Fisher": False}),
     ),
     Experiment(
@@ -137,15 +143,7 @@ EXPERIMENTS = (
         "cFLD are short implementations of our own.",
         cells=_cells(SMALL, 2),
         protocol=run_by_pairs,
-        displays=(
-            Curves("Accuracy by number of pairs", PAIRS, "number of pairs", "accuracy (%)"),
-            Table(
-                "Mean gain of CSFS over the numbers of pairs (points)",
-                tuple(f"over {name}" for name in PAIRS[1:]),
-                digits=2,
-                row_header="dataset",
-            ),
-        ),
+        displays=_displays("pairs", PAIRS),
         findings=_findings({"PCA": True, "cFLD": True}),
     ),
     Experiment(
@@ -155,15 +153,7 @@ EXPERIMENTS = (
         about=_ABOUT,
         cells=_cells(WIDE, 1),
         protocol=run_by_features,
-        displays=(
-            Curves("Accuracy by number of features", WIDE_FEATURES, "number of features", "accuracy (%)"),
-            Table(
-                "Mean gain of CSFS over the sizes (points)",
-                tuple(f"over {name}" for name in WIDE_FEATURES[1:]),
-                digits=2,
-                row_header="dataset",
-            ),
-        ),
+        displays=_displays("features", WIDE_FEATURES),
         findings=_findings({"constraint": False, "Laplacian": False, "Fisher": False, "C4": False}),
     ),
     Experiment(
@@ -173,15 +163,7 @@ EXPERIMENTS = (
         about=_ABOUT + "Half the features.",
         cells=_cells(WIDE, 2),
         protocol=run_by_pairs,
-        displays=(
-            Curves("Accuracy by number of pairs", ("CSFS", "constraint"), "number of pairs", "accuracy (%)"),
-            Table(
-                "Mean gain of CSFS over the numbers of pairs (points)",
-                ("over constraint",),
-                digits=2,
-                row_header="dataset",
-            ),
-        ),
+        displays=_displays("pairs", ("CSFS", "constraint")),
         findings=_findings({"constraint": True}),
     ),
 )

@@ -13,7 +13,7 @@ from dubio.information import mutual_information, noise_tolerant_mutual_informat
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.noise import NeighborOrder, estimate_memberships
 from dubio.papers.experiment import Cell, Curves, Experiment, Finding, Table
-from dubio.search import SubsetDistances
+from dubio.subsets import SubsetDistances
 
 MI_NEIGHBORS, NOISE_NEIGHBORS = 8, 3
 INFORMATION = ("MI, wrong label", "MI, clean", "MI, noise-tolerant")

@@ -11,7 +11,7 @@ from dubio.datasets import load
 from dubio.papers.claims import better, enough, the_same
 from dubio.papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio.papers.judges import tuned_balanced_error
-from dubio.selectors.mutual_information import MutualInformationSearch
+from dubio.selectors.mutual_information_search import MutualInformationSearch
 from dubio.supervision import flip_labels
 from dubio.table import standardize
 

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.distances import change_squared_distances, fill_squared_distances
 from dubio._kernels.threads import chunks, run_chunks
-from dubio.search.criterion import ADD
+from dubio.subsets.criterion import ADD
 
 # Rows a kernel works through at a time. Fixed, so that sums over chunks do not depend on the threads.
 ROWS_PER_CHUNK = 128
@@ -46,7 +46,7 @@ class SubsetDistances:
 
     Examples
     --------
-    >>> from dubio.search import REMOVE, SubsetDistances
+    >>> from dubio.subsets import REMOVE, SubsetDistances
     >>> distances = SubsetDistances([[0.0, 0.0], [3.0, 4.0]])
     >>> distances.start([0, 1])
     >>> distances.squared[0, 1]
