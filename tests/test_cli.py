@@ -360,6 +360,74 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["rank", "{sums}", "--soft", "A,B"],
+            "row 0 sum to 3, not to 1 (60 such row(s)): --normalize divides each row",
+        ),
+        (["rank", "{sums}", "--soft", "A,B", "--stream"], "divide each row by its sum in the file"),
+        (["rank", "{sums}", "--soft", "A,N", "--normalize"], "--normalize: row 0 has negative or missing values"),
+        (["rank", "{sums}", "--soft", "Y,Z", "--normalize"], "--normalize: row 0 sums to 0"),
+        (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream"], "leave out --normalize"),
+        (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by their sums: give both"),
+        (
+            ["rank", "{iris}", "-t", "species", "--keep", "50"],
+            "--keep 50, but the table has 5 feature(s): give a number",
+        ),
+        (["rank", "{iris}", "-t", "species", "--alpha", "2"], "--alpha 2.0: give a float in the range (0.0, 1.0)"),
+        (["rank", "{iris}", "-t", "species", "--redundancy", "-1"], "--redundancy -1.0: give a float"),
+        (["rank", "{iris}", "-t", "species", "--jobs", "0"], "--jobs 0: give a number of threads"),
+        (["rank", "{iris}", "-t", "species", "--confidence", "noise"], "--confidence holds "),
+        (["rank", "{iris}", "-t", "noise", "--method", "fisher"], "but the target is numeric"),
+        (["rank", "{iris}", "--ignore", "species", "--method", "fisher"], "and no --target is given"),
+        (["rank", "{iris}", "--ignore", "species", "--pairs", "{pairs}"], "--pairs: cannot pair 0, (1, 1)"),
+        (
+            ["rank", "{iris}", "-t", "species", "--stream", "--ignore", "noise", "--keep", "9"],
+            "--keep 9, but the table",
+        ),
+        (["audit", "{iris}", "-t", "noise"], "an audit needs one class a row, so name the column with the class"),
+        (["audit", "{sums}", "-t", "count"], "an audit needs one class a row, so name the column with the class"),
+    ],
+)
+def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, words, message):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    table = table.assign(A=1.0, B=2.0, N=-1.0, Y=0.0, Z=0.0, count=np.arange(60) // 2)
+    table.to_csv(tmp_path / "sums.csv", index=False)
+    (tmp_path / "pairs.csv").write_text("a,b,kind\n1,1,cannot\n")
+    places = {"iris": folder / "iris.csv", "sums": tmp_path / "sums.csv", "pairs": tmp_path / "pairs.csv"}
+    code, out, err = dubio(capfd, *[word.format(**places) for word in words])
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert message in err
+    for python in ("soft_labels", "n_features_to_select", "n_jobs", "of y ", "y holds", "X has", "parameter of"):
+        assert python not in err
+    if words[0] == "audit":
+        assert "--regression" not in err
+
+
+def test_counts_of_classes_are_normalized(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    table = pd.DataFrame({"x": y + rng.normal(size=60), "z": rng.normal(size=60)})
+    table["never"], table["often"] = np.where(y, 1, 4), np.where(y, 5, 0)  # whole numbers: no votes for class 5
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = [tmp_path / "t.csv", "--soft", "never,often", "--normalize", "--keep", 1]
+    found = ranked(capfd, *words)
+    expected = table[["never", "often"]].div(table[["never", "often"]].sum(axis=1), axis=0)
+    selector = FeatureSelector(n_features_to_select=1).fit(table[["x", "z"]], expected)
+    assert found["kept"] == ["x"] and found["features"][0]["score"] == selector.scores_[0]
+    report = tmp_path / "report.html"
+    assert dubio(capfd, "rank", *words, "--report", report, "--stability", 3)[0] == 0
+    import html
+
+    scope: dict = {}
+    exec(html.unescape(report.read_text().split("In Python:</p><pre><code>")[1].split("</code>")[0]), scope)
+    assert scope["selector"].scores_.tolist() == selector.scores_.tolist()
+    assert "--keep 1" in dubio(capfd, "rank", *words)[1]
+
+
 def test_nothing_stands_out_is_said(capfd, tmp_path):
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef")).assign(y=["p", "q"] * 20)

@@ -12,7 +12,7 @@ from dubio import audit_labels
 from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.progress import step
-from dubio.cli.question import Question, Wishes, ask
+from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
 from dubio.cli.ranking import tell
 from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import read_table
@@ -53,8 +53,7 @@ def _require_classes(question: Question) -> None:
     read = read_supervision(question.y, len(question.y), target="auto", missing_label=question.missing_label)
     if read.kind == "numbers":
         raise UserError(
-            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: an audit "
-            "needs one class a row."
+            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: {NEEDS_CLASSES}."
         )
 
 

@@ -15,6 +15,11 @@ from dubio.supervision import soft_labels
 
 #: A text column with more values than this is a name or free text, not a kind of thing.
 MAX_CATEGORIES = 20
+#: What to do with numbers where only classes will do.
+NEEDS_CLASSES = (
+    "an audit needs one class a row, so name the column with the class, or write the numbers as a few classes first "
+    "(low, high)"
+)
 _COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
 
 
@@ -24,11 +29,13 @@ class Wishes:
 
     target: str | None = None
     soft: tuple[str, ...] = ()
+    normalize: bool = False
     experts: tuple[str, ...] = ()
     confidence: str | None = None
     combine: Literal["average", "dawid-skene"] = "average"
     pairs: str | None = None
     kind: Literal["auto", "classes", "numbers"] = "auto"
+    only_classes: bool = False
     unlabelled: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
@@ -113,6 +120,8 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         raise UserError(f"{' and '.join(given)} both say what the target is: give one of them.")
     if wishes.confidence and not wishes.target:
         raise UserError("--confidence says how sure the class in --target is: give both.")
+    if wishes.normalize and not wishes.soft:
+        raise UserError("--normalize divides the rows of the --soft columns by their sums: give both.")
     if len(wishes.soft) == 1:
         raise UserError(
             f"--soft needs one probability column for each class, two at least; only {quote(wishes.soft[0])} is given."
@@ -125,14 +134,18 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
             _require_number_column(frame, name, "--soft")
         code.append(f"y = table[{list(wishes.soft)!r}]")
         _require_some(frame[list(wishes.soft)], "the columns of --soft")
-        return frame[list(wishes.soft)].astype(np.float64), "classes", "auto"
+        table = frame[list(wishes.soft)].astype(np.float64)
+        if not wishes.normalize:
+            return table, "classes", "auto"
+        code.append("y = soft_labels(y.astype(float), normalize=True)")
+        return soft_labels(table, normalize=True), "classes", "auto"
     if wishes.experts:
         votes = _hide(frame[list(wishes.experts)], wishes.unlabelled)
         _require_some(votes, "the columns of --experts")
         code.append(_hiding_code(f"table[{list(wishes.experts)!r}]", wishes.unlabelled, "votes"))
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
         code.append(f"y = soft_labels(votes.to_numpy(dtype=object){tail})")
-        return _soft(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
+        return soft_labels(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
     if wishes.target is None:
         code.append("y = None")
         return None, "auto", "auto"
@@ -140,7 +153,7 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
     _require_some(column, f"target {quote(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
     kind = wishes.kind
-    _refuse_id(column, wishes.target, kind)
+    _refuse_id(column, wishes.target, wishes)
     if kind == "numbers":
         _require_number_column(frame, wishes.target, "--regression")
     elif not _is_number(column):
@@ -156,15 +169,8 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
         _require_number_column(frame, wishes.confidence, "--confidence")
         code.append(f"y = soft_labels(y, confidence=table[{wishes.confidence!r}].fillna(1.0))")
         sure = frame[wishes.confidence].fillna(1.0)
-        return _soft(column, confidence=sure, missing_label=missing_label), "classes", missing_label
+        return soft_labels(column, confidence=sure, missing_label=missing_label), "classes", missing_label
     return column, kind, missing_label
-
-
-def _soft(labels: Any, **options: Any) -> Any:
-    try:
-        return soft_labels(labels, **options)
-    except ValueError as error:
-        raise UserError(str(error)) from error
 
 
 def _hide(values: Any, marks: tuple[str, ...]) -> Any:
@@ -183,17 +189,21 @@ def _require_some(values: Any, what: str) -> None:
         raise UserError(f"{what} has no value in any of the {len(values)} row(s): all labels are missing.")
 
 
-def _refuse_id(column: Any, name: str, kind: str) -> None:
+def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
     known = column.dropna()
-    if kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
+    if wishes.kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
         return
     whole = _is_number(column) and bool((known == np.floor(known.astype(np.float64))).all())
-    if _is_number(column) and not whole and kind != "classes":
+    if _is_number(column) and not whole and wishes.kind != "classes":
         return
-    hint = "; if it is a number to predict, add --regression" if _is_number(column) else ""
+    what, todo = "an identifier", "give the column to explain"
+    if _is_number(column) and wishes.only_classes:
+        what, todo = "an identifier or a number to predict", NEEDS_CLASSES
+    elif _is_number(column):
+        todo += "; if it is a number to predict, add --regression"
     raise UserError(
-        f"target {quote(name)} has a different value in each of its {len(known)} row(s), so it looks like an "
-        f"identifier: give the column to explain{hint}."
+        f"target {quote(name)} has a different value in each of its {len(known)} row(s), so it looks like {what}: "
+        f"{todo}."
     )
 
 

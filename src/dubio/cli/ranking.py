@@ -11,7 +11,7 @@ from typing import Any
 import joblib
 from sklearn.base import clone
 
-from dubio.cli.errors import UserError, quote
+from dubio.cli.errors import UserError, in_command_words, quote
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
 from dubio.cli.progress import step
 from dubio.cli.question import Question, Wishes, ask
@@ -138,7 +138,7 @@ def _write_report(
             with notes_from_warnings(notes):
                 audit = audit_question(question, "pooled", options.seed, options.jobs)
         except ValueError as error:
-            notes.append(f"the labels were not audited: {error}")
+            notes.append(f"the labels were not audited: {in_command_words(str(error))}")
     with step("writing the report"):
         findings = gather(
             selector,
@@ -249,7 +249,10 @@ def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top:
     hidden = len(rows) - len(shown)
     more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
     print_table(
-        f"Features for {asked}" if asked else "Features, without a target", columns, shown, f"{more}{explanation}"
+        f"Features for {asked}" if asked else "Features, without a target",
+        columns,
+        shown,
+        f"{more}{in_command_words(explanation)}",
     )
 
 
