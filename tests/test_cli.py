@@ -407,6 +407,44 @@ def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, 
         assert "--regression" not in err
 
 
+def test_decimal_commas_from_file_to_answer(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    table.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    small = tmp_path / "small.csv"
+    words = ["-t", "species", "--json", "--seed", 1]
+    expected = json.loads(dubio(capfd, "rank", folder / "iris.csv", *words)[1])
+    code, out, err = dubio(capfd, "rank", tmp_path / "comma.csv", *words, "--save-table", small)
+    assert code == 0 and json.loads(out)["features"] == expected["features"]
+    assert err.startswith("dubio: 5 column(s) of numbers with a decimal comma were read as numbers: 'sepal_length'")
+    assert pd.read_csv(small)["petal_width"].tolist() == table["petal_width"].tolist()
+    # marks such as 1,3 are classes if one says so, and numbers if not
+    table["mark"] = np.repeat(["1,0", "1,3", "1,7"], 50)
+    table.drop(columns="species").to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    assert "3 classes" in ranked(capfd, tmp_path / "comma.csv", "-t", "mark", "--classes")["labels"]
+    assert "numeric" in ranked(capfd, tmp_path / "comma.csv", "-t", "mark")["labels"]
+
+
+def test_odd_class_names_are_told(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    table.loc[:2, "species"] = ["Setosa", "Setosa", "setosa "]
+    table.loc[60:62, "species"] = "None"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for command in ("rank", "audit"):
+        code, _, err = dubio(capfd, command, tmp_path / "t.csv", "-t", "species")
+        assert code == 0 and "Warning" not in err
+        told = [line for line in err.splitlines() if "differ by case or blanks only" in line]
+        assert told == [
+            "dubio: the target has classes that differ by case or blanks only: 'Setosa' (2 row(s)), 'setosa' "
+            "(47 row(s)), 'setosa ' (1 row(s)). They are read as different classes: write them alike if they are one."
+        ]
+        assert err.count("'None' (3 row(s))") == 1 and "--unlabelled VALUE reads such rows as without" in err
+        assert "'None'" not in dubio(capfd, command, tmp_path / "t.csv", "-t", "species", "--unlabelled", "None")[2]
+    votes = table.assign(other=table["species"])
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    code, _, err = dubio(capfd, "rank", tmp_path / "votes.csv", "--experts", "species,other", "--keep", 2)
+    assert code == 0 and "'Setosa' (4 row(s))" in err and "Warning" not in err
+
+
 def test_counts_of_classes_are_normalized(capfd, tmp_path):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], 30)

@@ -15,7 +15,7 @@ from dubio.cli.progress import step
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
 from dubio.cli.ranking import tell
 from dubio.cli.run import notes_from_warnings
-from dubio.cli.tables import read_table
+from dubio.cli.tables import read_parted_table
 from dubio.supervision import read_supervision
 from dubio.table import standardize
 
@@ -53,7 +53,8 @@ def _require_classes(question: Question) -> None:
     read = read_supervision(question.y, len(question.y), target="auto", missing_label=question.missing_label)
     if read.kind == "numbers":
         raise UserError(
-            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: {NEEDS_CLASSES}."
+            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: "
+            f"{NEEDS_CLASSES}."
         )
 
 
@@ -76,10 +77,11 @@ def audit_table(
 ) -> None:
     """Read, doubt, and print the suspicious labels."""
     with step(f"reading {path}"):
-        frame = read_table(path)
-    question = ask(frame, wishes, path)
+        frame, separator = read_parted_table(path)
+    question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
-    _require_classes(question)
+    with notes_from_warnings(notes):
+        _require_classes(question)
     alone = question.y.value_counts()
     alone = alone[alone == 1].index.tolist()
     if alone:

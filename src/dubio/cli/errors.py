@@ -70,6 +70,7 @@ _WORDS = tuple(
         (r"^y has a negative probability", "--soft: there is a negative probability"),
         (r"^y has NaN in some but not all classes of row", "--soft: some but not all classes are empty in row"),
         (r"^Input y contains infinity", "the target holds infinity"),
+        (r": write None for rows without a label", ": --unlabelled VALUE reads such rows as without a label"),
         (r"^y mixes types", "the target mixes types"),
         (r"^(?:Unknown label type: )?y (has|holds)", r"the target \1"),
         (r", but y holds no labels", ", and no --target is given"),

@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.cli.decimal_commas import read_decimal_commas
 from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.tables import MISSING, require_columns, separator_of, table_format
+from dubio.cli.run import notes_from_warnings
+from dubio.cli.tables import MISSING, require_columns, table_format
 from dubio.supervision import soft_labels
 
 #: A text column with more values than this is a name or free text, not a kind of thing.
@@ -48,7 +50,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Question:
-    """Features as numbers, the target as a selector takes it, and the code that makes both."""
+    """Features as numbers, the target as a selector takes it, the code that makes both, the table they are from."""
 
     features: Any
     sources: list[str]
@@ -60,6 +62,7 @@ class Question:
     missing_label: Any = "auto"
     notes: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
+    table: Any = None
 
     @property
     def asked(self) -> str:
@@ -77,12 +80,18 @@ class Question:
         return {"must_link": self.must_link, "cannot_link": self.cannot_link}
 
 
-def ask(frame: Any, wishes: Wishes, path: str) -> Question:
-    """Check the wishes against the table and part it into features and target."""
+def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question:
+    """Check the wishes against the table and part it into features and target.
+
+    ``separator`` is what parts the columns in the file: where that is no comma, a comma may be a decimal one.
+    """
     _check_wishes(frame, wishes)
     notes: list[str] = []
-    code = [*_reading_code(path)]
-    y, kind, missing_label = _target(frame, wishes, code)
+    code = [*_reading_code(path, separator)]
+    if separator != ",":
+        frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
+    with notes_from_warnings(notes):
+        y, kind, missing_label = _target(frame, wishes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.experts) if name]
     apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
     if not wishes.is_supervised:
@@ -95,7 +104,13 @@ def ask(frame: Any, wishes: Wishes, path: str) -> Question:
             f"must_link = {must.tolist() if len(must) <= 20 else '...  # first column, second column'}",
             f"cannot_link = {cannot.tolist() if len(cannot) <= 20 else '...  # of ' + repr(wishes.pairs)}",
         ]
-    return Question(features, sources, y, target_names, must, cannot, kind, missing_label, notes, code)
+    return Question(features, sources, y, target_names, must, cannot, kind, missing_label, notes, code, frame)
+
+
+def _as_written(wishes: Wishes) -> tuple[str, ...]:
+    """Columns of names, whatever they look like; an audit is to see that its target holds numbers."""
+    is_class = wishes.target and wishes.kind == "classes" and not wishes.only_classes
+    return (*wishes.nominal, *wishes.experts, *([wishes.target] if is_class and wishes.target else []))
 
 
 def _check_wishes(frame: Any, wishes: Wishes) -> None:
@@ -322,16 +337,11 @@ def _counts_rows(column: Any, name: str) -> bool:
     return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())
 
 
-def _reading_code(path: str) -> list[str]:
+def _reading_code(path: str, separator: str) -> list[str]:
     reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path))
     if reader:
         return [f"table = {reader}({path!r})"]
-    if path == "-":
-        return [
-            "import sys",
-            "",
-            f"table = pd.read_csv(sys.stdin, keep_default_na=False, na_values={['', *MISSING]!r})",
-        ]
-    separator = separator_of(path)
+    source = "sys.stdin" if path == "-" else repr(path)
     sep = "" if separator == "," else f", sep={separator!r}"
-    return [f"table = pd.read_csv({path!r}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"]
+    code = f"table = pd.read_csv({source}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"
+    return ["import sys", "", code] if path == "-" else [code]

@@ -16,7 +16,7 @@ from dubio.cli.output import as_csv, as_json, print_table, print_text, records, 
 from dubio.cli.progress import step
 from dubio.cli.question import Question, Wishes, ask
 from dubio.cli.run import notes_from_warnings
-from dubio.cli.tables import frame_bytes, read_table, table_format
+from dubio.cli.tables import frame_bytes, read_parted_table, table_format
 from dubio.files import write_whole
 from dubio.significance import stability
 
@@ -47,8 +47,8 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     if options.save_table:
         table_format(options.save_table)
     with step(f"reading {path}"):
-        frame = read_table(path)
-    question = ask(frame, wishes, path)
+        frame, separator = read_parted_table(path)
+    question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
     selector = _selector(question, options)
     with step("ranking"), notes_from_warnings(notes):
@@ -58,7 +58,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     if options.report:
         _write_report(path, question, selector, sure, options, notes)
     if options.save_table:
-        _save_table(frame, question, wishes, selector, options.save_table)
+        _save_table(question, wishes, selector, options.save_table)
     _print(path, question, selector, sure, options, notes)
 
 
@@ -184,11 +184,11 @@ def python_code(question: Question, options: RankOptions) -> str:
     )
 
 
-def _save_table(frame: Any, question: Question, wishes: Wishes, selector: Any, path: str) -> None:
+def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) -> None:
     kept = {source for source, keep in zip(question.sources, selector.support_, strict=True) if keep}
     target = {*question.target_names, *([wishes.confidence] if wishes.confidence else [])}
-    chosen = [name for name in frame.columns if name in kept or name in target]
-    write_whole(path, frame_bytes(frame[chosen], path))
+    chosen = [name for name in question.table.columns if name in kept or name in target]
+    write_whole(path, frame_bytes(question.table[chosen], path))
 
 
 def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
