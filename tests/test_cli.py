@@ -270,6 +270,25 @@ def test_progress_is_shown_to_a_person_only(folder):
     assert out.startswith("rank,feature,") and "\x1b" not in out
 
 
+def test_permutations_are_counted(capfd, folder, monkeypatch):
+    import contextlib
+
+    told: dict[str, list[tuple[int, int]]] = {}
+
+    @contextlib.contextmanager
+    def step(what):
+        yield lambda done, total: told.setdefault(what, []).append((done, total))
+
+    monkeypatch.setattr("dubio.cli.ranking.step", step)
+    ranked(capfd, folder / "iris.csv", "-t", "species", "-m", "relieff")
+    counts = told["ranking"]
+    assert len(counts) > 2 and [done for done, _ in counts] == sorted(done for done, _ in counts)
+    assert all(done <= total for done, total in counts)
+    told.clear()
+    FeatureSelector("relieff").fit(*load_iris(return_X_y=True))  # nobody watches any longer
+    assert told == {}
+
+
 def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
     table = pd.read_csv(folder / "iris.csv")
     table.loc[7, "species"] = "unique"
@@ -544,6 +563,35 @@ def test_interrupted_run_is_one_line(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["long.parquet"]
 
 
+def test_interrupted_imports_are_one_line(tmp_path):
+    slow = tmp_path / "dubio"
+    slow.mkdir()
+    (slow / "__init__.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dubio_command", "methods"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and err == "dubio: interrupted.\n"
+
+
+def test_the_command_starts_where_the_package_says(folder):
+    import tomllib
+
+    scripts = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"dubio": "dubio_command:main"}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    words = [sys.executable, "-m", "dubio_command", "rank", str(folder / "nope.csv"), "-t", "species"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and done.stderr.startswith("dubio: no such file")
+
+
 def test_folder_without_permission(folder, tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
@@ -584,6 +632,7 @@ def test_demo_writes_its_report(tmp_path, capfd):
     code, text, err = dubio(capfd, "demo", "--report", out)
     assert code == 0 and err == ""
     assert str(out) in text and "clean labels" in text
+    assert "what is kept is decided by a test" in text
     assert "<h1>" in out.read_text()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from dubio.cli.ranking import tell
 from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import read_parted_table
 from dubio.supervision import read_supervision
+from dubio.supervision.class_names import OddClassNames
 from dubio.table import standardize
 
 #: From so many features on, labels are doubted in the table's main directions.
@@ -31,7 +33,8 @@ def audit_question(question: Question, engine: Any, seed: int, jobs: int | None)
     labels = question.y.mask(question.y.map(question.y.value_counts()) == 1)
     if filled.shape[1] > MANY_FEATURES:
         filled = _main_directions(filled.to_numpy(), seed)
-    with step("doubting the labels") as advance:
+    with step("doubting the labels") as advance, warnings.catch_warnings():
+        warnings.simplefilter("ignore", OddClassNames)  # said when the target was read, with all its classes
         done = {"steps": 0}
 
         def progress(what: str, fold: int, total: int) -> None:

@@ -19,6 +19,7 @@ from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import frame_bytes, read_parted_table, table_format
 from dubio.files import write_whole
 from dubio.significance import stability
+from dubio.significance.permutation import watch_permutations
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
     selector = _selector(question, options)
-    with step("ranking"), notes_from_warnings(notes):
+    with step("ranking") as advance, watch_permutations(advance), notes_from_warnings(notes):
         selector.fit(question.features, question.y, **question.fit_arguments)
     draws = options.draws if options.draws is not None else (_usual_draws(selector, question) if options.report else 0)
     sure = _stability(selector, question, options, draws) if draws else None
