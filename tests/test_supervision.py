@@ -204,7 +204,7 @@ def test_classes_of_the_same_name_are_refused():
 def test_counts_are_normalized_as_a_table_of_whole_numbers():
     counts = [[3, 1], [0, 4]]
     assert soft_labels(np.array(counts), normalize=True).memberships.tolist() == [[0.75, 0.25], [0.0, 1.0]]
-    assert soft_labels(np.array(counts)).n_classes == 4  # votes
+    assert soft_labels(np.array(counts)).classes.tolist() == [0, 1, 3, 4]  # votes
 
 
 def test_own_missing_label():
