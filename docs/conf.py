@@ -17,4 +17,5 @@ html_theme = "furo"
 html_title = f"dubio {release}"
 exclude_patterns = ["_build"]
 # Names such as :class:`Supervision` inside docstrings are text where they are not documented.
-suppress_warnings = ["ref.python", "toc.empty_glob"]
+# The pages of the papers name their own anchors in HTML, where GitHub finds them too.
+suppress_warnings = ["ref.python", "toc.empty_glob", "myst.xref_missing"]

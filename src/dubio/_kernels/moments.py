@@ -10,6 +10,10 @@ from typing import Any
 import numba
 import numpy as np
 
+from dubio._kernels.cache_lines import LINE, add_to_line, prefetch_line
+
+#: Stored values of a sparse table between asking for the sums of one and adding to them.
+_AHEAD = np.uint64(24)
 #: Rows of a Fortran-ordered table that are turned into row order at a time, in the fastest cache (a multiple of 4).
 _BLOCK = 64
 
@@ -160,45 +164,27 @@ def class_sums_coded(
 def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> None:
     """Add rows ``start:stop`` of a CSR table to ``sums``: zeros add nothing.
 
-    ``sums`` is flat: for each feature its K sums of ``p_ik v`` and then its K sums of ``p_ik v^2``, side by side,
-    so that a stored value costs one trip to memory and not 2 K of them. Two and three classes are written out.
+    ``sums`` is flat: for each feature and each four classes a line of their sums of ``p_ik v`` and then of
+    ``p_ik v^2``, so that a stored value costs one trip to memory, asked for some values ahead, and not 2 K of them.
     A bad value shows in every class, whatever its membership.
     """
-    # Unsigned positions: signed ones would be looked at for a sign, once for each sum.
-    n_classes = np.uint64(P.shape[1])
-    one, two, three = np.uint64(1), np.uint64(2), np.uint64(3)
-    four, five, six = np.uint64(4), np.uint64(5), np.uint64(6)
+    n_classes = P.shape[1]
+    half = LINE // 2
+    width = LINE * ((n_classes + half - 1) // half)
+    row = np.zeros(width)
+    # Unsigned positions: signed ones would be looked at for a sign, once for each value.
+    step, line = np.uint64(width), np.uint64(LINE)
+    last = np.uint64(max(indptr[stop] - 1, 0))
     for i in range(start, stop):
-        if n_classes == two:
-            p0, p1 = P[i, 0], P[i, 1]
-            for e in range(indptr[i], indptr[i + 1]):
-                v = np.float64(data[e])
-                a = four * np.uint64(indices[e])
-                q0, q1 = p0 * v, p1 * v
-                sums[a] += q0
-                sums[a + one] += q1
-                sums[a + two] += q0 * v
-                sums[a + three] += q1 * v
-        elif n_classes == three:
-            p0, p1, p2 = P[i, 0], P[i, 1], P[i, 2]
-            for e in range(indptr[i], indptr[i + 1]):
-                v = np.float64(data[e])
-                a = six * np.uint64(indices[e])
-                q0, q1, q2 = p0 * v, p1 * v, p2 * v
-                sums[a] += q0
-                sums[a + one] += q1
-                sums[a + two] += q2
-                sums[a + three] += q0 * v
-                sums[a + four] += q1 * v
-                sums[a + five] += q2 * v
-        else:
-            for e in range(indptr[i], indptr[i + 1]):
-                v = np.float64(data[e])
-                a = two * n_classes * np.uint64(indices[e])
-                for k in range(n_classes):
-                    q = P[i, k] * v
-                    sums[a + k] += q
-                    sums[a + n_classes + k] += q * v
+        for k in range(n_classes):
+            at = LINE * (k // half) + k % half
+            row[at] = row[at + half] = P[i, k]
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            prefetch_line(sums, step * np.uint64(indices[min(e + _AHEAD, last)]))
+            a, v = step * np.uint64(indices[e]), np.float64(data[e])
+            add_to_line(sums, a, row, np.uint64(0), v)
+            for at in range(line, step, line):  # more than four classes
+                add_to_line(sums, a + at, row, at, v)
 
 
 @numba.njit(cache=True, nogil=True)

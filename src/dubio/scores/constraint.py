@@ -72,6 +72,7 @@ def constraint_score(
     supervision = read_supervision(y, n_rows)
     codes = class_codes(supervision)
     if only_labels:
+        assert supervision.memberships is not None
         return score_classes(class_moments(table, supervision.memberships, column_names(X)))
     return score_groups(table, row_groups(pairs, n_rows, codes))
 

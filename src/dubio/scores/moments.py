@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio._kernels.cache_lines import LINE
 from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.table import CANCELLED, Matrix, check_finite, check_overflow
@@ -161,17 +162,19 @@ def _sparse_moments(
         X = X.copy()
         X.sum_duplicates()
     d, n_classes = X.shape[1], P.shape[1]
+    n_lines = -(-2 * n_classes // LINE)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
-        sums = np.zeros(d * 2 * n_classes)
+        sums = np.zeros(d * n_lines * LINE)
         class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
         return sums
 
-    parts = run_chunks(work, _sparse_pieces(X.indptr, d * 2 * n_classes), n_threads)
+    parts = run_chunks(work, _sparse_pieces(X.indptr, d * n_lines * LINE), n_threads)
     sums = parts[0]
     for part in parts[1:]:
         sums += part
-    first, second = sums.reshape(d, 2, n_classes).transpose(1, 2, 0)
+    lines = sums.reshape(d, n_lines, 2, LINE // 2).transpose(2, 1, 3, 0)
+    first, second = lines.reshape(2, -1, d)[:, :n_classes]
     if not np.isfinite(sums.sum()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow((first + second).sum(axis=0), names)
