@@ -632,7 +632,7 @@ def test_demo_writes_its_report(tmp_path, capfd):
     code, text, err = dubio(capfd, "demo", "--report", out)
     assert code == 0 and err == ""
     assert str(out) in text and "clean labels" in text
-    assert "what is kept is decided by a test" in text
+    assert "Rank and kept come from separate criteria" in text
     assert "<h1>" in out.read_text()
 
 

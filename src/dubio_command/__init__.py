@@ -15,7 +15,12 @@ def main() -> None:
     import dubio.cli
 
     signal.signal(signal.SIGINT, before)
-    dubio.cli.main()
+    try:
+        dubio.cli.main()
+    except KeyboardInterrupt:  # between here and where the command listens itself
+        if "--debug" in sys.argv:
+            raise
+        _leave()
 
 
 def _leave(*_: Any) -> None:
