@@ -270,6 +270,25 @@ def test_progress_is_shown_to_a_person_only(folder):
     assert out.startswith("rank,feature,") and "\x1b" not in out
 
 
+def test_permutations_are_counted(capfd, folder, monkeypatch):
+    import contextlib
+
+    told: dict[str, list[tuple[int, int]]] = {}
+
+    @contextlib.contextmanager
+    def step(what):
+        yield lambda done, total: told.setdefault(what, []).append((done, total))
+
+    monkeypatch.setattr("dubio.cli.ranking.step", step)
+    ranked(capfd, folder / "iris.csv", "-t", "species", "-m", "relieff")
+    counts = told["ranking"]
+    assert len(counts) > 2 and [done for done, _ in counts] == sorted(done for done, _ in counts)
+    assert all(done <= total for done, total in counts)
+    told.clear()
+    FeatureSelector("relieff").fit(*load_iris(return_X_y=True))  # nobody watches any longer
+    assert told == {}
+
+
 def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
     table = pd.read_csv(folder / "iris.csv")
     table.loc[7, "species"] = "unique"
@@ -360,6 +379,112 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
     assert sorted(tmp_path.iterdir()) == before
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["rank", "{sums}", "--soft", "A,B"],
+            "row 0 sum to 3, not to 1 (60 such row(s)): --normalize divides each row",
+        ),
+        (["rank", "{sums}", "--soft", "A,B", "--stream"], "divide each row by its sum in the file"),
+        (["rank", "{sums}", "--soft", "A,N", "--normalize"], "--normalize: row 0 has negative or missing values"),
+        (["rank", "{sums}", "--soft", "Y,Z", "--normalize"], "--normalize: row 0 sums to 0"),
+        (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream"], "leave out --normalize"),
+        (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by their sums: give both"),
+        (
+            ["rank", "{iris}", "-t", "species", "--keep", "50"],
+            "--keep 50, but the table has 5 feature(s): give a number",
+        ),
+        (["rank", "{iris}", "-t", "species", "--alpha", "2"], "--alpha 2.0: give a float in the range (0.0, 1.0)"),
+        (["rank", "{iris}", "-t", "species", "--redundancy", "-1"], "--redundancy -1.0: give a float"),
+        (["rank", "{iris}", "-t", "species", "--jobs", "0"], "--jobs 0: give a number of threads"),
+        (["rank", "{iris}", "-t", "species", "--confidence", "noise"], "--confidence holds "),
+        (["rank", "{iris}", "-t", "noise", "--method", "fisher"], "but the target is numeric"),
+        (["rank", "{iris}", "--ignore", "species", "--method", "fisher"], "and no --target is given"),
+        (["rank", "{iris}", "--ignore", "species", "--pairs", "{pairs}"], "--pairs: cannot pair 0, (1, 1)"),
+        (
+            ["rank", "{iris}", "-t", "species", "--stream", "--ignore", "noise", "--keep", "9"],
+            "--keep 9, but the table",
+        ),
+        (["audit", "{iris}", "-t", "noise"], "an audit needs one class a row, so name the column with the class"),
+        (["audit", "{sums}", "-t", "count"], "an audit needs one class a row, so name the column with the class"),
+    ],
+)
+def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, words, message):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(60, 2)), columns=["x", "z"])
+    table = table.assign(A=1.0, B=2.0, N=-1.0, Y=0.0, Z=0.0, count=np.arange(60) // 2)
+    table.to_csv(tmp_path / "sums.csv", index=False)
+    (tmp_path / "pairs.csv").write_text("a,b,kind\n1,1,cannot\n")
+    places = {"iris": folder / "iris.csv", "sums": tmp_path / "sums.csv", "pairs": tmp_path / "pairs.csv"}
+    code, out, err = dubio(capfd, *[word.format(**places) for word in words])
+    assert (code, out) == (2, "") and err.count("\n") == 1
+    assert message in err
+    for python in ("soft_labels", "n_features_to_select", "n_jobs", "of y ", "y holds", "X has", "parameter of"):
+        assert python not in err
+    if words[0] == "audit":
+        assert "--regression" not in err
+
+
+def test_decimal_commas_from_file_to_answer(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    table.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    small = tmp_path / "small.csv"
+    words = ["-t", "species", "--json", "--seed", 1]
+    expected = json.loads(dubio(capfd, "rank", folder / "iris.csv", *words)[1])
+    code, out, err = dubio(capfd, "rank", tmp_path / "comma.csv", *words, "--save-table", small)
+    assert code == 0 and json.loads(out)["features"] == expected["features"]
+    assert err.startswith("dubio: 5 column(s) of numbers with a decimal comma were read as numbers: 'sepal_length'")
+    assert pd.read_csv(small)["petal_width"].tolist() == table["petal_width"].tolist()
+    # marks such as 1,3 are classes if one says so, and numbers if not
+    table["mark"] = np.repeat(["1,0", "1,3", "1,7"], 50)
+    table.drop(columns="species").to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
+    assert "3 classes" in ranked(capfd, tmp_path / "comma.csv", "-t", "mark", "--classes")["labels"]
+    assert "numeric" in ranked(capfd, tmp_path / "comma.csv", "-t", "mark")["labels"]
+
+
+def test_odd_class_names_are_told(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv")
+    table.loc[:2, "species"] = ["Setosa", "Setosa", "setosa "]
+    table.loc[60:62, "species"] = "None"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for command in ("rank", "audit"):
+        code, _, err = dubio(capfd, command, tmp_path / "t.csv", "-t", "species")
+        assert code == 0 and "Warning" not in err
+        told = [line for line in err.splitlines() if "differ by case or blanks only" in line]
+        assert told == [
+            "dubio: the target has classes that differ by case or blanks only: 'Setosa' (2 row(s)), 'setosa' "
+            "(47 row(s)), 'setosa ' (1 row(s)). They are read as different classes: write them alike if they are one."
+        ]
+        assert err.count("'None' (3 row(s))") == 1 and "--unlabelled VALUE reads such rows as without" in err
+        assert "'None'" not in dubio(capfd, command, tmp_path / "t.csv", "-t", "species", "--unlabelled", "None")[2]
+    votes = table.assign(other=table["species"])
+    votes.to_csv(tmp_path / "votes.csv", index=False)
+    code, _, err = dubio(capfd, "rank", tmp_path / "votes.csv", "--experts", "species,other", "--keep", 2)
+    assert code == 0 and "'Setosa' (4 row(s))" in err and "Warning" not in err
+
+
+def test_counts_of_classes_are_normalized(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    table = pd.DataFrame({"x": y + rng.normal(size=60), "z": rng.normal(size=60)})
+    table["never"], table["often"] = np.where(y, 1, 4), np.where(y, 5, 0)  # whole numbers: no votes for class 5
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = [tmp_path / "t.csv", "--soft", "never,often", "--normalize", "--keep", 1]
+    found = ranked(capfd, *words)
+    expected = table[["never", "often"]].div(table[["never", "often"]].sum(axis=1), axis=0)
+    selector = FeatureSelector(n_features_to_select=1).fit(table[["x", "z"]], expected)
+    assert found["kept"] == ["x"] and found["features"][0]["score"] == selector.scores_[0]
+    report = tmp_path / "report.html"
+    assert dubio(capfd, "rank", *words, "--report", report, "--stability", 3)[0] == 0
+    import html
+
+    scope: dict = {}
+    exec(html.unescape(report.read_text().split("In Python:</p><pre><code>")[1].split("</code>")[0]), scope)
+    assert scope["selector"].scores_.tolist() == selector.scores_.tolist()
+    assert "--keep 1" in dubio(capfd, "rank", *words)[1]
+
+
 def test_nothing_stands_out_is_said(capfd, tmp_path):
     rng = np.random.default_rng(1)
     table = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef")).assign(y=["p", "q"] * 20)
@@ -438,6 +563,35 @@ def test_interrupted_run_is_one_line(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["long.parquet"]
 
 
+def test_interrupted_imports_are_one_line(tmp_path):
+    slow = tmp_path / "dubio"
+    slow.mkdir()
+    (slow / "__init__.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dubio_command", "methods"],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert process.returncode == 130 and err == "dubio: interrupted.\n"
+
+
+def test_the_command_starts_where_the_package_says(folder):
+    import tomllib
+
+    scripts = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["scripts"]
+    assert scripts == {"dubio": "dubio_command:main"}
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    words = [sys.executable, "-m", "dubio_command", "rank", str(folder / "nope.csv"), "-t", "species"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 2 and done.stderr.startswith("dubio: no such file")
+
+
 def test_folder_without_permission(folder, tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
@@ -478,6 +632,7 @@ def test_demo_writes_its_report(tmp_path, capfd):
     code, text, err = dubio(capfd, "demo", "--report", out)
     assert code == 0 and err == ""
     assert str(out) in text and "clean labels" in text
+    assert "Rank and kept come from separate criteria" in text
     assert "<h1>" in out.read_text()
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -240,9 +242,30 @@ def test_nan_is_located_by_column_name(case):
     frame.loc[[5, 9], "c"] = np.nan
     with pytest.raises(ValueError, match=r"NaN: column 'c' \(position 2\) has it in 2 row\(s\), first in row 5"):
         clone(estimator).fit(frame, y)
+    frame.loc[0, ["e", "f"]] = np.nan
+    with pytest.raises(
+        ValueError, match=r"2 more column\(s\) have it too: 'e', 'f'. Fill .*SimpleImputer.*FeatureSelector"
+    ):
+        clone(estimator).fit(frame, y)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
     frame["c"] = np.where(frame.index == 11, np.inf, 0.0)
     with pytest.raises(ValueError, match=r"infinity: column 'c'.*first in row 11"):
         clone(estimator).fit(frame, y)
+
+
+def test_columns_of_the_same_name_are_refused(case):
+    estimator, X, y = case
+    frame = pd.DataFrame(X, columns=list("abcabf"))
+    with pytest.raises(ValueError, match=r"X has more than one column .*: 'a' \(2 columns\), 'b' \(2 columns\)"):
+        clone(estimator).fit(frame, y)
+
+
+def test_transform_before_fit_says_only_that(case):
+    estimator, X, _ = case
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(NotFittedError):
+            clone(estimator).transform(pd.DataFrame(X, columns=list("abcdef")))
 
 
 def test_rows_of_y_must_match(case):

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
+from sklearn.linear_model import LogisticRegression
 
 from dubio import (
     ConstraintScore,
@@ -135,6 +137,35 @@ def test_bad_options(options, message):
     X, y = _table()
     with pytest.raises(ValueError, match=message):
         stability(FisherScore(), X, y, **options)
+
+
+@pytest.mark.filterwarnings("ignore:Features .* are constant")
+@pytest.mark.parametrize(
+    ("selector", "ranks"),
+    [
+        (SelectKBest(k=2), [1, 2, 3, 4]),
+        (RFE(LogisticRegression(), n_features_to_select=2), [1, 1, 2, 3]),
+        (SelectFromModel(LogisticRegression(), max_features=2, threshold=-np.inf), [1, 1, 2, 2]),
+    ],
+)
+def test_selectors_of_scikit_learn(selector, ranks):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 60)
+    X = rng.normal(size=(120, 4))
+    X[60:, :2] += [4.0, 3.0]
+    X[:, 3] = 0.0  # its score is NaN
+    with np.errstate(all="ignore"):
+        found = stability(selector, X, y, n_draws=5)
+    assert found.frequency.tolist() == [1.0, 1.0, 0.0, 0.0]
+    assert sorted(found.rankings[0].tolist()) == ranks and found.index.value == 1.0
+    P = pd.DataFrame({"a": np.where(y == "a", 0.9, 0.1), "b": np.where(y == "a", 0.1, 0.9)})
+    assert stability(selector, X[:, :3], P, n_draws=3).resample == "labels"
+
+
+def test_what_is_no_selector_is_refused():
+    X, y = np.zeros((4, 2)), [0, 1, 0, 1]
+    with pytest.raises(TypeError, match=r"selector is LogisticRegression\(\): give a feature selector"):
+        stability(LogisticRegression(), X, y)
 
 
 def test_rows_are_not_drawn_beside_pairs():

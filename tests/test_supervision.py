@@ -23,6 +23,7 @@ from dubio.supervision import (
     soft_labels,
     unsure_expert,
 )
+from dubio.supervision.class_names import OddClassNames
 
 # --- forms ---------------------------------------------------------------------------------------------------
 
@@ -166,6 +167,44 @@ def test_both_minus_one_and_nan_warns():
 
 def test_text_minus_one_is_a_class():
     assert list(read_supervision(["-1", "1", "-1"], 3).classes) == ["-1", "1"]
+
+
+def test_missing_labels_in_words_are_named():
+    labels = ["a", "", "b", "nan", "NaN", "nan", "None", "none", "b"]
+    with pytest.warns(OddClassNames, match=r"'' \(1 row.*'NaN' \(1 row.*'None' \(1 row.*'nan' \(2 row.*write None"):
+        read = read_supervision(labels, 9)
+    assert read.n_labelled == 9 and read.n_classes == 7
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_supervision(["none", "mild", None, "none"], 4)
+        read_supervision(["nan", "a", "b"], 3, missing_label="nan")
+
+
+def test_classes_in_two_spellings_are_named_and_not_merged():
+    labels = ["yes", "Yes ", "no", "YES", "yes"]
+    with pytest.warns(OddClassNames, match=r"'YES' \(1 row\(s\)\), 'Yes ' \(1 row\(s\)\), 'yes' \(2 row") as caught:
+        read = read_supervision(labels, 5)
+    assert len(caught) == 1 and read.n_classes == 4
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.warns(UserWarning) as caught:
+        dubio.FeatureSelector(n_features_to_select=1).fit(X, labels * 8)
+    assert sum(issubclass(warning.category, OddClassNames) for warning in caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read_supervision([1, 2, 1], 3)
+        read_supervision(["yes", "no"], 2)
+
+
+def test_classes_of_the_same_name_are_refused():
+    P = pd.DataFrame([[0.5, 0.5], [0.1, 0.9]], columns=["k", "k"])
+    with pytest.raises(ValueError, match=r"y has more than one column of the same name: 'k' \(2 columns\)"):
+        read_supervision(P, 2)
+
+
+def test_counts_are_normalized_as_a_table_of_whole_numbers():
+    counts = [[3, 1], [0, 4]]
+    assert soft_labels(np.array(counts), normalize=True).memberships.tolist() == [[0.75, 0.25], [0.0, 1.0]]
+    assert soft_labels(np.array(counts)).classes.tolist() == [0, 1, 3, 4]  # votes
 
 
 def test_own_missing_label():

@@ -11,7 +11,7 @@ import pytest
 
 from dubio.cli.errors import UserError, nearest, quote
 from dubio.cli.question import Wishes, ask
-from dubio.cli.tables import frame_bytes, read_table, require_columns
+from dubio.cli.tables import frame_bytes, read_parted_table, read_table, require_columns, separator_of
 from dubio.files import write_whole
 
 
@@ -42,6 +42,59 @@ def test_separators_missing_marks_and_byte_order_mark(tmp_path):
     table = read_table(str(path))
     assert list(table.columns) == ["a", "b", "c"]
     assert table["b"].isna().all() and table["c"].isna().tolist() == [False, True]
+
+
+def test_decimal_commas_are_numbers(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text(
+        'size;ratio;price;mixed;word;"n, m";code;y\n'
+        "3,14;0,125;1,250;1,5;a,b;1;1,5;yes\n"
+        "-2;0,250;2,000;2.5;c;2;2,5;no\n"
+        ";12,500;950;3;d;4;1,5;yes\n"
+        "1e3;1234,500;;4;e;5;2,5;no\n"
+    )
+    frame, separator = read_parted_table(str(path))
+    assert separator == ";"
+    asked = ask(frame, Wishes(target="y", nominal=("code", "mixed", "price")), str(path), separator)
+    assert asked.table["size"].tolist()[:2] == [3.14, -2.0] and np.isnan(asked.table["size"][2])
+    assert asked.table["ratio"].tolist() == [0.125, 0.25, 12.5, 1234.5]
+    for name in ("mixed", "word", "code", "price"):
+        assert asked.table[name].tolist()[0] == frame[name].tolist()[0]
+    assert frame["size"][0] == "3,14"  # what was read is not changed
+    assert "2 column(s) of numbers with a decimal comma were read as numbers: 'size', 'ratio'." in asked.notes
+    scope: dict = {"pd": pd}
+    exec("\n".join(asked.code), scope)
+    pd.testing.assert_frame_equal(scope["X"].astype(float), asked.features.astype(float))
+
+
+def test_commas_that_may_part_thousands_stay_text(tmp_path):
+    path = tmp_path / "t.tsv"
+    path.write_text("price\tx\ty\n1,250\t1\ta\n2,000\t2\tb\n12,500\t3\ta\n")
+    asked = ask(*read_parted_table(str(path))[:1], Wishes(target="y"), str(path), "\t")
+    assert "price=1,250" in asked.features.columns
+    assert any(note.startswith("column 'price' was left as text: in numbers such as '1,250'") for note in asked.notes)
+    path = tmp_path / "t.csv"
+    path.write_text('answers,x,y\n"1,3",1,a\n"2,3",2,b\n"1,3",3,a\n')  # quoted in a file of commas: a list
+    frame, separator = read_parted_table(str(path))
+    assert "answers=2,3" in ask(frame, Wishes(target="y"), str(path), separator).features.columns
+
+
+@pytest.mark.parametrize(
+    ("header", "separator"),
+    [("a;b;c (x,y)", ";"), ('"a;b;c",d', ","), ("a,b", ","), ("a", ","), ("a|b|c", "|"), ("a,b;c", ",")],
+)
+def test_the_separator_is_what_the_header_has_most_of(tmp_path, header, separator):
+    path = tmp_path / "t.csv"
+    path.write_text(header + "\n")
+    assert separator_of(str(path)) == separator
+
+
+def test_twins_are_named_also_where_types_change_far_down(tmp_path, monkeypatch):
+    monkeypatch.setattr("dubio.cli.tables._BLOCK", 64)
+    path = tmp_path / "t.csv"
+    path.write_text("a,a\n" + "1,2\n" * 100 + "1.5,2\n")
+    with pytest.raises(UserError, match="more than one column named 'a'"):
+        read_table(str(path))
 
 
 def test_index_column_without_a_name_gets_one(tmp_path):

@@ -87,6 +87,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         ("kept", "left"),
     ]
     print_table("Features by the doubtful labels, beside what clean labels would have said", columns, rows)
+    print("Rank and kept come from separate criteria: the method ranks, a test of each feature (q-value) keeps.\n")
     agreed = int((doubtful.support_ & clean.support_).sum())
     decoys = int(doubtful.support_[-N_DECOYS:].sum())
     print(

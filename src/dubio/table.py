@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from numbers import Number
 from typing import Any
 
@@ -16,14 +17,27 @@ LARGEST = 1e150
 #: float64 or float32, dense or CSR: what every method computes on.
 Matrix = Any
 
+_REMEDIES = {
+    "NaN": "Fill these values, with sklearn.impute.SimpleImputer say, or drop them; FeatureSelector fills them itself, "
+    "with the median of their column.",
+    "infinity": "Impute or drop these values first.",
+}
+
 #: Share of a sum of squares left after a subtraction below which too many digits are lost with the rest.
 CANCELLED = 1e-4
 
 
-def column_names(X: Any) -> list[Any] | None:
-    """Names of the columns of a data frame (pandas, polars, ...), or None for anything else."""
+def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
+    """Names of the columns of a data frame (pandas, polars, ...), or None for anything else; an error for twins."""
     columns = getattr(X, "columns", None)
-    return None if columns is None or not hasattr(X, "dtypes") else list(columns)
+    if columns is None or not hasattr(X, "dtypes"):
+        return None
+    names = list(columns)
+    if len(set(names)) < len(names):
+        twins = [f"{column!r} ({count} columns)" for column, count in Counter(names).items() if count > 1]
+        shown = ", ".join(twins[:8]) + (f" and {len(twins) - 8} more" if len(twins) > 8 else "")
+        raise ValueError(f"{name} has more than one column of the same name: {shown}. Rename or drop them.")
+    return names
 
 
 def name_column(names: list[Any] | None, index: int) -> str:
@@ -187,11 +201,15 @@ def check_finite(
             rows, columns = np.nonzero(bad)
         column = int(columns.min())
         in_column = np.sort(rows[columns == column])
-        others = len(np.unique(columns)) - 1
-        more = f", and {others} more column(s) have it too" if others else ""
+        others = np.unique(columns)[1:].tolist()
+        more = ""
+        if others:
+            listed = ", ".join(str(j) if names is None else repr(names[j]) for j in others[:8])
+            rest = f" and {len(others) - 8} more" if len(others) > 8 else ""
+            more = f", and {len(others)} more column(s) have it too: {listed}{rest}"
         raise ValueError(
             f"Input {name} contains {word}: {name_column(names, column)} has it in {len(in_column)} row(s), "
-            f"first in row {first_row + in_column[0]}{more}. Impute or drop these values first."
+            f"first in row {first_row + in_column[0]}{more}. {_REMEDIES[word]}"
         )
 
 

@@ -81,6 +81,9 @@ def rank(
     soft: Annotated[
         list[str] | None, typer.Option("--soft", metavar="A,B,C", help="Columns with the probability of each class.")
     ] = None,
+    normalize: Annotated[
+        bool, typer.Option("--normalize", help="Divide each row of the --soft columns by its sum.")
+    ] = False,
     confidence: Annotated[
         str | None, typer.Option("--confidence", metavar="COL", help="Column that says how sure the target is, 0 to 1.")
     ] = None,
@@ -156,6 +159,7 @@ def rank(
         _wishes(
             target=target,
             soft=soft,
+            normalize=normalize,
             experts=experts,
             confidence=confidence,
             combine=combine.value,
@@ -212,7 +216,9 @@ def audit(
     """
     from dubio.cli.auditing import audit_table
 
-    wishes = _wishes(target=target, kind="classes", unlabelled=unlabelled, ignore=ignore, nominal=nominal)
+    wishes = _wishes(
+        target=target, kind="classes", only_classes=True, unlabelled=unlabelled, ignore=ignore, nominal=nominal
+    )
     audit_table(table, wishes, engine.value, every_row, seed, jobs, _output(as_json, as_csv), top, quiet)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,12 @@ from dubio import audit_labels
 from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.progress import step
-from dubio.cli.question import Question, Wishes, ask
+from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
 from dubio.cli.ranking import tell
 from dubio.cli.run import notes_from_warnings
-from dubio.cli.tables import read_table
+from dubio.cli.tables import read_parted_table
 from dubio.supervision import read_supervision
+from dubio.supervision.class_names import OddClassNames
 from dubio.table import standardize
 
 #: From so many features on, labels are doubted in the table's main directions.
@@ -31,7 +33,8 @@ def audit_question(question: Question, engine: Any, seed: int, jobs: int | None)
     labels = question.y.mask(question.y.map(question.y.value_counts()) == 1)
     if filled.shape[1] > MANY_FEATURES:
         filled = _main_directions(filled.to_numpy(), seed)
-    with step("doubting the labels") as advance:
+    with step("doubting the labels") as advance, warnings.catch_warnings():
+        warnings.simplefilter("ignore", OddClassNames)  # said when the target was read, with all its classes
         done = {"steps": 0}
 
         def progress(what: str, fold: int, total: int) -> None:
@@ -53,8 +56,8 @@ def _require_classes(question: Question) -> None:
     read = read_supervision(question.y, len(question.y), target="auto", missing_label=question.missing_label)
     if read.kind == "numbers":
         raise UserError(
-            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: an audit "
-            "needs one class a row."
+            f"target {quote(question.asked)} holds {question.y.nunique()} different numbers, not classes: "
+            f"{NEEDS_CLASSES}."
         )
 
 
@@ -77,10 +80,11 @@ def audit_table(
 ) -> None:
     """Read, doubt, and print the suspicious labels."""
     with step(f"reading {path}"):
-        frame = read_table(path)
-    question = ask(frame, wishes, path)
+        frame, separator = read_parted_table(path)
+    question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
-    _require_classes(question)
+    with notes_from_warnings(notes):
+        _require_classes(question)
     alone = question.y.value_counts()
     alone = alone[alone == 1].index.tolist()
     if alone:

@@ -8,13 +8,20 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.cli.decimal_commas import read_decimal_commas
 from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.tables import MISSING, require_columns, separator_of, table_format
+from dubio.cli.run import notes_from_warnings
+from dubio.cli.tables import MISSING, require_columns, table_format
 from dubio.supervision import soft_labels
 
 #: A text column with more values than this is a name or free text, not a kind of thing.
 MAX_CATEGORIES = 20
+#: What to do with numbers where only classes will do.
+NEEDS_CLASSES = (
+    "an audit needs one class a row, so name the column with the class, or write the numbers as a few classes first "
+    "(low, high)"
+)
 _COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
 
 
@@ -24,11 +31,13 @@ class Wishes:
 
     target: str | None = None
     soft: tuple[str, ...] = ()
+    normalize: bool = False
     experts: tuple[str, ...] = ()
     confidence: str | None = None
     combine: Literal["average", "dawid-skene"] = "average"
     pairs: str | None = None
     kind: Literal["auto", "classes", "numbers"] = "auto"
+    only_classes: bool = False
     unlabelled: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
@@ -41,7 +50,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Question:
-    """Features as numbers, the target as a selector takes it, and the code that makes both."""
+    """Features as numbers, the target as a selector takes it, the code that makes both, the table they are from."""
 
     features: Any
     sources: list[str]
@@ -53,6 +62,7 @@ class Question:
     missing_label: Any = "auto"
     notes: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
+    table: Any = None
 
     @property
     def asked(self) -> str:
@@ -70,12 +80,18 @@ class Question:
         return {"must_link": self.must_link, "cannot_link": self.cannot_link}
 
 
-def ask(frame: Any, wishes: Wishes, path: str) -> Question:
-    """Check the wishes against the table and part it into features and target."""
+def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question:
+    """Check the wishes against the table and part it into features and target.
+
+    ``separator`` is what parts the columns in the file: where that is no comma, a comma may be a decimal one.
+    """
     _check_wishes(frame, wishes)
     notes: list[str] = []
-    code = [*_reading_code(path)]
-    y, kind, missing_label = _target(frame, wishes, code)
+    code = [*_reading_code(path, separator)]
+    if separator != ",":
+        frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
+    with notes_from_warnings(notes):
+        y, kind, missing_label = _target(frame, wishes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.experts) if name]
     apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
     if not wishes.is_supervised:
@@ -88,7 +104,13 @@ def ask(frame: Any, wishes: Wishes, path: str) -> Question:
             f"must_link = {must.tolist() if len(must) <= 20 else '...  # first column, second column'}",
             f"cannot_link = {cannot.tolist() if len(cannot) <= 20 else '...  # of ' + repr(wishes.pairs)}",
         ]
-    return Question(features, sources, y, target_names, must, cannot, kind, missing_label, notes, code)
+    return Question(features, sources, y, target_names, must, cannot, kind, missing_label, notes, code, frame)
+
+
+def _as_written(wishes: Wishes) -> tuple[str, ...]:
+    """Columns of names, whatever they look like; an audit is to see that its target holds numbers."""
+    is_class = wishes.target and wishes.kind == "classes" and not wishes.only_classes
+    return (*wishes.nominal, *wishes.experts, *([wishes.target] if is_class and wishes.target else []))
 
 
 def _check_wishes(frame: Any, wishes: Wishes) -> None:
@@ -113,6 +135,8 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         raise UserError(f"{' and '.join(given)} both say what the target is: give one of them.")
     if wishes.confidence and not wishes.target:
         raise UserError("--confidence says how sure the class in --target is: give both.")
+    if wishes.normalize and not wishes.soft:
+        raise UserError("--normalize divides the rows of the --soft columns by their sums: give both.")
     if len(wishes.soft) == 1:
         raise UserError(
             f"--soft needs one probability column for each class, two at least; only {quote(wishes.soft[0])} is given."
@@ -125,14 +149,18 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
             _require_number_column(frame, name, "--soft")
         code.append(f"y = table[{list(wishes.soft)!r}]")
         _require_some(frame[list(wishes.soft)], "the columns of --soft")
-        return frame[list(wishes.soft)].astype(np.float64), "classes", "auto"
+        table = frame[list(wishes.soft)].astype(np.float64)
+        if not wishes.normalize:
+            return table, "classes", "auto"
+        code.append("y = soft_labels(y.astype(float), normalize=True)")
+        return soft_labels(table, normalize=True), "classes", "auto"
     if wishes.experts:
         votes = _hide(frame[list(wishes.experts)], wishes.unlabelled)
         _require_some(votes, "the columns of --experts")
         code.append(_hiding_code(f"table[{list(wishes.experts)!r}]", wishes.unlabelled, "votes"))
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
         code.append(f"y = soft_labels(votes.to_numpy(dtype=object){tail})")
-        return _soft(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
+        return soft_labels(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
     if wishes.target is None:
         code.append("y = None")
         return None, "auto", "auto"
@@ -140,7 +168,7 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
     _require_some(column, f"target {quote(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
     kind = wishes.kind
-    _refuse_id(column, wishes.target, kind)
+    _refuse_id(column, wishes.target, wishes)
     if kind == "numbers":
         _require_number_column(frame, wishes.target, "--regression")
     elif not _is_number(column):
@@ -156,15 +184,8 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
         _require_number_column(frame, wishes.confidence, "--confidence")
         code.append(f"y = soft_labels(y, confidence=table[{wishes.confidence!r}].fillna(1.0))")
         sure = frame[wishes.confidence].fillna(1.0)
-        return _soft(column, confidence=sure, missing_label=missing_label), "classes", missing_label
+        return soft_labels(column, confidence=sure, missing_label=missing_label), "classes", missing_label
     return column, kind, missing_label
-
-
-def _soft(labels: Any, **options: Any) -> Any:
-    try:
-        return soft_labels(labels, **options)
-    except ValueError as error:
-        raise UserError(str(error)) from error
 
 
 def _hide(values: Any, marks: tuple[str, ...]) -> Any:
@@ -183,17 +204,21 @@ def _require_some(values: Any, what: str) -> None:
         raise UserError(f"{what} has no value in any of the {len(values)} row(s): all labels are missing.")
 
 
-def _refuse_id(column: Any, name: str, kind: str) -> None:
+def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
     known = column.dropna()
-    if kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
+    if wishes.kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
         return
     whole = _is_number(column) and bool((known == np.floor(known.astype(np.float64))).all())
-    if _is_number(column) and not whole and kind != "classes":
+    if _is_number(column) and not whole and wishes.kind != "classes":
         return
-    hint = "; if it is a number to predict, add --regression" if _is_number(column) else ""
+    what, todo = "an identifier", "give the column to explain"
+    if _is_number(column) and wishes.only_classes:
+        what, todo = "an identifier or a number to predict", NEEDS_CLASSES
+    elif _is_number(column):
+        todo += "; if it is a number to predict, add --regression"
     raise UserError(
-        f"target {quote(name)} has a different value in each of its {len(known)} row(s), so it looks like an "
-        f"identifier: give the column to explain{hint}."
+        f"target {quote(name)} has a different value in each of its {len(known)} row(s), so it looks like {what}: "
+        f"{todo}."
     )
 
 
@@ -312,16 +337,11 @@ def _counts_rows(column: Any, name: str) -> bool:
     return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())
 
 
-def _reading_code(path: str) -> list[str]:
+def _reading_code(path: str, separator: str) -> list[str]:
     reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path))
     if reader:
         return [f"table = {reader}({path!r})"]
-    if path == "-":
-        return [
-            "import sys",
-            "",
-            f"table = pd.read_csv(sys.stdin, keep_default_na=False, na_values={['', *MISSING]!r})",
-        ]
-    separator = separator_of(path)
+    source = "sys.stdin" if path == "-" else repr(path)
     sep = "" if separator == "," else f", sep={separator!r}"
-    return [f"table = pd.read_csv({path!r}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"]
+    code = f"table = pd.read_csv({source}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"
+    return ["import sys", "", code] if path == "-" else [code]

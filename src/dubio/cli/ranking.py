@@ -11,14 +11,15 @@ from typing import Any
 import joblib
 from sklearn.base import clone
 
-from dubio.cli.errors import UserError, quote
+from dubio.cli.errors import UserError, in_command_words, quote
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
 from dubio.cli.progress import step
 from dubio.cli.question import Question, Wishes, ask
 from dubio.cli.run import notes_from_warnings
-from dubio.cli.tables import frame_bytes, read_table, table_format
+from dubio.cli.tables import frame_bytes, read_parted_table, table_format
 from dubio.files import write_whole
 from dubio.significance import stability
+from dubio.significance.permutation import watch_permutations
 
 
 @dataclass(frozen=True)
@@ -47,18 +48,18 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     if options.save_table:
         table_format(options.save_table)
     with step(f"reading {path}"):
-        frame = read_table(path)
-    question = ask(frame, wishes, path)
+        frame, separator = read_parted_table(path)
+    question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
     selector = _selector(question, options)
-    with step("ranking"), notes_from_warnings(notes):
+    with step("ranking") as advance, watch_permutations(advance), notes_from_warnings(notes):
         selector.fit(question.features, question.y, **question.fit_arguments)
     draws = options.draws if options.draws is not None else (_usual_draws(selector, question) if options.report else 0)
     sure = _stability(selector, question, options, draws) if draws else None
     if options.report:
         _write_report(path, question, selector, sure, options, notes)
     if options.save_table:
-        _save_table(frame, question, wishes, selector, options.save_table)
+        _save_table(question, wishes, selector, options.save_table)
     _print(path, question, selector, sure, options, notes)
 
 
@@ -138,7 +139,7 @@ def _write_report(
             with notes_from_warnings(notes):
                 audit = audit_question(question, "pooled", options.seed, options.jobs)
         except ValueError as error:
-            notes.append(f"the labels were not audited: {error}")
+            notes.append(f"the labels were not audited: {in_command_words(str(error))}")
     with step("writing the report"):
         findings = gather(
             selector,
@@ -184,11 +185,11 @@ def python_code(question: Question, options: RankOptions) -> str:
     )
 
 
-def _save_table(frame: Any, question: Question, wishes: Wishes, selector: Any, path: str) -> None:
+def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) -> None:
     kept = {source for source, keep in zip(question.sources, selector.support_, strict=True) if keep}
     target = {*question.target_names, *([wishes.confidence] if wishes.confidence else [])}
-    chosen = [name for name in frame.columns if name in kept or name in target]
-    write_whole(path, frame_bytes(frame[chosen], path))
+    chosen = [name for name in question.table.columns if name in kept or name in target]
+    write_whole(path, frame_bytes(question.table[chosen], path))
 
 
 def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
@@ -249,7 +250,10 @@ def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top:
     hidden = len(rows) - len(shown)
     more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
     print_table(
-        f"Features for {asked}" if asked else "Features, without a target", columns, shown, f"{more}{explanation}"
+        f"Features for {asked}" if asked else "Features, without a target",
+        columns,
+        shown,
+        f"{more}{in_command_words(explanation)}",
     )
 
 

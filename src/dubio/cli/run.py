@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dubio.cli.errors import UserError
+from dubio.cli.errors import UserError, in_command_words
 from dubio.files import remove_unfinished
 
 _THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
@@ -44,7 +44,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _say(str(error))
         return BAD_INPUT
     except (ValueError, OSError) as error:
-        _say(_one_line(error))
+        _say(in_command_words(_one_line(error), words))
         return BAD_INPUT
     except MemoryError:
         _say("not enough memory for this table and method.")
@@ -125,7 +125,7 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             for warning in caught:
                 # what the libraries below us warn each other of is no news for a person
                 if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    text = _one_line(warning.message)
+                    text = in_command_words(_one_line(warning.message))
                     if text not in notes:
                         notes.append(text)
 

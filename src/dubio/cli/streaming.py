@@ -71,6 +71,7 @@ def _refuse_what_needs_the_table(wishes: Wishes, options: RankOptions) -> None:
         ("--confidence", wishes.confidence),
         ("--nominal", wishes.nominal),
         ("--unlabelled", wishes.unlabelled),
+        ("--normalize", wishes.normalize),
         ("--regression", wishes.kind == "numbers"),
     ):
         if given:

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -26,16 +27,21 @@ _BLOCK = 1 << 26
 
 
 def read_table(path: str) -> Any:
-    """The table in a file as a pandas frame; ``-`` is CSV on standard input.
+    """The table in a file as a pandas frame, see :func:`read_parted_table`."""
+    return read_parted_table(path)[0]
+
+
+def read_parted_table(path: str) -> tuple[Any, str]:
+    """The table in a file as a pandas frame, and what parts its columns; ``-`` is CSV on standard input.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from dubio.cli.tables import read_table
+    >>> from dubio.cli.tables import read_parted_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "two.csv")
     ...     _ = path.write_text("size,colour\\n1.5,red\\n?,blue\\n")
-    ...     read_table(str(path))
+    ...     read_parted_table(str(path))[0]
        size colour
     0   1.5    red
     1   NaN   blue
@@ -55,11 +61,12 @@ def read_table(path: str) -> Any:
 
             table = pyarrow.feather.read_table(path)
         else:
-            return _tidy(_read_text(path), path)
+            frame, separator = _read_text(path)
+            return _tidy(frame, path), separator
     except pa.ArrowException as error:
         raise UserError(f"{quote(path)} cannot be read as {kind}: {_first_line(error)}") from error
     _refuse_twins(table.column_names, path)
-    return _tidy(table.to_pandas(), path)
+    return _tidy(table.to_pandas(), path), ","
 
 
 def table_format(path: str) -> str:
@@ -134,7 +141,7 @@ def _require_file(path: str) -> None:
         raise UserError(f"{quote(path)} is empty.")
 
 
-def _read_text(path: str) -> Any:
+def _read_text(path: str) -> tuple[Any, str]:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -153,17 +160,20 @@ def _read_text(path: str) -> Any:
         _explain(path, content, separator, error)
         import pandas as pd  # a column changed its type far down: look at all of it at once
 
+        with _lines(path, content) as lines:  # pandas would give twins new names
+            header = next(csv.reader(lines, delimiter=separator), [])
+        _refuse_twins(header, path)
         source_again: Any = io.BytesIO(content) if content is not None else path
-        return pd.read_csv(source_again, sep=separator, na_values=list(MISSING), low_memory=False)
+        return pd.read_csv(source_again, sep=separator, na_values=list(MISSING), low_memory=False), separator
     _refuse_twins(table.column_names, path)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
             raise UserError(f"{quote(path)}: column {quote(name)} is not UTF-8 text; save the table as UTF-8.")
-    return table.to_pandas()
+    return table.to_pandas(), separator
 
 
 def separator_of(path: str, content: bytes | None = None) -> str:
-    """What parts the columns: known for .tsv, otherwise what the header has most of."""
+    """What parts the columns: known for .tsv, otherwise what the header has most of outside of quotes."""
     with _lines(path, content) as lines:
         try:
             header = next((line for line in lines if line.strip()), "")
@@ -171,12 +181,12 @@ def separator_of(path: str, content: bytes | None = None) -> str:
             raise UserError(f"{quote(path)} cannot be read: {_first_line(error)}") from error
     if not header:
         raise UserError(f"{'standard input' if path == '-' else quote(path)} is empty.")
-    own = _TEXT.get(_suffix(path)) if path != "-" else ","
-    if own == "\t" or (own and own in header):
+    own = (_TEXT.get(_suffix(path)) if path != "-" else None) or ","
+    if own == "\t":
         return own
-    counts = {separator: header.count(separator) for separator in (",", ";", "\t", "|")}
-    best = max(counts, key=lambda separator: counts[separator])
-    return best if counts[best] else (own or ",")
+    header = re.sub(r'"[^"]*"', "", header)
+    # of equal counts the first wins
+    return max((own, ";", "\t", "|"), key=header.count)
 
 
 @contextmanager

@@ -153,6 +153,21 @@ class BaseSelector(SelectorMixin, BaseEstimator):
             )
         return supervision
 
+    def transform(self, X: Any) -> Any:
+        """Keep the chosen columns of ``X``.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            A table with the columns that were seen in ``fit``.
+
+        Returns
+        -------
+        array or frame (n_rows, n_features_)
+        """
+        check_is_fitted(self)  # first: scikit-learn would compare the names of columns with those of no fit
+        return super().transform(X)
+
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
         return self.support_

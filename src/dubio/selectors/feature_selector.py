@@ -20,6 +20,7 @@ from dubio.significance.count import NoFeatureStandsOut, keep_significant
 from dubio.significance.dependence import relation_pvalues
 from dubio.significance.multiple import benjamini_hochberg
 from dubio.supervision import SoftLabels, Supervision
+from dubio.supervision.class_names import OddClassNames
 from dubio.supervision.reader import Target
 from dubio.table import Matrix
 
@@ -157,6 +158,7 @@ class FeatureSelector(BaseSelector):
         count = None if tests_relation and not method.is_search else self.n_features_to_select
         self.selector_ = self._make(method, choice, supervision, seed, count)
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OddClassNames)  # said when y was read
             if tests_relation:
                 warnings.simplefilter("ignore", NoFeatureStandsOut)  # the tests below decide
             self.selector_.fit(table, _target_of(supervision), **_pairs_of(supervision, method))

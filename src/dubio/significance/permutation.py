@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from typing import Protocol
 
@@ -25,6 +27,23 @@ _BATCH = 25
 _MOST = 64_000
 #: Bound on values touched (rows x features x permutations) beyond the first round.
 _WORK = 2e9
+
+
+#: Called as (permutations done, permutations in all) while p-values are computed; see :func:`watch_permutations`.
+_watcher: ContextVar[Callable[[int, int], None] | None] = ContextVar("watcher of permutations", default=None)
+
+
+@contextmanager
+def watch_permutations(report: Callable[[int, int], None]) -> Iterator[None]:
+    """Have ``report`` called with how far permutation tests have come, whichever selector takes them.
+
+    Their number in all may grow on the way, where a wide table asks for more of them.
+    """
+    token = _watcher.set(report)
+    try:
+        yield
+    finally:
+        _watcher.reset(token)
 
 
 class Null(Protocol):
@@ -131,6 +150,7 @@ def permutation_pvalues(
         active = active[quick[active] <= SCREEN]
     hits = np.zeros(len(observed), dtype=np.int64)
     threads = resolve_threads(n_jobs)
+    report = _watcher.get()
     done, goal, work = 0, n_permutations, 0.0
     while len(active) and done < goal:
 
@@ -154,6 +174,8 @@ def permutation_pvalues(
             unreached = (hits == 0) & (observed < np.inf) & (pvalues < SCREEN)
             if (unreached & (benjamini_hochberg(pvalues) > alpha / 2)).any():  # the bar of keep_significant
                 goal *= 2
+        if report is not None:
+            report(done, goal)
     return pvalues
 
 

@@ -14,7 +14,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
-from dubio.ranking import default_names
+from dubio.ranking import default_names, rank_scores
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.handover import clone_for_classes
 from dubio.table import column_names
@@ -101,7 +101,9 @@ def stability(
     Parameters
     ----------
     selector : estimator
-        Any selector of dubio; it is cloned, never fitted itself.
+        Any selector of dubio, or one with scikit-learn's ``get_support``; it is cloned, never fitted itself. Of a
+        selector without ``ranking_`` the ranks are those of its ``scores_`` (the highest is best); where it has
+        neither, the features it keeps have rank 1 and all others rank 2.
     X, y, must_link, cannot_link
         What it would be fitted on.
     n_draws : int
@@ -140,6 +142,10 @@ def stability(
         raise ValueError(f"n_draws={n_draws!r}: give a whole number, at least 2.")
     if not 0 < confidence < 1:
         raise ValueError(f"confidence={confidence!r} must lie strictly between 0 and 1.")
+    if not hasattr(selector, "get_support") or not hasattr(selector, "fit"):
+        raise TypeError(
+            f"selector is {selector!r}: give a feature selector, of dubio or with scikit-learn's fit and get_support."
+        )
     n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
     supervision = _supervision(selector, y, n_rows, must_link, cannot_link)
     kind = _resolve(resample, supervision)
@@ -217,7 +223,18 @@ def _one_draw(
     else:
         rows = _draw_rows(supervision, kind, rng)
         fresh.fit(_safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows))
-    return fresh.ranking_, fresh.support_
+    support = np.asarray(fresh.get_support(), dtype=bool)
+    return _ranking_of(fresh, support), support
+
+
+def _ranking_of(fitted: Any, support: NDArray[np.bool_]) -> NDArray[np.int64]:
+    ranking = getattr(fitted, "ranking_", None)
+    if ranking is not None:
+        return np.asarray(ranking)
+    scores = getattr(fitted, "scores_", None)
+    if scores is None:
+        return np.where(support, 1, 2)
+    return rank_scores(np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf), lower_is_better=False)
 
 
 def _draw_labels(supervision: Supervision, rng: np.random.Generator) -> NDArray[Any]:

@@ -16,8 +16,10 @@ from sklearn.exceptions import DataConversionWarning
 
 from dubio._kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, one_hot_rows, read_membership_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
+from dubio.supervision.class_names import warn_of_odd_names
 from dubio.supervision.pairs import read_pairs
 from dubio.supervision.record import SoftLabels, Supervision
+from dubio.table import column_names
 
 Target = Literal["classes", "numbers", "auto"]
 
@@ -146,7 +148,7 @@ def _read_target(y: Any, n_rows: int, target: Target, missing_label: Any, is_blo
     if isinstance(y, SoftLabels):
         names = np.array(y.classes)  # a copy: the record freezes its arrays
     elif hasattr(y, "columns") and hasattr(y, "dtypes"):
-        names = np.asarray(list(y.columns), dtype=object)
+        names = np.asarray(column_names(y, name="y"), dtype=object)
     column = _as_array(y)
     if column.ndim == 2 and column.shape[1] == 1 and not isinstance(y, SoftLabels):
         warnings.warn(
@@ -318,6 +320,8 @@ def _read_classes(
             "means unlabelled (scikit-learn's convention), so one class is left. If -1 is a class, pass "
             "missing_label=None."
         )
+    if not is_block:
+        warn_of_odd_names(classes, inverse, stacklevel=6)
     if ordered is not None:
         position = {value: index for index, value in enumerate(ordered)}
         order = np.argsort([position.get(value, len(position)) for value in classes.tolist()], kind="stable")

@@ -50,7 +50,8 @@ def soft_labels(
     combine : {"average", "dawid-skene"}
         How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per expert by EM.
     normalize : bool
-        Divide the rows of a probability table by their sums.
+        Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then read as such a
+        table too (how often each class was seen), not as votes.
     missing_label : "auto", None or a value
         As in :func:`dubio.supervision.read_supervision`.
     max_iter, tol : int, float
@@ -93,7 +94,7 @@ def soft_labels(
         raise ValueError("confidence goes with one label a row (1-D labels), not with a 2-D table.")
     if table.ndim != 2:
         raise ValueError(f"labels has {table.ndim} dimensions: give one label a row, votes or probabilities.")
-    if _is_probability_table(table):
+    if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
         return _from_probabilities(labels, table.astype(np.float64), classes, normalize)
     codes, names = _code_votes(table, classes, missing_label)
     if combine == "average":

@@ -1,0 +1,53 @@
+"""Numbers written with a decimal comma: 3,14 in a table whose columns are parted by something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from dubio.cli.errors import listing, quote
+
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?")
+#: 1,234 may be a good one or a thousand and more; 0,234 and 1234,567 can only be the first.
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
+
+
+def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], code: list[str]) -> Any:
+    """The frame with its columns of text like 3,14 as numbers, those in ``spared`` as they are.
+
+    A column is read as numbers if every value in it is one. Where each comma could as well part thousands (three
+    digits follow, one to three precede) the column stays text. Notes say which columns were read, and which not.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from dubio.cli.decimal_commas import read_decimal_commas
+    >>> notes = []
+    >>> table = pd.DataFrame({"pi": ["3,14", "3"], "price": ["1,250", "2,000"], "word": ["a,b", "3,1"]})
+    >>> read_decimal_commas(table, (), notes, [])["pi"].tolist()
+    [3.14, 3.0]
+    >>> notes[0]
+    "1 column(s) of numbers with a decimal comma were read as numbers: 'pi'."
+    """
+    read: list[str] = []
+    unclear: list[str] = []
+    for name in frame.columns:
+        if name in spared or str(frame[name].dtype) not in ("object", "str", "string"):
+            continue
+        values = [value.strip() if isinstance(value, str) else "?" for value in frame[name].dropna().unique()]
+        if not values or not all(map(_NUMBER.fullmatch, values)) or not any("," in value for value in values):
+            continue
+        (unclear if all(map(_THOUSANDS.fullmatch, values)) else read).append(name)
+    if read:
+        frame = frame.copy(deep=False)
+        for name in read:
+            frame[name] = frame[name].str.replace(",", ".").astype(float)
+        code.append(f'for name in {read!r}:\n    table[name] = table[name].str.replace(",", ".").astype(float)')
+        notes.append(f"{len(read)} column(s) of numbers with a decimal comma were read as numbers: {listing(read)}.")
+    for name in unclear:
+        notes.append(
+            f"column {quote(name)} was left as text: in numbers such as {quote(frame[name].dropna().iloc[0])} the "
+            "comma may be that of a decimal or of thousands; write them with a decimal point, or without the comma."
+        )
+    return frame

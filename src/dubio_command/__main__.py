@@ -1,0 +1,5 @@
+"""``python -m dubio_command``."""
+
+from dubio_command import main
+
+main()
