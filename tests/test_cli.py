@@ -135,6 +135,34 @@ def test_soft_confidence_experts_and_missing(capfd, folder):
     assert "without a label" in partly["labels"]
 
 
+def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, monkeypatch):
+    words = folder / "iris.parquet", "-t", "species", "--keep", "2", "--json"
+    whole = ranked(capfd, *words, "--method", "weighted_laplacian")
+    monkeypatch.setattr("dubio.cli.streaming.LARGE", 1000)
+    streamed = ranked(capfd, *words)
+    assert "is read once" in streamed["notes"][0]
+    assert streamed["kept"] == whole["kept"]
+    assert "petal_width" in streamed["kept"]
+    assert not any("is read once" in note for note in ranked(capfd, *words, "--no-stream")["notes"])
+    # A number as a target, a wish for the whole table: loaded, as ever.
+    for more in (["-t", "noise"], ["--stability", "3"], ["--regression", "-t", "petal_width"]):
+        assert not any("is read once" in note for note in ranked(capfd, *words, *more)["notes"]), more
+    # A folder of files is streamed whatever its size, and text columns are left out with a note.
+    monkeypatch.undo()
+    table = pd.read_parquet(folder / "iris.parquet").assign(remark="none")
+    table[::2].to_parquet(tmp_path / "a.parquet")
+    table[1::2].to_parquet(tmp_path / "b.parquet")
+    parts = ranked(capfd, tmp_path, "-t", "species", "--keep", "2", "--json")
+    assert parts["kept"] == whole["kept"]
+    assert "remark" in parts["notes"][1]
+    table.loc[7, "noise"] = np.nan
+    table.to_parquet(tmp_path / "b.parquet")
+    monkeypatch.setattr("dubio.cli.streaming.LARGE", 1000)
+    code, _, err = dubio(capfd, "rank", tmp_path / "b.parquet", "-t", "species")
+    assert code == 2
+    assert "'noise'" in err and "--no-stream" in err
+
+
 def test_stream_gives_the_same_ranking(capfd, folder):
     words = [folder / "iris.parquet", "-t", "species", "-m", "fisher", "--keep", 2]
     whole, streamed = ranked(capfd, *words), ranked(capfd, *words, "--stream")

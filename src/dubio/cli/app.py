@@ -129,8 +129,13 @@ def rank(
         str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with the kept columns only.")
     ] = None,
     stream: Annotated[
-        bool, typer.Option("--stream", help="The table is larger than memory: read it once, a batch of rows at a time.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream",
+            help="Read the table once, a batch of rows at a time; by default for folders and from 1 GB on.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
     top: Top = 20,
@@ -150,41 +155,42 @@ def rank(
       dubio rank songs.tsv --pairs pairs.csv
     """
     from dubio.cli.ranking import RankOptions, rank_table
-    from dubio.cli.streaming import rank_streamed
+    from dubio.cli.streaming import is_to_be_streamed, rank_streamed
 
     if regression and classes:
         raise UserError("--regression and --classes contradict each other: give one of them.")
-    (rank_streamed if stream else rank_table)(
-        table,
-        _wishes(
-            target=target,
-            soft=soft,
-            normalize=normalize,
-            experts=experts,
-            confidence=confidence,
-            combine=combine.value,
-            pairs=pairs,
-            kind="numbers" if regression else "classes" if classes else "auto",
-            unlabelled=unlabelled,
-            ignore=ignore,
-            nominal=nominal,
-        ),
-        RankOptions(
-            method=method,
-            keep=_count(keep),
-            alpha=alpha,
-            redundancy=redundancy,
-            draws=draws,
-            seed=seed,
-            jobs=jobs,
-            report=report,
-            save_table=save_table,
-            output=_output(as_json, as_csv),
-            top=top,
-            quiet=quiet,
-            command=shlex.join(["dubio", *sys.argv[1:]]),
-        ),
+    wishes = _wishes(
+        target=target,
+        soft=soft,
+        normalize=normalize,
+        experts=experts,
+        confidence=confidence,
+        combine=combine.value,
+        pairs=pairs,
+        kind="numbers" if regression else "classes" if classes else "auto",
+        unlabelled=unlabelled,
+        ignore=ignore,
+        nominal=nominal,
     )
+    options = RankOptions(
+        method=method,
+        keep=_count(keep),
+        alpha=alpha,
+        redundancy=redundancy,
+        draws=draws,
+        seed=seed,
+        jobs=jobs,
+        report=report,
+        save_table=save_table,
+        output=_output(as_json, as_csv),
+        top=top,
+        quiet=quiet,
+        command=shlex.join(["dubio", *sys.argv[1:]]),
+    )
+    if stream or (stream is None and is_to_be_streamed(table, wishes, options)):
+        rank_streamed(table, wishes, options, asked=bool(stream))
+    else:
+        rank_table(table, wishes, options)
 
 
 @app.command()

@@ -83,6 +83,16 @@ def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
             del batch
 
 
+def is_number(arrow_type: Any) -> bool:
+    """Whether a column of this type can be a feature."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(arrow_type):
+        arrow_type = arrow_type.value_type
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(test(arrow_type) for test in tests)
+
+
 def _require_pyarrow() -> None:
     try:
         import pyarrow  # noqa: F401

@@ -11,7 +11,7 @@ import numpy as np
 from dubio.ranking import Ranking
 from dubio.scale.blocks import batch_moments
 from dubio.scale.progress import Report, reporting
-from dubio.scale.sources import Piece, open_source
+from dubio.scale.sources import Piece, is_number, open_source
 from dubio.scores.running import RunningMoments
 from dubio.selectors.constraints import ConstraintScore
 from dubio.selectors.weighted import FisherScore, MomentSelector, WeightedLaplacianScore
@@ -228,9 +228,8 @@ def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None
 def _sort_of(arrow_type: Any) -> str:
     import pyarrow as pa
 
+    if is_number(arrow_type):
+        return "numbers"
     if pa.types.is_dictionary(arrow_type):
         arrow_type = arrow_type.value_type
-    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
-    if any(test(arrow_type) for test in tests):
-        return "numbers"
     return "text" if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type) else str(arrow_type)
