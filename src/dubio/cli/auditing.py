@@ -11,11 +11,10 @@ from sklearn.decomposition import PCA
 
 from dubio import audit_labels
 from dubio.cli.errors import UserError, listing, quote
+from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.progress import step
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
-from dubio.cli.ranking import tell
-from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import read_parted_table
 from dubio.supervision import read_supervision
 from dubio.supervision.class_names import OddClassNames

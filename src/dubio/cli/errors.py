@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import re
+import traceback
 from collections.abc import Iterable
+from typing import Any
 
 
 class UserError(Exception):
@@ -103,3 +105,12 @@ _WORDS = tuple(
         (r"\bX has\b", "the table has"),
     )
 )
+
+
+def one_line(error: Any) -> str:
+    """What an error or a warning says, on one line."""
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    text = " ".join(str(error).split())
+    return text or traceback.format_exception_only(error)[-1].strip()

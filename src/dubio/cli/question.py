@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from dubio.cli.decimal_commas import read_decimal_commas
 from dubio.cli.errors import UserError, listing, quote
+from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import MISSING, require_columns, table_format
 from dubio.supervision import soft_labels
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,11 +10,12 @@ from typing import Any
 import joblib
 from sklearn.base import clone
 
+from dubio.cli.auditing import audit_question
 from dubio.cli.errors import UserError, in_command_words, quote
-from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
+from dubio.cli.notes import notes_from_warnings, tell
+from dubio.cli.output import as_csv, as_json, print_table, print_text, records
 from dubio.cli.progress import step
 from dubio.cli.question import Question, Wishes, ask
-from dubio.cli.run import notes_from_warnings
 from dubio.cli.tables import frame_bytes, read_parted_table, table_format
 from dubio.files import write_whole
 from dubio.significance import stability
@@ -61,14 +61,6 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     if options.save_table:
         _save_table(question, wishes, selector, options.save_table)
     _print(path, question, selector, sure, options, notes)
-
-
-def tell(notes: list[str], quiet: bool) -> None:
-    """Notes on standard error, a line each."""
-    if not quiet:
-        for note in notes:
-            sys.stderr.write(f"dubio: {visible(note)}\n")
-        sys.stderr.flush()
 
 
 def _selector(question: Question, options: RankOptions) -> Any:
@@ -129,7 +121,6 @@ def _stability(selector: Any, question: Question, options: RankOptions, draws: i
 def _write_report(
     path: str, question: Question, selector: Any, sure: Any, options: RankOptions, notes: list[str]
 ) -> None:
-    from dubio.cli.auditing import audit_question
     from dubio.report import gather, render_report
 
     assert options.report is not None

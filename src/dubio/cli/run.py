@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import socket
 import sys
 import threading
-import traceback
-import warnings
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from dubio.cli.errors import UserError, in_command_words
+from dubio.cli.errors import UserError, in_command_words, one_line
 from dubio.files import remove_unfinished
 
-_THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
 #: Commands that have nothing to tidy up when they are interrupted.
 _SUDDEN = ("rank", "audit", "methods", "demo")
 #: Exit codes: a mistake in the file or the options; a fault of ours; interrupted.
@@ -44,13 +39,13 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _say(str(error))
         return BAD_INPUT
     except (ValueError, OSError) as error:
-        _say(in_command_words(_one_line(error), words))
+        _say(in_command_words(one_line(error), words))
         return BAD_INPUT
     except MemoryError:
         _say("not enough memory for this table and method.")
         return BAD_INPUT
     except Exception as error:
-        _say(f"{type(error).__name__}: {_one_line(error)} (this should not happen; --debug shows where)")
+        _say(f"{type(error).__name__}: {one_line(error)} (this should not happen; --debug shows where)")
         return FAULT
     finally:
         remove_unfinished()
@@ -112,30 +107,6 @@ def _leave_on_interrupt() -> Iterator[None]:
         signal.set_wakeup_fd(before)
         signal.signal(signal.SIGINT, handler)
         there.close()
-
-
-@contextlib.contextmanager
-def notes_from_warnings(notes: list[str]) -> Iterator[None]:
-    """Collect the library's warnings as plain notes, each once."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            yield
-        finally:
-            for warning in caught:
-                # what the libraries below us warn each other of is no news for a person
-                if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    text = in_command_words(_one_line(warning.message))
-                    if text not in notes:
-                        notes.append(text)
-
-
-def _one_line(error: Any) -> str:
-    if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
-        return f"{where}{error.strerror}."
-    text = " ".join(str(error).split())
-    return text or traceback.format_exception_only(error)[-1].strip()
 
 
 def _say(message: str) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 from dubio.cli.errors import UserError
+from dubio.cli.notes import tell
 from dubio.cli.output import as_csv, as_json, print_text, records
 from dubio.cli.progress import step
 from dubio.cli.question import Wishes
-from dubio.cli.ranking import RankOptions, print_ranking, tell
+from dubio.cli.ranking import RankOptions, print_ranking
 from dubio.scale import rank_stream
 from dubio.scale.sources import Piece, is_number, open_source
 from dubio.scale.stream import Method

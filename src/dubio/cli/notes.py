@@ -1,0 +1,38 @@
+"""Notes to the person: what the library warns of, collected, and told at the end."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+
+from dubio.cli.errors import in_command_words, one_line
+from dubio.cli.output import visible
+
+_THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
+
+
+@contextlib.contextmanager
+def notes_from_warnings(notes: list[str]) -> Iterator[None]:
+    """Collect the library's warnings as plain notes, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        finally:
+            for warning in caught:
+                # what the libraries below us warn each other of is no news for a person
+                if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
+                    text = in_command_words(one_line(warning.message))
+                    if text not in notes:
+                        notes.append(text)
+
+
+def tell(notes: list[str], quiet: bool) -> None:
+    """Notes on standard error, a line each."""
+    if not quiet:
+        for note in notes:
+            sys.stderr.write(f"dubio: {visible(note)}\n")
+        sys.stderr.flush()
