@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
-from dubio import METHODS, FeatureSelector, soft_labels
+from dubio import METHODS, FeatureSelector, soft_labels, stability
 from dubio.cli.run import run
 from dubio.supervision import flip_labels, unsure_expert
 
@@ -161,6 +161,41 @@ def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, 
     code, _, err = dubio(capfd, "rank", tmp_path / "b.parquet", "-t", "species")
     assert code == 2
     assert "'noise'" in err and "--no-stream" in err
+
+
+def test_streamed_and_loaded_alike(capfd, tmp_path, monkeypatch):
+    """What a cell means, what is no feature and what is no class do not depend on how a table is read."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, size=600)
+    words = np.array(["x", "y", "z"])[codes].astype(object)
+    words[rng.random(600) < 0.3] = "?"
+    table = pd.DataFrame({"id": range(600), "a": rng.normal(size=600) + codes, "b": rng.normal(size=600)})
+    table["huge"] = rng.integers(2**60, 2**62, size=600)
+    table["name"] = "a\nb"
+    cases = {
+        "words.csv": words,
+        "signs.parquet": np.where(codes > 0, 1, -1),
+        "signs.csv": codes - 1,
+        "halves.parquet": 1 + codes / 2,
+        "many.parquet": rng.integers(0, 40, size=600),
+    }
+    for name, target in cases.items():
+        path, full = tmp_path / name, table.assign(t=target)
+        full.to_csv(path, index=False) if name.endswith("csv") else full.to_parquet(path)
+        found = []
+        for large in (1, 2**40):
+            monkeypatch.setattr("dubio.cli.streaming.LARGE", large)
+            if name.startswith(("halves", "many")):  # numbers: no classes to stream
+                loaded = ranked(capfd, path, "-t", "t", "-k", "1", "--ignore", "name")
+                assert not any("is read once" in note for note in loaded["notes"])
+                found.append(loaded)
+                continue
+            found.append(ranked(capfd, path, "-t", "t", "-m", "weighted_laplacian", "-k", "1", "--ignore", "name"))
+            assert any("is read once" in note for note in found[-1]["notes"]) == (large == 1), name
+        one, other = found[0]["features"], found[-1]["features"]
+        assert [row["feature"] for row in one] == [row["feature"] for row in other] != []
+        assert [row["score"] for row in one] == pytest.approx([row["score"] for row in other], rel=1e-9)
+        assert "id" not in [row["feature"] for row in one]
 
 
 def test_stream_gives_the_same_ranking(capfd, folder):
@@ -323,7 +358,7 @@ def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     code, out, err = dubio(capfd, "audit", tmp_path / "t.csv", "-t", "species", "--json")
     assert code == 0 and json.loads(out)["labels"] == 149
-    assert "1 class(es) with one row each cannot be judged and were left out: 'unique'" in err
+    assert "1 class(es) with one row each cannot be judged: 'unique'" in err
     code, out, err = dubio(capfd, "audit", folder / "diabetes.csv", "-t", "progress")
     assert code == 2 and "different numbers, not classes" in err
 
@@ -672,3 +707,57 @@ def test_missing_packages_are_named(monkeypatch, capfd):
         dubio.cli.main()
     assert stop.value.code == 2
     assert capfd.readouterr().err == "dubio: the command needs typer: install it with  pip install 'dubio[cli]'\n"
+
+
+def test_the_table_itself_is_never_overwritten(capfd, folder, tmp_path):
+    path = shutil.copy(folder / "iris.csv", tmp_path / "own.csv")
+    before = Path(path).read_bytes()
+    for option in ("--save-table", "--report"):
+        code, _, err = dubio(capfd, "rank", path, "-t", "species", option, path)
+        assert code == 2 and "is the table itself" in err
+    assert Path(path).read_bytes() == before
+    _, _, err = dubio(capfd, "rank", path, "-t", "species", "-m", "fisher", "--save-table", tmp_path / "small.csv")
+    assert f"table written to {tmp_path / 'small.csv'}" in err
+
+
+def test_pairs_without_a_header(capfd, folder, tmp_path):
+    lines = (folder / "pairs.csv").read_text().splitlines()
+    (tmp_path / "bare.csv").write_text("\n".join(lines[1:]) + "\n")
+    words = "rank", folder / "iris.csv", "--ignore", "species", "--csv", "--pairs"
+    assert dubio(capfd, *words, tmp_path / "bare.csv")[1] == dubio(capfd, *words, folder / "pairs.csv")[1] != ""
+
+
+def test_minus_one_is_a_class_in_a_file(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    y = rng.integers(-1, 2, size=90)
+    path = tmp_path / "signs.csv"
+    pd.DataFrame({"a": y + rng.normal(size=90), "b": rng.normal(size=90), "y": y}).to_csv(path, index=False)
+    words = path, "-t", "y", "-m", "fisher"
+    found = ranked(capfd, *words)
+    assert "3 classes" in found["labels"]
+    assert "--unlabelled -1" in found["notes"][0]
+    assert "2 classes" in ranked(capfd, *words, "--unlabelled", "-1")["labels"]
+    assert "no row has this value" in ranked(capfd, *words, "--unlabelled", "7")["notes"][0]
+
+
+def test_other_encodings_and_commas_in_names(capfd, tmp_path):
+    path = tmp_path / "excel.csv"
+    path.write_bytes("temp (°C);y\n1;a\n2;b\n3;a\n".encode("cp1252"))
+    code, _, err = dubio(capfd, "rank", path, "-t", "y")
+    assert code == 2 and "not UTF-8" in err and "CSV UTF-8" in err
+    path.write_text('"bar, mean",b,y\n1,2,p\n2,1,q\n3,5,p\n4,3,q\n')
+    code, _, err = dubio(capfd, "rank", path, "-t", "y", "--ignore", "bar, mean")
+    assert code == 2 and "written twice" in err
+    assert dubio(capfd, "rank", path, "-t", "y", "-m", "fisher", "--ignore", "bar,, mean", "--csv")[0] == 0
+
+
+def test_stability_asks_the_same_question(capfd, folder):
+    """Resampled fits keep what the tests keep, as the fit itself does and as `stability` does in Python."""
+    words = folder / "iris.csv", "-t", "species", "--stability", "4"
+    found = ranked(capfd, *words)
+    table = pd.read_csv(folder / "iris.csv")
+    selector = FeatureSelector(target="classes", random_state=0)
+    expected = stability(selector, table.iloc[:, :5], table["species"], n_draws=4, random_state=0)
+    assert found["stability"]["index"] == pytest.approx(expected.index.value)
+    code, out, _ = dubio(capfd, "rank", *words)
+    assert code == 0 and "kept in" in out

@@ -469,3 +469,14 @@ class TestSelectors:
         with pytest.warns(UserWarning):
             selector.fit(blobs[0], blobs[2])
         assert selector.n_features_ == 3
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_no_label_at_all_is_told_for_dense_and_sparse_tables(convert):
+    X = convert(np.eye(4)[:, :2] + 1)
+    with pytest.raises(ValueError, match="no must-link and no cannot-link"):
+        constraint_score(X, y=[None] * 4)
+    with pytest.raises(ValueError):
+        ConstraintScore().fit(X, [None] * 4)
+    later = dubio.FisherScore().partial_fit(X, [None] * 4).partial_fit(X, ["a", "b", "a", "b"])
+    np.testing.assert_allclose(later.scores_, dubio.fisher_score(X, ["a", "b", "a", "b"]))

@@ -172,3 +172,9 @@ def test_rows_are_not_drawn_beside_pairs():
     X, _ = _table()
     with pytest.raises(ValueError, match="use resample='pairs'"):
         stability(ConstraintScore(), X, must_link=[(0, 3)], cannot_link=[(0, 1)], resample="bootstrap")
+
+
+def test_minus_one_is_a_class_to_other_selectors():
+    X, y = np.random.default_rng(0).normal(size=(60, 4)), np.tile([-1, 1], 30)
+    X[:, 2] += y
+    assert stability(SelectKBest(k=1), X, y, n_draws=4, random_state=0).frequency[2] == 1.0

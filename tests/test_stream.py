@@ -300,3 +300,31 @@ print(len(ranking.names), peak_resident_mb())
     n_features, peak = done.stdout.split()
     assert int(n_features) == 100
     assert float(peak) < 500
+
+
+def test_odd_types_of_columns(tmp_path):
+    """Whole numbers beyond float64's own, decimals as classes; structures are refused by name."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=300)
+    big = rng.integers(0, 2**62, size=300) + y * 2**61
+    found = rank_stream(pa.table({"a": big, "b": rng.normal(size=300), "y": y}), target="y")
+    assert found.scores[0] == pytest.approx(dubio.weighted_laplacian_score(big[:, None].astype(float), y)[0], rel=1e-9)
+    decimals = pa.array(y).cast(pa.decimal128(21, 1))
+    same = rank_stream(pa.table({"a": big, "b": rng.normal(size=300), "y": decimals}), target="y")
+    assert same.scores[0] == found.scores[0]
+    records = pa.array([{"k": int(v)} for v in y])
+    with pytest.raises(ValueError, match=r"'y' .* holds struct.* text, whole numbers or bools"):
+        rank_stream(pa.table({"a": big, "y": records}), target="y")
+
+
+def test_missing_words_of_text_files(tmp_path):
+    """In a CSV file "?" and "NA" are missing, in a column of labels as well; line ends may stand in quotes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=200)
+    x = rng.normal(size=200) + y
+    words = np.where(rng.random(200) < 0.3, rng.choice(["?", "NA", ""], size=200), np.array(["p", "q"])[y])
+    text = "".join(f'{a},"{w}","two\nlines"\n' for a, w in zip(x, words, strict=True))
+    (tmp_path / "t.csv").write_text("x,y,note\n" + text)
+    known = np.isin(words, ["p", "q"])
+    found = rank_stream(tmp_path / "t.csv", target="y", exclude=["note"])
+    assert found.scores[0] == pytest.approx(dubio.weighted_laplacian_score(x[known, None], y[known])[0], rel=1e-9)

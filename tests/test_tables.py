@@ -226,11 +226,13 @@ def test_features_are_made_of_what_the_table_has():
     assert made.features["colour=red"].sum() == 10
 
 
-def test_minus_one_beside_one_class_is_a_class():
+def test_minus_one_is_a_class_and_a_note_where_it_may_be_none():
     data = {"x": [1.0, 2, 3, 4], "y": [-1, 1, 1, -1]}
-    assert question(data=data, target="y").missing_label is None
+    asked = question(data=data, target="y")
+    assert asked.missing_label is None and asked.notes == []
     data["y"] = [-1, 0, 1, -1]
-    assert question(data=data, target="y").missing_label == "auto"
+    asked = question(data=data, target="y")
+    assert asked.missing_label is None and "(2 rows); --unlabelled -1" in asked.notes[0]
 
 
 def test_parquet_index_and_decimals(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 from dubio.noise import audit_labels
@@ -53,7 +54,6 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
     """Rank, print, write the report, and say where it is."""
     from dubio.cli.output import print_table
     from dubio.cli.progress import step
-    from dubio.cli.ranking import settled
     from dubio.report import write_report
 
     X, labels, truth, guesses = doubtful_wine(seed)
@@ -95,7 +95,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         f"{decoys} of the {N_DECOYS} shuffled ones.\n"
     )
     with step("resampling") as advance:
-        sure = stability(settled(doubtful), X, labels, n_draws=30, random_state=seed, progress=advance)
+        sure = stability(clone(doubtful), X, labels, n_draws=30, random_state=seed, progress=advance)
     with step("doubting the labels"):
         audit = audit_labels(X, guesses, random_state=seed, n_jobs=jobs)
     write_report(

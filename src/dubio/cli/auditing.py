@@ -87,7 +87,10 @@ def audit_table(
     alone = question.y.value_counts()
     alone = alone[alone == 1].index.tolist()
     if alone:
-        notes.append(f"{len(alone)} class(es) with one row each cannot be judged and were left out: {listing(alone)}.")
+        notes.append(
+            f"{len(alone)} class(es) with one row each cannot be judged: {listing(alone)}; their rows are treated as "
+            "unlabelled."
+        )
     missing = int(question.features.isna().to_numpy().sum())
     if missing:
         notes.append(f"{missing} missing value(s) of the table were taken as the median of their column.")

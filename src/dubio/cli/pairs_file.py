@@ -20,7 +20,7 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     Rows are counted from 0, the row under the header of the table being row 0. A kind is "must" or "cannot" (or 1 and
     -1, same and different).
     """
-    frame = read_table(path)
+    frame = _with_header(read_table(path))
     if len(frame.columns) != 3:
         raise UserError(
             f"--pairs: {quote(path)} has {len(frame.columns)} column(s): give a header and three columns, row number, "
@@ -37,6 +37,18 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
             f"({len(strange)} such pair(s))."
         )
     return rows[must], rows[cannot]
+
+
+def _with_header(frame: Any) -> Any:
+    """The same, the first line being a pair as well if it reads like one: row numbers, and must or cannot."""
+    import pandas as pd
+
+    names = [str(name).strip() for name in frame.columns]
+    if len(names) != 3 or not (names[0].isdecimal() and names[1].isdecimal()):
+        return frame
+    kind = names[2].casefold()
+    first = pd.DataFrame([[int(names[0]), int(names[1]), kind]], columns=["row", "other", "kind"])
+    return pd.concat([first, frame.set_axis(first.columns, axis=1)], ignore_index=True)
 
 
 def _row_numbers(column: Any, path: str, n_rows: int) -> NDArray[np.int64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,7 +13,8 @@ from dubio.cli.decimal_commas import read_decimal_commas
 from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.tables import MISSING, require_columns, table_format
+from dubio.cli.tables import require_columns, table_format
+from dubio.scale.sources import MISSING
 from dubio.supervision import soft_labels
 
 #: A text column with more values than this is a name or free text, not a kind of thing.
@@ -91,7 +93,7 @@ def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question
     if separator != ",":
         frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
     with notes_from_warnings(notes):
-        y, kind, missing_label = _target(frame, wishes, code)
+        y, kind, missing_label = _target(frame, wishes, notes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.experts) if name]
     apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
     if not wishes.is_supervised:
@@ -143,7 +145,9 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         )
 
 
-def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["auto", "classes", "numbers"], Any]:
+def _target(
+    frame: Any, wishes: Wishes, notes: list[str], code: list[str]
+) -> tuple[Any, Literal["auto", "classes", "numbers"], Any]:
     if wishes.soft:
         for name in wishes.soft:
             _require_number_column(frame, name, "--soft")
@@ -155,7 +159,7 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
         code.append("y = soft_labels(y.astype(float), normalize=True)")
         return soft_labels(table, normalize=True), "classes", "auto"
     if wishes.experts:
-        votes = _hide(frame[list(wishes.experts)], wishes.unlabelled)
+        votes = _hide(frame[list(wishes.experts)], wishes.unlabelled, notes)
         _require_some(votes, "the columns of --experts")
         code.append(_hiding_code(f"table[{list(wishes.experts)!r}]", wishes.unlabelled, "votes"))
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
@@ -164,7 +168,7 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
     if wishes.target is None:
         code.append("y = None")
         return None, "auto", "auto"
-    column = _hide(frame[wishes.target], wishes.unlabelled)
+    column = _hide(frame[wishes.target], wishes.unlabelled, notes)
     _require_some(column, f"target {quote(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
     kind = wishes.kind
@@ -174,12 +178,17 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
     elif not _is_number(column):
         kind = "classes"
         _refuse_mixed(column, wishes.target)
-    missing_label: Any = "auto"
     known = column.dropna().unique()
     if len(known) == 1:
         raise UserError(f"target {quote(wishes.target)} has one value only, {quote(known[0])}: nothing to tell apart.")
-    if len(known) == 2 and _is_number(column) and -1 in known:
-        missing_label = None  # of two values -1 is a class; beside more classes it means "unlabelled"
+    missing_label: Any = "auto"
+    if kind != "numbers" and _is_number(column) and -1 in known:
+        missing_label = None  # what is unlabelled is empty in a file, or named by --unlabelled
+        if 2 < len(known) <= MAX_CATEGORIES:
+            notes.append(
+                f"-1 is taken for a class of its own ({int((column == -1).sum())} rows); --unlabelled -1 says that it "
+                "means no label."
+            )
     if wishes.confidence:
         _require_number_column(frame, wishes.confidence, "--confidence")
         code.append(f"y = soft_labels(y, confidence=table[{wishes.confidence!r}].fillna(1.0))")
@@ -188,9 +197,15 @@ def _target(frame: Any, wishes: Wishes, code: list[str]) -> tuple[Any, Literal["
     return column, kind, missing_label
 
 
-def _hide(values: Any, marks: tuple[str, ...]) -> Any:
+def _hide(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
     """Cells that read as one of the marks become missing."""
-    return values.mask(values.astype(str).isin(marks)) if marks else values
+    if not marks:
+        return values
+    words = values.astype(str)
+    unused = [mark for mark in marks if not (words == mark).to_numpy().any()]
+    if unused:
+        notes.append(f"--unlabelled {listing(unused)}: no row has this value.")
+    return values.mask(words.isin(marks))
 
 
 def _hiding_code(expression: str, marks: tuple[str, ...], name: str) -> str:
@@ -267,19 +282,21 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
         elif getattr(column.dtype, "kind", "O") == "b":
             continue
         elif _is_number(column):
-            if _counts_rows(column, name):
+            if counts_rows(column, name):
                 notes.append(f"column {quote(name)} only numbers the rows and was left out.")
                 dropped.append(name)
         elif _is_text(column) and not wishes.is_supervised:
             # the yes/no features of one column determine each other: without a target they would always stand out
-            notes.append(f"column {quote(name)} is text and was left out, as there is no target (--nominal {name}).")
+            take_in = f"--nominal {shlex.quote(name)}"
+            notes.append(f"column {quote(name)} is text and was left out, as there is no target ({take_in}).")
             dropped.append(name)
         elif _is_text(column):
             _refuse_mixed(column, name)
             distinct = column.nunique()
             if distinct == 0 or distinct > MAX_CATEGORIES:
                 what = "is empty" if distinct == 0 else f"is text with {distinct} different values"
-                notes.append(f"column {quote(name)} {what} and was left out (--nominal {name} takes it in).")
+                take_in = f"--nominal {shlex.quote(name)} takes it in"
+                notes.append(f"column {quote(name)} {what} and was left out ({take_in}).")
                 dropped.append(name)
             else:
                 nominal.append(name)
@@ -330,9 +347,14 @@ def _refuse_infinite(table: Any) -> None:
             )
 
 
-def _counts_rows(column: Any, name: str) -> bool:
-    """0, 1, 2, ... or 1, 2, 3, ..., in a column without a name or called something like "id"."""
-    if not (name.startswith("unnamed_") or name.casefold() in _COUNTERS) or column.isna().any() or len(column) < 3:
+def is_counter(name: str) -> bool:
+    """Whether a column is without a name or called something like "id"."""
+    return name.startswith("unnamed_") or name.casefold() in _COUNTERS
+
+
+def counts_rows(column: Any, name: str) -> bool:
+    """0, 1, 2, ... or 1, 2, 3, ..., in a column of such a name."""
+    if not is_counter(name) or column.isna().any() or len(column) < 3:
         return False
     return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())
 

@@ -11,7 +11,7 @@ import joblib
 from sklearn.base import clone
 
 from dubio.cli.auditing import audit_question
-from dubio.cli.errors import UserError, in_command_words, quote
+from dubio.cli.errors import UserError, in_command_words, listing, quote
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records
 from dubio.cli.progress import step
@@ -44,7 +44,7 @@ class RankOptions:
 def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     """Read, rank, and write what was asked for."""
     for place in (options.report, options.save_table):
-        _require_place(place)
+        _require_place(place, path)
     if options.save_table:
         table_format(options.save_table)
     with step(f"reading {path}"):
@@ -60,6 +60,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
         _write_report(path, question, selector, sure, options, notes)
     if options.save_table:
         _save_table(question, wishes, selector, options.save_table)
+        notes.append(f"table written to {options.save_table}")
     _print(path, question, selector, sure, options, notes)
 
 
@@ -86,19 +87,8 @@ def _usual_draws(selector: Any, question: Question) -> int:
     return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
 
 
-def settled(selector: Any) -> Any:
-    """An unfitted selector that does what this one has chosen to do: the same method, as many features."""
-    fresh = clone(selector).set_params(
-        method=selector.method_, n_features_to_select=int(selector.n_features_), n_jobs=1
-    )
-    parts = getattr(selector.selector_, "parts_", None)
-    if parts is not None and not selector.method_params:
-        fresh.set_params(method_params={"methods": tuple(parts)})
-    return fresh
-
-
 def _stability(selector: Any, question: Question, options: RankOptions, draws: int) -> Any:
-    """How far ranks move when as many features are kept as now."""
+    """How far ranks move, and how often each feature is kept, when the same is asked of other rows."""
     if draws < 2:
         raise UserError("--stability needs 2 resamples at least, or 0 for none.")
     with (
@@ -107,7 +97,7 @@ def _stability(selector: Any, question: Question, options: RankOptions, draws: i
         joblib.parallel_config(backend="threading"),  # processes would start slowly and outlive Ctrl-C
     ):
         return stability(
-            settled(selector),
+            clone(selector).set_params(n_jobs=1),
             question.features,
             question.y,
             n_draws=draws,
@@ -232,8 +222,7 @@ def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top:
         "qvalue": "q-value",
         "rank_low": "rank from",
         "rank_high": "to",
-        # resampled fits keep as many features as the whole table did, the best-ranked ones
-        "frequency": f"in top {sum(bool(row['kept']) for row in rows)}",
+        "frequency": "kept in",
     }
     names = [name for name in rows[0] if name != "rank_median"]
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
@@ -244,18 +233,29 @@ def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top:
         f"Features for {asked}" if asked else "Features, without a target",
         columns,
         shown,
-        f"{more}{in_command_words(explanation)}",
+        f"{more}{in_command_words(explanation)}{_what_is_kept(rows)}",
     )
+
+
+def _what_is_kept(rows: list[dict[str, Any]]) -> str:
+    """The names, where the ranks do not tell them: tests of each feature and a search of subsets may disagree."""
+    kept = [row["kept"] for row in rows]
+    if all(kept[: sum(map(bool, kept))]):
+        return ""
+    names = listing([row["feature"] for row in rows if row["kept"]], 30)
+    return f" Kept: {names}. Tests of each feature decide what is kept; the rank comes from another criterion."
 
 
 def _shown(name: str, value: Any) -> Any:
     return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
 
 
-def _require_place(path: str | None) -> None:
+def _require_place(path: str | None, table: str) -> None:
     """Say before the work, not after it, that a file cannot be written."""
     if path is None:
         return
+    if Path(path).exists() and Path(table).exists() and Path(path).samefile(table):
+        raise UserError(f"{quote(path)} is the table itself, and would be overwritten: give another name.")
     folder = Path(path).parent
     if Path(path).is_dir():
         raise UserError(f"{quote(path)} is a folder: give the name of a file.")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, get_args
 
-from dubio.cli.errors import UserError
+import numpy as np
+
+from dubio.cli.errors import UserError, listing
 from dubio.cli.notes import tell
 from dubio.cli.output import as_csv, as_json, print_text, records
 from dubio.cli.progress import step
-from dubio.cli.question import Wishes
+from dubio.cli.question import Wishes, counts_rows, is_counter
 from dubio.cli.ranking import RankOptions, print_ranking
 from dubio.scale import rank_stream
 from dubio.scale.sources import Piece, is_number, open_source
@@ -18,7 +20,8 @@ from dubio.scale.stream import Method
 #: Bytes of a table, as numbers in memory, from which it is streamed unless told otherwise.
 LARGE = 2**30
 #: Distinct numbers among the first rows of a target up to which they are taken for classes.
-_FEW = 50
+_FEW = 20
+_FIRST_ROWS = 65_536
 
 
 def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
@@ -35,35 +38,57 @@ def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
     size = Path(path).stat().st_size if n_rows is None else 8 * n_rows * len(types)
     if size < LARGE or not {*wishes.soft, *([wishes.target] if wishes.target else [])} <= types.keys():
         return False
-    return wishes.target is None or wishes.kind == "classes" or _holds_classes(pieces[0], wishes.target)
+    return wishes.target is None or _holds_classes(pieces[0], wishes)
 
 
-def _holds_classes(piece: Piece, target: str) -> bool:
+def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
+    """Whether the target has a few values, as far as its first rows tell; anything else is told of when loaded."""
     import pyarrow as pa
 
-    if not is_number(piece.types[target]) or pa.types.is_boolean(piece.types[target]):
+    assert wishes.target is not None
+    kind = piece.types[wishes.target]
+    known = first_rows(piece, [wishes.target])[wishes.target].dropna()
+    values = known.unique()
+    if len(values) == len(known):
+        return False
+    if not is_number(kind) or pa.types.is_boolean(kind) or wishes.kind == "classes":
         return True
-    first = next(iter(piece.read([target], 65_536)), None)
-    return first is None or len(first.select([target]).column(0).unique()) <= _FEW
+    numbers = values.astype(np.float64)
+    return len(values) <= _FEW and bool((numbers == np.floor(numbers)).all())
+
+
+def first_rows(piece: Piece, names: list[str]) -> Any:
+    """Some rows of a file, as a frame."""
+    import pandas as pd
+
+    batch = next(iter(piece.read(names, _FIRST_ROWS)), None)
+    return pd.DataFrame({name: [] for name in names}) if batch is None else batch.select(names).to_pandas()
+
+
+def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
+    """Columns to leave out, as they are when a table is loaded: text, and numbers of rows."""
+    names = [name for name in piece.types if name not in apart]
+    text = [name for name in names if not is_number(piece.types[name])]
+    if text:
+        notes.append(f"{len(text)} column(s) without numbers are left out: {listing(text)}.")
+    suspects = [name for name in names if name not in text and is_counter(name or "unnamed_")]
+    some = first_rows(piece, suspects) if suspects else {}
+    counters = [name for name in suspects if counts_rows(some[name], name or "unnamed_")]
+    if counters:
+        notes.append(f"column(s) that only number the rows are left out: {listing(counters)}.")
+    return text + counters
 
 
 def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: bool = True) -> None:
     """Rank by one pass over the rows, with one of the methods that need no more."""
-    reason = _what_needs_the_table(wishes, options)
+    reason = _what_needs_the_table(wishes, options, "--stream" if asked else _what(path))
     if reason:
         raise UserError(reason)
     notes = []
     exclude = list(wishes.ignore)
     if not asked:
-        what = "the folder" if Path(path).is_dir() else "the table is large (--no-stream loads it): it"
-        notes.append(f"{what} is read once, a batch of rows at a time.")
-        kept_apart = {wishes.target, *wishes.soft, *exclude}
-        types = open_source(path)[0].types
-        text = [name for name in types if name not in kept_apart and not is_number(types[name])]
-        if text:
-            shown = ", ".join(text[:8]) + (f" and {len(text) - 8} more" if len(text) > 8 else "")
-            notes.append(f"{len(text)} column(s) without numbers are left out: {shown}.")
-        exclude += text
+        notes.append(f"{_what(path)} is read once, a batch of rows at a time.")
+        exclude += _not_features(open_source(path)[0], {wishes.target, *wishes.soft, *exclude}, notes)
     keep = None if options.keep == "auto" else options.keep
     if keep is None:
         notes.append(
@@ -78,12 +103,15 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
                 method="weighted_laplacian" if options.method == "auto" else options.method,  # type: ignore[arg-type]
                 exclude=exclude,
                 n_features_to_select=keep,
+                missing_label=None,  # what is unlabelled is empty in a file
                 progress=lambda done, total: advance(done, total or 0),
             )
     except ValueError as error:
-        if asked or Path(path).is_dir() or "contains NaN" not in str(error):
+        if asked or Path(path).is_dir():
             raise
-        raise ValueError(f"{error} With --no-stream medians are filled in, if the table fits in memory.") from error
+        raise ValueError(
+            f"{error} With --no-stream it is loaded, if it fits in memory, and gaps are filled."
+        ) from error
     rows = records(ranking.to_frame())
     if options.output == "csv":
         print_text(as_csv(rows))
@@ -106,12 +134,18 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     tell(notes, options.quiet)
 
 
-def _what_needs_the_table(wishes: Wishes, options: RankOptions) -> str | None:
+def _what(path: str) -> str:
+    return "a folder" if Path(path).is_dir() else "a large table (--no-stream loads it)"
+
+
+def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--stream") -> str | None:
     """Why one pass over the rows does not answer the question; None if it does."""
     if not (wishes.target or wishes.soft):
-        return "--stream needs --target or --soft: without labels the whole table must be compared."
+        return f"{what} needs --target or --soft: without labels the whole table must be compared."
+    if wishes.target and wishes.soft:
+        return "--target and --soft both say what the target is: give one of them."
     if options.method != "auto" and options.method not in get_args(Method):
-        return f"--stream goes with --method {', '.join(get_args(Method))}; {options.method!r} needs the table."
+        return f"{what} goes with --method {', '.join(get_args(Method))}; {options.method!r} needs the table."
     for option, given in (
         ("--report", options.report),
         ("--save-table", options.save_table),
@@ -126,5 +160,5 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions) -> str | None:
         ("--regression", wishes.kind == "numbers"),
     ):
         if given:
-            return f"--stream reads the table once and keeps none of it: leave out {option}."
+            return f"{what} is read once and not kept: leave out {option}, or load one file."
     return None

@@ -17,9 +17,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dubio.cli.errors import UserError, listing, nearest, quote
+from dubio.scale.sources import MISSING
 
-#: Beside empty cells, what means "nothing here" in a text file.
-MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 _TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None}
 _COMPRESSED = (".gz", ".bz2", ".zst")
 #: Types of columns are inferred from the first block, and a row must fit into one.
@@ -63,6 +62,11 @@ def read_parted_table(path: str) -> tuple[Any, str]:
         else:
             frame, separator = _read_text(path)
             return _tidy(frame, path), separator
+    except UnicodeDecodeError as error:
+        raise UserError(
+            f"{quote(path)} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, in a "
+            'spreadsheet as "CSV UTF-8".'
+        ) from error
     except pa.ArrowException as error:
         raise UserError(f"{quote(path)} cannot be read as {kind}: {_first_line(error)}") from error
     _refuse_twins(table.column_names, path)
@@ -114,6 +118,8 @@ def require_columns(frame: Any, names: list[str], option: str) -> None:
             continue
         near = nearest(name, frame.columns)
         hint = f"did you mean {' or '.join(map(quote, near))}?" if near else f"it has {listing(frame.columns, 8)}."
+        if any("," in other for other in near):
+            hint += " A comma in a name is written twice, as in 'a,, b'."
         raise UserError(f"{option}: the table has no column {quote(name)}; {hint}")
 
 

@@ -122,10 +122,10 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
                 "rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"
             ),
             _column(
-                f"in top {int(findings.ranking.support.sum())}",
+                "kept in",
                 _numbers(100 * sure.frequency[order], 3),
                 "percent",
-                "share of the resamples in which it is among the best",
+                "share of the resamples in which it is kept",
             ),
         ]
     return {"noun": "features", "columns": columns}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,8 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
         return values.astype(bool)
     if len(values) and all(isinstance(v, int) and not isinstance(v, bool) for v in values):
         return values.astype(np.int64)
+    if len(values) and all(isinstance(v, Decimal) for v in values):
+        return values.astype(np.float64)
     return values
 
 
@@ -188,7 +191,8 @@ def _as_numbers(column: Any) -> NDArray[Any]:
     if pa.types.is_dictionary(kind):
         column, kind = column.dictionary_decode(), kind.value_type
     if kind not in (pa.float64(), pa.float32()):
-        column = column.cast(pa.float32() if pa.types.is_float16(kind) else pa.float64())
+        # whole numbers above 2**53 lose their last digits, as they do everywhere
+        column = column.cast(pa.float32() if pa.types.is_float16(kind) else pa.float64(), safe=False)
     if column.null_count:
         column = column.fill_null(float("nan"))
     return np.asarray(column.to_numpy(zero_copy_only=True))

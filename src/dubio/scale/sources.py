@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+#: Beside empty cells, what means "nothing here" in a text file.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 #: Rows of a row group from which it is worth reading by columns, and the largest column to be read in one piece.
 _ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
 #: Bytes of a row group above which it is read by pages and not in one piece, and bytes then read ahead in each column.
@@ -108,7 +110,10 @@ def _files(path: Path) -> list[Path]:
     found = sorted(
         file
         for file in path.rglob("*")
-        if file.is_file() and _format(file) and not any(p.startswith(("_", ".")) for p in file.relative_to(path).parts)
+        if file.is_file()
+        and file.suffix != ".txt"
+        and _format(file)
+        and not any(p.startswith(("_", ".")) for p in file.relative_to(path).parts)
     )
     if not found:
         raise ValueError(f"the folder {path} has no Parquet, CSV or Arrow file in it.")
@@ -199,15 +204,17 @@ def _csv_piece(path: Path) -> Piece:
     import pyarrow as pa
     from pyarrow import csv
 
-    parse = csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ",")
+    parse = csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ",", newlines_in_values=True)
     block = csv.ReadOptions(block_size=_CSV_BLOCK)
-    with csv.open_csv(path, read_options=block, parse_options=parse) as first:
+    missing: dict[str, Any] = {"null_values": ["", *MISSING], "strings_can_be_null": True}
+    convert = csv.ConvertOptions(**missing)
+    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as first:
         inferred = _types(first.schema)
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         # Types are inferred from the first block alone: whole numbers there may be fractions later.
         types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
-        convert = csv.ConvertOptions(include_columns=columns, column_types=types)
+        convert = csv.ConvertOptions(include_columns=columns, column_types=types, **missing)
         with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:
             yield from _whole_rows(reader)
 

@@ -210,6 +210,11 @@ def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None
             f"{first.name} has {len(text)} column(s) that are not numbers: {shown}"
             f"{f' and {len(text) - 8} more' if len(text) > 8 else ''}. Encode them as numbers, or name them in exclude."
         )
+    odd = [name for name in used if _sort_of(first.types[name]) not in ("numbers", "text")]
+    if odd:
+        raise ValueError(
+            f"column {odd[0]!r} of {first.name} holds {first.types[odd[0]]}: labels are text, whole numbers or bools."
+        )
     for piece in pieces[1:]:
         missing = [name for name in used if name not in piece.types]
         if missing:

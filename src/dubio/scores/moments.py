@@ -162,6 +162,8 @@ def _sparse_moments(
         X = X.copy()
         X.sum_duplicates()
     d, n_classes = X.shape[1], P.shape[1]
+    if n_classes == 0:
+        return ClassMoments(np.zeros(0), np.zeros(d), np.zeros((0, d)), np.zeros((0, d)))
     n_lines = -(-2 * n_classes // LINE)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:

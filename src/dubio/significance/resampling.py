@@ -266,7 +266,8 @@ def _supervision(selector: Any, y: Any, n_rows: int, must_link: Any, cannot_link
     target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
     if target == "none":
         y, target = None, "classes"
-    missing_label = getattr(selector, "missing_label", "auto")
+    # To other libraries' selectors -1 is a class as any other.
+    missing_label = getattr(selector, "missing_label", "auto" if hasattr(selector, "_target") else None)
     return read_supervision(
         y, n_rows, target=target, missing_label=missing_label, must_link=must_link, cannot_link=cannot_link
     )
