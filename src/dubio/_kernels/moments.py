@@ -1,6 +1,7 @@
 """Weighted moments of every feature within every class, in one pass over the table.
 
-Rows are added four at a time: the sums are then loaded and stored a quarter as often, which nearly halves the time.
+Where rows are contiguous they are added four at a time: the sums are then loaded and stored a quarter as often, which
+nearly halves the time. Where columns are, each is summed for itself, in vector lanes.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from dubio._kernels.cache_lines import LINE, add_to_line, prefetch_line
 
 #: Stored values of a sparse table between asking for the sums of one and adding to them.
 _AHEAD = np.uint64(24)
-#: Rows of a Fortran-ordered table that are turned into row order at a time, in the fastest cache (a multiple of 4).
-_BLOCK = 64
+#: Rows of a Fortran-ordered table looked at together.
+_BLOCK = 2048
 
 
 @numba.njit(cache=True, nogil=True)
@@ -68,25 +69,6 @@ def class_sums_rows(
         _add_four(z, p, weight, first, second, poison)
 
 
-@numba.njit(cache=True, nogil=True)
-def class_sums_columns(
-    XT: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
-) -> None:
-    """The same for a Fortran-ordered table, given transposed (C-ordered, one row a feature)."""
-    d = XT.shape[0]
-    z = np.zeros((_BLOCK, d))
-    p = np.empty((4, P.shape[1]))
-    for block in range(start, stop, _BLOCK):
-        size = min(_BLOCK, stop - block)
-        for r in range(d):
-            for i in range(size):
-                z[i, r] = XT[r, block + i] - shift[r]
-        z[size:] = 0.0
-        for i in range(0, size, 4):
-            _four_memberships(P, block + i, stop, p)
-            _add_four(z[i : i + 4], p, weight, first, second, poison)
-
-
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, first: Any, second: Any) -> None:
     """The sums of one contiguous column; ``PT`` is (classes, rows), ``first`` and ``second`` are (classes,).
@@ -119,6 +101,30 @@ def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, firs
             p_squares += pz * z
         first[n_classes - 1] += p_sum
         second[n_classes - 1] += p_squares
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_columns(
+    XT: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
+) -> None:
+    """The same for a Fortran-ordered table, given transposed (C-ordered, one row a feature), column by column.
+
+    Rows come in blocks whose memberships stay in the fast cache while every column passes by; ``poison`` is not
+    needed, as a bad value shows in the sums of every class.
+    """
+    d, n_classes = XT.shape[0], P.shape[1]
+    PT = np.empty((n_classes, _BLOCK))
+    sums, squares = np.zeros((d, n_classes)), np.zeros((d, n_classes))
+    for block in range(start, stop, _BLOCK):
+        size = min(_BLOCK, stop - block)
+        for k in range(n_classes):
+            for i in range(size):
+                PT[k, i] = P[block + i, k]
+                weight[k] += PT[k, i]
+        for r in range(d):
+            class_sums_column(XT[r, block : block + size], PT, shift[r], 0, size, sums[r], squares[r])
+    first += sums.T
+    second += squares.T
 
 
 @numba.njit(cache=True, nogil=True)

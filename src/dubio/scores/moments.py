@@ -188,7 +188,8 @@ def _sparse_moments(
 def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
     """Ranges of rows with about as many stored values each: many for each sum, as every piece has sums of its own."""
     n, stored = len(indptr) - 1, int(indptr[-1])
-    pieces = int(np.clip(stored // (32 * sums_size), 1, _SPARSE_PIECES))
+    room = max(1, stored // (16 * sums_size))
+    pieces = min(1 << (room.bit_length() - 1), _SPARSE_PIECES)  # a power of two: none is left over for one thread
     cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
     edges = np.unique(np.concatenate([[0], cuts, [n]]))
     return [(int(a), int(b)) for a, b in pairwise(edges)]
