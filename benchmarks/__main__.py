@@ -1,6 +1,7 @@
 """``python -m benchmarks [--write] [NAME ...]``: run every ``bench_*.py`` beside this file, or the named ones.
 
-With ``--write``, what they print also becomes ``docs/benchmarks.md``, under the versions it was measured with.
+With ``--write``, what they print also becomes ``docs/benchmarks.md``, under the versions it was measured with; of named
+ones their sections alone are replaced.
 """
 
 from __future__ import annotations
@@ -62,6 +63,12 @@ def versions() -> str:
     return f"Python {platform.python_version()}, {platform.machine()}, {cores} cores; {', '.join(found)}.\n"
 
 
+def sections(page: str) -> dict[str, str]:
+    """What each benchmark printed, by its name, from a page or a part of one."""
+    parts = page.split("\n## ")[1:]
+    return {part.partition("\n")[0]: f"\n## {part.rstrip()}\n" for part in parts}
+
+
 def main(arguments: list[str]) -> None:
     write = "--write" in arguments
     names = [name for name in arguments if name != "--write"]
@@ -78,7 +85,8 @@ def main(arguments: list[str]) -> None:
     if write:
         PAGE.parent.mkdir(exist_ok=True)
         body = tee.kept.getvalue().replace("\n## ", "\n### ").replace("\n# ", "\n## ")
-        PAGE.write_text(HEAD + versions() + body)
+        found = sections(PAGE.read_text() if names and PAGE.exists() else "") | sections(body)
+        PAGE.write_text(HEAD + versions() + "".join(found[name] for name in sorted(found)))
         print(f"\nwritten: {PAGE.relative_to(PAGE.parent.parent)}")
 
 

@@ -128,7 +128,7 @@ def _same(rows: list[tuple[str, Measurement]]) -> None:
 def main() -> None:
     size = {"rows": 2000, "columns": 50}
     rows = [
-        ("closed form, from labels", measure(MODULE, "closed_form", repeat=50, warmup=5, **size)),
+        ("closed form, from labels", measure(MODULE, "closed_form", repeat=1000, warmup=50, **size)),
         ("our sums over listed pairs", measure(MODULE, "pair_list", repeat=3, listing=False, **size)),
         ("the same, listing them first", measure(MODULE, "pair_list", repeat=3, listing=True, **size)),
         ("equation 3, pair by pair", measure(MODULE, "literal_sums", repeat=1, warmup=0, **size)),

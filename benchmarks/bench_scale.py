@@ -138,7 +138,7 @@ def on_workers(n_workers: int, n: int, d: int, chunks: int) -> Callable[[], Any]
     return call
 
 
-def one_and_two_workers(n: int = 8_000_000, d: int = 100, chunks: int = 64) -> None:
+def one_and_two_workers(n: int = 14_000_000, d: int = 100, chunks: int = 56) -> None:
     cases = {
         f"{w} worker(s)": measure(ME, "on_workers", n_workers=w, n=n, d=d, chunks=chunks, repeat=5) for w in (1, 2)
     }

@@ -264,6 +264,8 @@ def test_auto_finds_what_is_there_and_says_when_nothing_is(selector):
     X = rng.normal(size=(80, 8))
     X[:, :2] = hidden[:, None] + 0.3 * X[:, :2]
     y = hidden if selector._target == "numbers" else (hidden > 0).astype(int)
+    if "random_state" in selector.get_params():  # unseeded permutations would make this a gamble
+        selector.set_params(random_state=0)
     selector.set_params(n_features_to_select="auto").fit(X, y)
     assert selector.support_[:2].all()
     assert selector.support_.sum() <= 4

@@ -134,7 +134,8 @@ def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDA
 
     On a constant column it is the constant itself.
     """
-    rows = np.unique(np.linspace(0, len(X) - 1, min(len(X), _CENTRE_ROWS)).astype(np.intp))
+    n_some = min(len(X), _CENTRE_ROWS)
+    rows = np.arange(n_some) * (len(X) - 1) // max(n_some - 1, 1)
     rows = rows[memberships[rows].any(axis=1)]
     if len(rows) == 0:
         rows = np.flatnonzero(memberships.any(axis=1))[:_CENTRE_ROWS]
