@@ -302,7 +302,7 @@ print(len(ranking.names), peak_resident_mb())
     assert float(peak) < 500
 
 
-def test_odd_types_of_columns(tmp_path):
+def test_odd_types_of_columns():
     """Whole numbers beyond float64's own, decimals as classes; structures are refused by name."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=300)

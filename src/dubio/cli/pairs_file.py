@@ -23,8 +23,8 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     frame = _with_header(read_table(path))
     if len(frame.columns) != 3:
         raise UserError(
-            f"--pairs: {quote(path)} has {len(frame.columns)} column(s): give a header and three columns, row number, "
-            "row number, and must or cannot."
+            f"--pairs: {quote(path)} has {len(frame.columns)} column(s): give three columns, row number, "
+            "row number, and must or cannot, with a header or without."
         )
     first, second, kind = (frame[name] for name in frame.columns)
     rows = np.column_stack([_row_numbers(column, path, n_rows) for column in (first, second)])

@@ -47,7 +47,7 @@ def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
 
     assert wishes.target is not None
     kind = piece.types[wishes.target]
-    known = first_rows(piece, [wishes.target])[wishes.target].dropna()
+    known = _first_rows(piece, [wishes.target])[wishes.target].dropna()
     values = known.unique()
     if len(values) == len(known):
         return False
@@ -57,7 +57,7 @@ def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
     return len(values) <= _FEW and bool((numbers == np.floor(numbers)).all())
 
 
-def first_rows(piece: Piece, names: list[str]) -> Any:
+def _first_rows(piece: Piece, names: list[str]) -> Any:
     """Some rows of a file, as a frame."""
     import pandas as pd
 
@@ -72,7 +72,7 @@ def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
     if text:
         notes.append(f"{len(text)} column(s) without numbers are left out: {listing(text)}.")
     suspects = [name for name in names if name not in text and is_counter(name or "unnamed_")]
-    some = first_rows(piece, suspects) if suspects else {}
+    some = _first_rows(piece, suspects) if suspects else {}
     counters = [name for name in suspects if counts_rows(some[name], name or "unnamed_")]
     if counters:
         notes.append(f"column(s) that only number the rows are left out: {listing(counters)}.")

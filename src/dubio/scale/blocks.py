@@ -16,8 +16,9 @@ from dubio.scores.moments import (
     ClassMoments,
     cancelled_columns,
     centred_moments,
-    provisional_centre,
+    middle,
     recentred,
+    rows_that_count,
     side_by_side,
 )
 from dubio.scores.running import RunningMoments
@@ -76,10 +77,8 @@ def _column_moments(
 ) -> ClassMoments:
     n, n_classes = P.shape
     d = len(columns)
-    some = np.unique(np.linspace(0, n - 1, min(n, _CENTRE_ROWS)).astype(np.intp))
-    some = some[P[some].any(axis=1)] if P[some].any() else np.flatnonzero(P.any(axis=1))[:_CENTRE_ROWS]
-    some = some if len(some) else np.zeros(1, dtype=np.intp)
-    shift = provisional_centre(np.column_stack([x[some] for x in columns]), np.ones((len(some), 1)))
+    some = rows_that_count(P, _CENTRE_ROWS)
+    shift = middle(np.column_stack([x[some] for x in columns]))
     shift[~np.isfinite(shift)] = 0.0  # found again, with its place, in the sums
     PT = None if codes is not None else np.ascontiguousarray(P.T)
     first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)

@@ -134,14 +134,23 @@ def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDA
 
     On a constant column it is the constant itself.
     """
-    n_some = min(len(X), _CENTRE_ROWS)
-    rows = np.arange(n_some) * (len(X) - 1) // max(n_some - 1, 1)
+    return middle(X[rows_that_count(memberships, _CENTRE_ROWS)])
+
+
+def rows_that_count(memberships: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """At most so many rows with a membership, from all over the table; the first row if none has one."""
+    n = len(memberships)
+    some = min(n, most)
+    rows = np.arange(some) * (n - 1) // max(some - 1, 1)
     rows = rows[memberships[rows].any(axis=1)]
     if len(rows) == 0:
-        rows = np.flatnonzero(memberships.any(axis=1))[:_CENTRE_ROWS]
-    if len(rows) == 0:
-        return X[0].astype(np.float64)
-    return np.asarray(np.partition(X[rows], len(rows) // 2, axis=0)[len(rows) // 2], dtype=np.float64)
+        rows = np.flatnonzero(memberships.any(axis=1))[:most]
+    return rows if len(rows) else np.zeros(1, dtype=np.intp)
+
+
+def middle(some: NDArray[Any]) -> NDArray[np.float64]:
+    """The upper median of each column."""
+    return np.asarray(np.partition(some, len(some) // 2, axis=0)[len(some) // 2], dtype=np.float64)
 
 
 def centred_moments(
