@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -50,56 +51,67 @@ def batch_moments(
     are asked for need never be in memory as a whole.
     """
     supervision = _read_labels(batch, target, soft, missing_label, place)
-    P = supervision.memberships
-    assert P is not None
-    codes = None
-    if weight is not None:
-        P = P * _read_weights(batch.select([weight]).column(0), weight, place)[:, None]
-    elif supervision.codes is not None:
-        codes = supervision.codes.astype(np.int32)
+    weights = None if weight is None else _read_weights(batch.select([weight]).column(0), weight, place)
+    known = _Known.of(supervision, weights)
     width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
     blocks = [features[start : start + width] for start in range(0, len(features), width)]
     parts: list[ClassMoments] = []
     for number, block in enumerate(read_ahead(batch.select(names) for names in blocks)):
         columns = [_as_numbers(column) for column in block.columns]
-        parts.append(_column_moments(columns, P, codes, features, number * width, first_row, place))
+        parts.append(_column_moments(columns, known, features, number * width, first_row, place))
     return RunningMoments.of_block(supervision, side_by_side(parts))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The labels of a batch, as the sums of every column need them: memberships, turned, or codes in their place."""
+
+    P: NDArray[np.float64]
+    PT: NDArray[np.float64] | None
+    codes: NDArray[np.int32] | None
+    some: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, supervision: Supervision, weights: NDArray[np.float64] | None) -> _Known:
+        P = supervision.memberships
+        assert P is not None
+        P = P if weights is None else P * weights[:, None]
+        some = rows_that_count(P, _CENTRE_ROWS)
+        if supervision.codes is not None and weights is None:
+            return cls(P, None, supervision.codes.astype(np.int32), some)
+        return cls(P, np.ascontiguousarray(P.T), None, some)
 
 
 def _column_moments(
     columns: list[NDArray[Any]],
-    P: NDArray[np.float64],
-    codes: NDArray[np.int32] | None,
+    known: _Known,
     names: list[str],
     first_column: int,
     first_row: int,
     place: str,
 ) -> ClassMoments:
-    n, n_classes = P.shape
+    n, n_classes = known.P.shape
     d = len(columns)
-    some = rows_that_count(P, _CENTRE_ROWS)
-    shift = middle(np.column_stack([x[some] for x in columns]))
+    shift = middle(np.column_stack([x[known.some] for x in columns]))
     shift[~np.isfinite(shift)] = 0.0  # found again, with its place, in the sums
-    PT = None if codes is not None else np.ascontiguousarray(P.T)
     first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)
 
     def work(start: int, stop: int) -> None:
-        if codes is not None:
-            some = _alike(columns[start:stop])
-            class_sums_coded(some, codes, shift, start, stop, first, second, poison)
+        if known.codes is not None:
+            class_sums_coded(_alike(columns[start:stop]), known.codes, shift, start, stop, first, second, poison)
             return
         for r in range(start, stop):
-            class_sums_column(columns[r], PT, shift[r], 0, n, first[r], second[r])
+            class_sums_column(columns[r], known.PT, shift[r], 0, n, first[r], second[r])
 
     run_chunks(work, chunks(d, _COLUMNS), default_threads())
     bad = ~np.isfinite(first.sum(axis=1) + second.sum(axis=1) + poison)
     if bad.any():
         _raise_bad_value(columns, np.flatnonzero(bad), names, first_column, first_row, place)
         check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names[first_column : first_column + d]))
-    moments = centred_moments(np.ones(n) @ P, first.T, second.T, shift)
+    moments = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift)
     cancelled = cancelled_columns(moments, second.T)
     if len(cancelled):
-        moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), P, cancelled)
+        moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), known.P, cancelled)
     return moments
 
 
