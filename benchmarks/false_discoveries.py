@@ -20,18 +20,9 @@ import numpy as np
 import pandas as pd
 
 from dubio import FeatureSelector
-from dubio.datasets import (
-    make_circle,
-    make_spheres,
-    make_squares,
-    make_y1,
-    make_y2,
-    make_y3,
-    make_y4,
-    make_y5,
-)
 from dubio.significance import NoFeatureStandsOut
 from dubio.supervision import hide_labels, unsure_expert
+from dubio_papers.datasets import make_circle, make_spheres, make_squares, make_y1, make_y2, make_y3, make_y4, make_y5
 
 CLASSES = [
     "iris",

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dubio.papers import Curves, Experiment, Finding, Table, grid, run_experiments
+from dubio_papers import Curves, Experiment, Finding, Table, grid, run_experiments
 
 
 def protocol(parameters, random):

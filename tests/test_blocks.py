@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import dubio
-from dubio.scores.moments import class_moments
-from dubio.scores.running import RunningMoments, merge_all
+from dubio.moments.class_moments import class_moments
+from dubio.moments.running import RunningMoments, merge_all
 from dubio.supervision import read_supervision
 from tests import naive
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dubio.datasets import DatasetUnavailable, load, names, where
-from dubio.datasets.catalog import CATALOG
-from dubio.datasets.sources import RawTable, read_csv, write_csv
+from dubio_papers.datasets import DatasetUnavailable, load, names, where
+from dubio_papers.datasets.catalog import CATALOG
+from dubio_papers.datasets.raw_tables import RawTable, read_csv, write_csv
 
 
 @pytest.fixture

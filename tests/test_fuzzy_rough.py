@@ -16,7 +16,7 @@ from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
 from dubio.fuzzyrough.decision import hard_decision, number_decision, soft_decision
 from dubio.fuzzyrough.similarity import similarity_coordinates
-from dubio.subsets.criterion import ADD
+from dubio.search.criterion import ADD
 from tests import naive
 
 

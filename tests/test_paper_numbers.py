@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from dubio import supervised_laplacian_score, weighted_laplacian_score
-from dubio.datasets import make_circle, make_spheres, make_squares, make_y1, make_y3, make_y4
 from dubio.supervision import unsure_expert
+from dubio_papers.datasets import make_circle, make_spheres, make_squares, make_y1, make_y3, make_y4
 
 REPEATS = 200
 
@@ -65,7 +65,7 @@ def test_sls_row_of_ssls_table_1(make):
 
 def test_sls_on_y2():
     """Printed 93; with five neighbours besides the point itself the expected share is about 96."""
-    from dubio.datasets import make_y2
+    from dubio_papers.datasets import make_y2
 
     hits = []
     for repetition in range(150):

@@ -20,19 +20,19 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from typer.testing import CliRunner
 
-from dubio.cli.papers import app
-from dubio.datasets import DatasetUnavailable, load
-from dubio.papers import Cell, Experiment, Table, all_experiments, choose, grid, run_experiments, summarize
-from dubio.papers.charts import Line, line_chart
-from dubio.papers.experiments.ssfrfs_tables import signed_ranks
-from dubio.papers.judges import NEIGHBOR_GRID, best_first, nearest_accuracy, nearest_rmse, tuned_balanced_error
-from dubio.papers.ksg import ksg_information
-from dubio.papers.pair_protocol import SOURCES, cfld_axes, draw_pairs, set_scene, ssdr_axes
-from dubio.papers.progress import Progress
-from dubio.papers.report import write_report
-from dubio.papers.runner import run_repetition, seed
-from dubio.papers.store import ResultFile
-from dubio.papers.summary import band, from_json, to_json
+from dubio_papers import Cell, Experiment, Table, all_experiments, choose, grid, run_experiments, summarize
+from dubio_papers.command import app
+from dubio_papers.datasets import DatasetUnavailable, load
+from dubio_papers.experiments.ssfrfs_tables import signed_ranks
+from dubio_papers.judges import NEIGHBOR_GRID, best_first, nearest_accuracy, nearest_rmse, tuned_balanced_error
+from dubio_papers.ksg import ksg_information
+from dubio_papers.line_charts import Line, line_chart
+from dubio_papers.pages import write_report
+from dubio_papers.pair_protocol import SOURCES, cfld_axes, draw_pairs, set_scene, ssdr_axes
+from dubio_papers.run_progress import Progress
+from dubio_papers.runner import run_repetition, seed
+from dubio_papers.store import ResultFile
+from dubio_papers.summary import band, from_json, to_json
 from tests.small_experiment import CELLS, SMALL
 
 ROOT = Path(__file__).parent.parent
@@ -210,7 +210,7 @@ def test_only_complete_cells_are_shown_on_wish(tmp_path):
 
 
 def test_pages(small_results, tmp_path, monkeypatch):
-    monkeypatch.setattr("dubio.papers.report.all_experiments", lambda: {"small": SMALL})
+    monkeypatch.setattr("dubio_papers.pages.all_experiments", lambda: {"small": SMALL})
     html, markdown = write_report(small_results, tmp_path / "pages")
     page, text = html.read_text(), markdown.read_text()
     assert page.count("<svg") == 4  # a legend and three panels

@@ -202,7 +202,7 @@ def test_wide_tables_get_more_permutations():
 def test_leave_one_out_graphs_are_the_literal_ones():
     from dubio._kernels.leave_one_out import leave_one_out_neighbors
     from dubio.graphs.neighbors import heat
-    from dubio.scores.quadratic import laplacian_ratio
+    from dubio.graphs.quadratic import laplacian_ratio
 
     X = np.random.default_rng(0).normal(size=(40, 4))
     X[3] = X[4]

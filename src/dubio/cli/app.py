@@ -11,7 +11,7 @@ import typer
 
 from dubio import __version__
 from dubio.cli.errors import UserError
-from dubio.cli.papers import app as papers
+from dubio_papers.command import app as papers
 
 app = typer.Typer(
     name="dubio",

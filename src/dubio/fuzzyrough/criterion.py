@@ -16,17 +16,11 @@ from numpy.typing import NDArray
 
 from dubio._kernels.box_tree import build_box_tree
 from dubio._kernels.fuzzy_connectives import scan_rows
-from dubio._kernels.fuzzy_rough import (
-    add_to_pairs,
-    list_pairs,
-    nearest_claims,
-    scan_candidates,
-    search_candidates,
-)
+from dubio._kernels.fuzzy_rough import add_to_pairs, list_pairs, nearest_claims, scan_candidates, search_candidates
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.decision import Decision
-from dubio.subsets.criterion import ADD
+from dubio.search.criterion import ADD
 
 # Sums of the same distances in another order differ by some 1e-16.
 TRUTH_TOLERANCE = 1e-12
@@ -48,7 +42,7 @@ GAMMA_TOLERANCE = 1e-9
 class DependencyCriterion(ABC):
     """gamma of the chosen features (``value``), of all (``value_all``) and with each candidate added.
 
-    A :class:`~dubio.subsets.Criterion` for forward searches: gamma never falls, and what is finished stays so. It is
+    A :class:`~dubio.search.Criterion` for forward searches: gamma never falls, and what is finished stays so. It is
     not submodular, though: a feature that gains nothing now may gain later beside another, so a search values every
     candidate anew in every round, and a round in which none gains still adds one.
     """

@@ -18,16 +18,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from dubio._kernels.threads import chunks
-from dubio.graphs.neighbors import (
-    Kernel,
-    Symmetry,
-    check_width,
-    clip_neighbors,
-    heat,
-    line_neighbors,
-    list_distances,
-)
-from dubio.graphs.search import RowSearch, centre_columns
+from dubio.graphs.nearest_rows import RowSearch, centre_columns
+from dubio.graphs.neighbors import Kernel, Symmetry, check_width, clip_neighbors, heat, line_neighbors, list_distances
 from dubio.graphs.targets import MixedSearch
 from dubio.table import Matrix
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dubio._kernels.edges import edge_squared_distances, list_squared_distances, neighbors_on_a_line
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
-from dubio.graphs.search import RowSearch, centre_columns
+from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.table import Matrix
 
 Kernel = Literal["squared", "linear"]
@@ -68,7 +68,7 @@ def neighbor_graph(
     symmetry : {"or", "and"}
     n_jobs : int, optional
     approximate : bool
-        Search by nearest-neighbour descent; see :class:`~dubio.graphs.search.RowSearch`.
+        Search by nearest-neighbour descent; see :class:`~dubio.graphs.nearest_rows.RowSearch`.
     random_state : int, RandomState or None
         For the descent.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.graphs.neighbors import (
     check_width,
     clip_neighbors,
@@ -18,7 +19,6 @@ from dubio.graphs.neighbors import (
     squared_distances,
     symmetrize,
 )
-from dubio.graphs.search import RowSearch, centre_columns
 from dubio.table import Matrix
 
 

@@ -12,7 +12,7 @@ from dubio._kernels.information import candidate_information, current_informatio
 from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import univariate_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
-from dubio.subsets.distances import SubsetDistances
+from dubio.search.distances import SubsetDistances
 
 # Classes in which a row has less membership than this are only bounded at first: they seldom decide which feature
 # wins, and their balls are large. Candidates that may still win are then valued exactly.
@@ -24,7 +24,7 @@ MembershipsOf = Callable[[SubsetDistances], NDArray[np.float64]]
 class InformationCriterion:
     """Noise-tolerant mutual information (equation 19) of the current subset and of all subsets one feature away.
 
-    Follows `dubio.subsets.Criterion`. One-hot memberships give the estimator of Gomez-Verdejo et al.
+    Follows `dubio.search.Criterion`. One-hot memberships give the estimator of Gomez-Verdejo et al.
 
     Parameters
     ----------

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squared_error_sums
 from dubio._kernels.threads import run_chunks
-from dubio.subsets.distances import SubsetDistances
+from dubio.search.distances import SubsetDistances
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.information.groups import raise_if_zero
 from dubio.noise.record import NoiseModel
-from dubio.subsets.distances import SubsetDistances
+from dubio.search.distances import SubsetDistances
 
 # A probability of exactly 0 or 1 could never be revised: its logarithm is infinite.
 SMALLEST_ERROR_RATE = 1e-6

@@ -12,7 +12,7 @@ from dubio._kernels.threads import resolve_threads
 from dubio.information.groups import check_neighbors
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.record import NoiseModel
-from dubio.subsets.distances import MAX_ROWS, SubsetDistances
+from dubio.search.distances import MAX_ROWS, SubsetDistances
 from dubio.supervision import read_supervision, require_two_classes
 from dubio.table import read_matrix
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.record import NoiseModel
-from dubio.subsets.distances import SubsetDistances
+from dubio.search.distances import SubsetDistances
 from dubio.supervision import Supervision
 
 

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.moments import class_sums_coded, class_sums_column
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.scale.sources import read_ahead
-from dubio.scores.moments import (
+from dubio.moments.class_moments import (
     ClassMoments,
     cancelled_columns,
     centred_moments,
@@ -22,7 +21,8 @@ from dubio.scores.moments import (
     rows_that_count,
     side_by_side,
 )
-from dubio.scores.running import RunningMoments
+from dubio.moments.running import RunningMoments
+from dubio.scale.sources import read_ahead
 from dubio.supervision import Supervision, read_supervision
 from dubio.table import check_overflow, name_column
 

@@ -8,11 +8,11 @@ from typing import Any, Literal, TypeVar
 
 import numpy as np
 
+from dubio.moments.running import RunningMoments
 from dubio.ranking import Ranking
 from dubio.scale.blocks import batch_moments
 from dubio.scale.progress import Report, reporting
 from dubio.scale.sources import Piece, is_number, open_source
-from dubio.scores.running import RunningMoments
 from dubio.selectors.constraints import ConstraintScore
 from dubio.selectors.weighted import FisherScore, MomentSelector, WeightedLaplacianScore
 

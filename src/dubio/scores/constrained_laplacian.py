@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from dubio.constraints.selection import squared_lengths
-from dubio.graphs.clusters import cluster_graph_blocks
+from dubio.graphs.cluster_blocks import cluster_graph_blocks
 from dubio.graphs.neighbors import squared_distances, symmetrize
+from dubio.graphs.quadratic import quadratic_form
 from dubio.scores.constraint import ratio
-from dubio.scores.quadratic import quadratic_form
 from dubio.supervision.pairs import Pairs, pair_graph, read_pairs
 from dubio.table import read_matrix
 

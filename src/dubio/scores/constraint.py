@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dubio.scores.moments import ClassMoments, class_moments
-from dubio.scores.quadratic import by_blocks, quadratic_form
+from dubio.graphs.quadratic import by_blocks, quadratic_form
+from dubio.moments.class_moments import ClassMoments, class_moments
 from dubio.scores.weighted import weighted_laplacian_from_moments
 from dubio.supervision import read_supervision
 from dubio.supervision.pairs import Pairs, RowGroups, pair_graph, read_pairs, row_groups

@@ -7,12 +7,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.graphs.anchor_ratio import anchor_ratio
 from dubio.graphs.anchors import neighbor_anchors, semi_supervised_anchors, target_anchors
+from dubio.graphs.nearest_rows import Route
 from dubio.graphs.neighbors import Kernel, Symmetry, neighbor_graph, read_graph
-from dubio.graphs.search import Route
+from dubio.graphs.quadratic import laplacian_ratio
 from dubio.graphs.targets import semi_supervised_graph, target_graph
-from dubio.scores.anchors import anchor_ratio
-from dubio.scores.quadratic import laplacian_ratio
 from dubio.supervision import read_supervision, require_numbers
 from dubio.table import Matrix, read_matrix
 

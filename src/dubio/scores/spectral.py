@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
+from dubio.graphs.quadratic import quadratic_form
 from dubio.scores.constraint import constraint_score, ratio
 from dubio.scores.laplacian import laplacian_score
-from dubio.scores.quadratic import quadratic_form
 from dubio.table import read_matrix
 
 #: Up to this many rows all eigenvectors at once are as fast as a few, and safer.

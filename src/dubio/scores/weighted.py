@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight
 
-from dubio.scores.moments import ClassMoments, class_moments
+from dubio.moments.class_moments import ClassMoments, class_moments
 from dubio.supervision import Supervision, read_supervision, require_two_classes
 from dubio.table import Matrix, column_names, read_matrix
 

@@ -1,18 +1,20 @@
 """Greedy search over subsets of features, for any criterion that can value one change at a time."""
 
 from dubio.search.combine import best_subsets, order_by_presence
+from dubio.search.criterion import ADD, REMOVE, Criterion
+from dubio.search.distances import MAX_ROWS, SubsetDistances, check_row_limit
 from dubio.search.greedy import SearchPath, SearchStep, greedy_search
-from dubio.subsets.criterion import ADD, REMOVE, Criterion
-from dubio.subsets.distances import SubsetDistances
 
 __all__ = [
     "ADD",
+    "MAX_ROWS",
     "REMOVE",
     "Criterion",
     "SearchPath",
     "SearchStep",
     "SubsetDistances",
     "best_subsets",
+    "check_row_limit",
     "greedy_search",
     "order_by_presence",
 ]

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.subsets.criterion import ADD, REMOVE, Criterion
+from dubio.search.criterion import ADD, REMOVE, Criterion
 
 Direction = Literal["forward", "backward"]
 

@@ -13,10 +13,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from dubio.constraints.clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft
 from dubio.graphs.neighbors import clip_neighbors, nearest_others, symmetrize
+from dubio.moments.class_moments import ClassMoments
+from dubio.moments.running import RunningMoments
 from dubio.scores.constrained_laplacian import Scale, score_on_clusters, score_on_graph
 from dubio.scores.constraint import count_pairs, score_classes, score_groups, score_pairs
-from dubio.scores.moments import ClassMoments
-from dubio.scores.running import RunningMoments
 from dubio.selectors.base import AT_LEAST_ONE, Count, ScoreSelector
 from dubio.selectors.weighted import MomentSelector
 from dubio.supervision import Supervision

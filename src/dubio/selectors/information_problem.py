@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 from dubio._kernels.threads import resolve_threads
 from dubio.information.groups import check_neighbors
 from dubio.noise import NoiseTracker
+from dubio.search import SubsetDistances, check_row_limit
 from dubio.selectors.base import AT_LEAST_ONE
-from dubio.subsets import SubsetDistances, check_row_limit
 from dubio.supervision import Supervision, require_two_rows_a_class
 from dubio.table import Matrix, standardize, varying_columns
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from dubio.graphs.nearest_rows import Route
 from dubio.graphs.neighbors import Kernel, Symmetry, read_graph
-from dubio.graphs.search import Route
 from dubio.graphs.targets import target_graph
 from dubio.ranking import Ranking
 from dubio.scores.laplacian import ScoresAndErrors, laplacian_scores, semi_supervised_scores, supervised_scores

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from dubio.information import univariate_mutual_information
 from dubio.information.groups import Groups
 from dubio.noise import NoiseModel
+from dubio.search import MAX_ROWS, SubsetDistances
 from dubio.selectors.base import Count, ScoreSelector
 from dubio.selectors.information_problem import CONSTRAINTS, InformationProblem
-from dubio.subsets import MAX_ROWS, SubsetDistances
 from dubio.supervision import Supervision
 from dubio.table import Matrix
 

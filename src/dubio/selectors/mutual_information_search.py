@@ -13,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from dubio.information import InformationCriterion
 from dubio.ranking import Ranking, rank_in_order, resolve_count
-from dubio.search import SearchPath, SearchStep, greedy_search
+from dubio.search import MAX_ROWS, SearchPath, SearchStep, SubsetDistances, greedy_search
 from dubio.search.greedy import Direction
 from dubio.selectors.base import AT_LEAST_ONE, BaseSelector, Count
 from dubio.selectors.information_problem import CONSTRAINTS, InformationProblem
 from dubio.selectors.mutual_information_ranking import information_of_each
 from dubio.significance.subsets import smallest_sufficient_size
-from dubio.subsets import MAX_ROWS, SubsetDistances
 from dubio.supervision import Supervision
 from dubio.table import Matrix
 

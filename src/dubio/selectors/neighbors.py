@@ -16,10 +16,18 @@ from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
 from dubio.ranking import Ranking, rank_in_order, resolve_count
-from dubio.search import SearchPath, SearchStep, best_subsets, greedy_search, order_by_presence
+from dubio.search import (
+    MAX_ROWS,
+    SearchPath,
+    SearchStep,
+    SubsetDistances,
+    best_subsets,
+    check_row_limit,
+    greedy_search,
+    order_by_presence,
+)
 from dubio.selectors.base import AT_LEAST_ONE, BaseSelector, Count
 from dubio.significance.subsets import smallest_sufficient_size
-from dubio.subsets import MAX_ROWS, SubsetDistances, check_row_limit
 from dubio.supervision import Supervision
 from dubio.table import Matrix, standardize, varying_columns
 

@@ -9,15 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
+from dubio.moments.class_moments import ClassMoments
+from dubio.moments.dask_moments import dask_moments
+from dubio.moments.running import RunningMoments
 from dubio.ranking import rank_scores, resolve_count
-from dubio.scores.dask_moments import dask_moments
-from dubio.scores.moments import ClassMoments
-from dubio.scores.running import RunningMoments
-from dubio.scores.weighted import (
-    fisher_from_moments,
-    supervision_moments,
-    weighted_laplacian_from_moments,
-)
+from dubio.scores.weighted import fisher_from_moments, supervision_moments, weighted_laplacian_from_moments
 from dubio.selectors.base import Count, ScoreSelector
 from dubio.significance.graphs import RatioForms
 from dubio.supervision import Supervision, read_supervision

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 
 from dubio._kernels.threads import chunks
-from dubio.scores.quadratic import laplacian_ratio
+from dubio.graphs.quadratic import laplacian_ratio
 from dubio.table import Matrix
 
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from dubio._kernels.leave_one_out import leave_one_out_neighbors
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.graphs.neighbors import Kernel, Symmetry, heat
-from dubio.scores.quadratic import laplacian_ratio
+from dubio.graphs.quadratic import laplacian_ratio
 from dubio.significance.graphs import RatioForms
 from dubio.significance.permutation import SCREEN
 from dubio.table import Matrix

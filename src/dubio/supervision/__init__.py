@@ -1,12 +1,7 @@
 """What is known of the target: one record for every form, and simulators of doubt."""
 
 from dubio.supervision.pair_forms import pairs_from_labels
-from dubio.supervision.reader import (
-    read_supervision,
-    require_numbers,
-    require_two_classes,
-    require_two_rows_a_class,
-)
+from dubio.supervision.reader import read_supervision, require_numbers, require_two_classes, require_two_rows_a_class
 from dubio.supervision.record import SoftLabels, Supervision
 from dubio.supervision.simulate import (
     UnsureExpert,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.supervision.experts import average_votes, dawid_skene
+from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.reader import _is_missing, read_supervision
 from dubio.supervision.record import SoftLabels
 

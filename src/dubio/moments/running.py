@@ -1,0 +1,97 @@
+"""Class moments of rows that come in blocks, in any order, where a class may first appear in the last one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.moments.class_moments import ClassMoments
+from dubio.supervision import Supervision
+from dubio.supervision.reader import refuse_one_class
+
+#: Bytes that the sums of all classes may take before a target is taken for something else than classes.
+_MOST_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class RunningMoments:
+    """Moments under the names of their classes, and how many rows they come from.
+
+    :meth:`merge` is exact and, up to rounding, the same in any order; classes are kept sorted (soft labels: in the
+    order of their columns), so that the order of blocks does not show.
+    """
+
+    soft: bool
+    classes: NDArray[Any]
+    moments: ClassMoments
+    n_rows: int
+    n_labelled: int
+
+    @classmethod
+    def of_block(cls, supervision: Supervision, moments: ClassMoments) -> RunningMoments:
+        """Moments of one validated block of rows."""
+        assert supervision.classes is not None
+        return cls(supervision.kind == "soft", supervision.classes, moments, supervision.n_rows, supervision.n_labelled)
+
+    def merge(self, other: RunningMoments) -> RunningMoments:
+        """Both sets of rows together."""
+        classes = self._joined_classes(other)
+        a, b = (part.moments.place(_positions(part.classes, classes), len(classes)) for part in (self, other))
+        return RunningMoments(
+            self.soft, classes, a.merge(b), self.n_rows + other.n_rows, self.n_labelled + other.n_labelled
+        )
+
+    def require_two_classes(self) -> None:
+        """Raise unless at least two classes have rows."""
+        refuse_one_class(self.classes, self.moments.weight > 0, self.n_rows, self.n_labelled)
+
+    @property
+    def has_two_classes(self) -> bool:
+        return int(np.count_nonzero(self.moments.weight)) >= 2
+
+    def _joined_classes(self, other: RunningMoments) -> NDArray[Any]:
+        if self.soft != other.soft:
+            raise ValueError("some blocks of y hold class probabilities and others one class a row: give one form.")
+        if not self.soft:
+            if not (len(self.classes) and len(other.classes)):  # a block without any label
+                return self.classes if len(self.classes) else other.classes
+            mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
+            if _sort(self.classes) != _sort(other.classes):  # first of all: False equals 0, and is something else
+                raise ValueError(f"y holds {mine} in one block and {theirs} in another: make all labels one type.")
+        if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
+            return self.classes
+        if self.soft:
+            raise ValueError(
+                f"the classes of soft labels differ between blocks: {list(self.classes)} and {list(other.classes)}."
+            )
+        joined = np.unique(np.concatenate([self.classes, other.classes]))
+        if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
+            raise ValueError(
+                f"y has {len(joined)} distinct values so far, too many for classes of {len(self.moments.origin)} "
+                "features: is it a number or an identifier?"
+            )
+        return joined
+
+
+def merge_all(parts: Sequence[RunningMoments]) -> RunningMoments:
+    """Merge neighbours with neighbours, level by level: the rounding of a tree, not of a chain."""
+    level = list(parts)
+    while len(level) > 1:
+        level = [a.merge(b) for a, b in zip(level[::2], level[1::2], strict=False)] + level[len(level) & ~1 :]
+    return level[0]
+
+
+def _positions(classes: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
+    place = {name: index for index, name in enumerate(among.tolist())}
+    return np.asarray([place[name] for name in classes.tolist()], dtype=np.intp)
+
+
+def _sort(classes: NDArray[Any]) -> str:
+    kind = classes.dtype.kind
+    if kind == "O":
+        kind = "U" if isinstance(classes[0], str) else "i"
+    return {"b": "bools", "i": "numbers", "u": "numbers", "f": "numbers"}.get(kind, "text")

@@ -1,0 +1,104 @@
+"""The squared distances of the current subset, shared by every criterion that looks at neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._kernels.distances import change_squared_distances, fill_squared_distances
+from dubio._kernels.threads import chunks, run_chunks
+from dubio.search.criterion import ADD
+
+# Rows a kernel works through at a time. Fixed, so that sums over chunks do not depend on the threads.
+ROWS_PER_CHUNK = 128
+
+# With fewer rows starting threads costs more than it gives.
+MIN_ROWS_FOR_THREADS = 500
+
+# Above this the array of distances alone takes 3.2 GB.
+MAX_ROWS = 20_000
+
+
+class SubsetDistances:
+    """One ``n x n`` float64 array of squared distances that follows a subset of features.
+
+    Adding or removing a feature adds or subtracts one column's squared gaps. The diagonal is ``inf``. Kernels
+    that value candidate subsets read ``squared``, ``columns`` and ``rows`` (see ``_kernels/distances.py``)
+    and form a candidate's distances on the fly; nobody writes to these arrays but this class.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_features)
+        The table, finite, already scaled.
+    n_threads : int, default=1
+        Threads for the updates; few rows are done on one.
+    max_rows : int, default=20_000
+        More rows than this are refused: ``8 n^2`` bytes are needed.
+
+    Attributes
+    ----------
+    rows, columns : float64 arrays of shape (n_rows, n_features) and (n_features, n_rows)
+        The table by rows and by columns, both contiguous.
+    squared : float64 array of shape (n_rows, n_rows)
+        Squared distances over ``subset``.
+    subset : int64 array
+        The current features, in increasing order.
+
+    Examples
+    --------
+    >>> from dubio.search import REMOVE, SubsetDistances
+    >>> distances = SubsetDistances([[0.0, 0.0], [3.0, 4.0]])
+    >>> distances.start([0, 1])
+    >>> distances.squared[0, 1]
+    np.float64(25.0)
+    >>> distances.apply(1, REMOVE)
+    >>> distances.squared[0, 1], distances.subset
+    (np.float64(9.0), array([0]))
+    """
+
+    def __init__(self, X: ArrayLike, *, n_threads: int = 1, max_rows: int = MAX_ROWS) -> None:
+        self.rows: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
+        self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
+        n = self.rows.shape[0]
+        check_row_limit(n, max_rows)
+        self.n_threads = n_threads if n >= MIN_ROWS_FOR_THREADS else 1
+        self.row_chunks = chunks(n, ROWS_PER_CHUNK)
+        self.squared: NDArray[np.float64] = np.empty((n, n))
+        self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.shape[0])
+
+    def start(self, features: ArrayLike) -> None:
+        """Compute the distances over ``features`` from scratch."""
+        self.subset = np.sort(np.asarray(features, dtype=np.int64))
+
+        def work(start: int, stop: int) -> None:
+            fill_squared_distances(self.columns, self.subset, start, self.squared[start:stop])
+
+        run_chunks(work, self.row_chunks, self.n_threads)
+
+    def apply(self, feature: int, change: int) -> None:
+        """Add or remove one feature."""
+        column = self.columns[feature]
+
+        def work(start: int, stop: int) -> None:
+            change_squared_distances(column, float(change), self.squared, start, stop)
+
+        run_chunks(work, self.row_chunks, self.n_threads)
+        if change == ADD:
+            self.subset = np.sort(np.append(self.subset, feature))
+        else:
+            self.subset = self.subset[self.subset != feature]
+
+
+def check_row_limit(n_rows: int, max_rows: int) -> None:
+    """Refuse a table whose distances would not fit, before any memory is asked for."""
+    if n_rows > max_rows:
+        raise ValueError(
+            f"X has {n_rows} rows, more than max_rows={max_rows}: this method keeps the distances of all pairs of "
+            f"rows, {8 * n_rows**2 / 1e9:.1f} GB here (half as much again with a noise model). Fit on a sample of "
+            "the rows, rank the features one by one first (MutualInformationRanking without label_noise needs no such "
+            "array), or raise max_rows if the memory is there."
+        )

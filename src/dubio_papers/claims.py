@@ -1,0 +1,42 @@
+"""Sentences about claims, from means and their errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dubio_papers.experiment import Finding
+
+#: Repetitions below which a claim is not judged.
+FEWEST = 10
+#: Gains below this are rounding.
+_ROUNDING = 1e-9
+
+
+def better(summary: Any, key: str, measure: str, claim: str) -> Finding:
+    """Whether a paired gain is above zero by more than two standard errors."""
+    return _judge(summary, key, measure, claim, lambda mean, error: mean > 2 * error + _ROUNDING)
+
+
+def not_worse(summary: Any, key: str, measure: str, claim: str) -> Finding:
+    """Whether a paired gain is above zero, or below it by no more than two standard errors."""
+    return _judge(summary, key, measure, claim, lambda mean, error: mean >= -2 * error - _ROUNDING)
+
+
+def the_same(summary: Any, key: str, measure: str, claim: str) -> Finding:
+    """Whether a paired gain is within two standard errors of zero."""
+    return _judge(summary, key, measure, claim, lambda mean, error: abs(mean) <= 2 * error + _ROUNDING)
+
+
+def enough(summary: Any, key: str) -> bool:
+    """Whether a cell has repetitions enough to judge a claim."""
+    return bool(summary.cell(key).repetitions >= FEWEST)
+
+
+def _judge(summary: Any, key: str, measure: str, claim: str, rule: Callable[[float, float], bool]) -> Finding:
+    mean, error = summary.mean(key, measure), summary.error(key, measure)
+    if mean is None:
+        return Finding(claim, None, "Not run.")
+    if error is None or not enough(summary, key):
+        return Finding(claim, None, f"Gain {mean:.2f} after {summary.cell(key).repetitions} repetitions, too few.")
+    return Finding(claim, bool(rule(mean, error)), f"Gain {mean:.2f} ± {error:.2f}.")

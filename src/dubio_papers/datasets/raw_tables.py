@@ -1,0 +1,192 @@
+"""Where a table comes from: a folder of CSV files, the cache, scikit-learn's own tables, OpenML."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import hashlib
+import io
+import os
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.files import write_whole
+from dubio_papers.datasets.catalog import Entry
+
+
+class DatasetUnavailable(LookupError):
+    """The dataset cannot be had here; the message says what would help."""
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as it came: class names are text, a numeric target is float64."""
+
+    X: NDArray[np.float64]
+    y: NDArray[Any]
+    feature_names: tuple[str, ...]
+    source: str
+
+
+def data_folder() -> Path | None:
+    """The folder named by the environment variable DUBIO_DATA, if it is one."""
+    folder = os.environ.get("DUBIO_DATA")
+    return Path(folder) if folder and Path(folder).is_dir() else None
+
+
+def cache_folder() -> Path:
+    """Where downloaded tables are kept: DUBIO_CACHE, or ``dubio`` in the user's cache folder."""
+    if os.environ.get("DUBIO_CACHE"):
+        return Path(os.environ["DUBIO_CACHE"])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "dubio"
+
+
+def locate(name: str, entry: Entry) -> str | None:
+    """The source a table would be read from, without reading it or touching the network; None if there is none."""
+    for label, folder in (("DUBIO_DATA", data_folder()), ("cache", cache_folder())):
+        if folder is not None and (folder / f"{name}.csv.gz").is_file():
+            return label
+    if entry.bundled:
+        return "scikit-learn"
+    return None if entry.openml is None else "OpenML"
+
+
+def read_raw(name: str, entry: Entry, *, download: bool = True) -> RawTable:
+    """Read a table from the first source that has it."""
+    source = locate(name, entry)
+    if source == "DUBIO_DATA":
+        folder = data_folder()
+        assert folder is not None
+        table = read_csv(folder / f"{name}.csv.gz", source)
+    elif source == "cache":
+        table = read_csv(cache_folder() / f"{name}.csv.gz", source)
+    elif source == "scikit-learn":
+        table = _bundled(entry)
+    elif source == "OpenML" and download:
+        table = _from_openml(name, entry)
+    else:
+        help_ = f"put {name}.csv.gz (header, last column 'target') into a folder and set DUBIO_DATA to it"
+        if source == "OpenML":
+            help_ += f", or allow the download of OpenML's table {entry.openml}"
+        raise DatasetUnavailable(f"dataset {name!r} is not here: {help_}.")
+    _check_shape(name, entry, table)
+    return table
+
+
+def content_checksum(table: RawTable) -> str:
+    """SHA-256 of the values, whatever file they came in: cells as little-endian float64, then the target."""
+    digest = hashlib.sha256(np.ascontiguousarray(table.X, dtype="<f8").tobytes())
+    if table.y.dtype.kind == "f":
+        digest.update(np.ascontiguousarray(table.y, dtype="<f8").tobytes())
+    else:
+        digest.update("\n".join(table.y.tolist()).encode())
+    return digest.hexdigest()
+
+
+def read_csv(path: Path, source: str) -> RawTable:
+    """A gzipped CSV file: a header, numbers (empty = missing), the last column the target."""
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        rows = csv.reader(file)
+        header = next(rows)
+        cells = [row for row in rows if row]
+    if header[-1] != "target":
+        raise ValueError(f"{path}: the last column must be 'target', found {header[-1]!r}.")
+    X = np.array([[float(cell) if cell else np.nan for cell in row[:-1]] for row in cells])
+    return RawTable(X, _target([row[-1] for row in cells]), tuple(header[:-1]), source)
+
+
+def write_csv(path: Path, table: RawTable) -> None:
+    """Write what :func:`read_csv` reads, all or nothing."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*table.feature_names, "target"])
+    for cells, label in zip(table.X.tolist(), table.y.tolist(), strict=True):
+        writer.writerow(["" if cell != cell else repr(cell) for cell in cells] + [str(label)])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, gzip.compress(text.getvalue().encode()))
+
+
+def _target(words: list[str]) -> NDArray[Any]:
+    """Classes as text."""
+    return np.array([_class_name(word) for word in words])
+
+
+def _class_name(word: Any) -> str:
+    """Text of a class; 1.0 and 1 are one class."""
+    try:
+        number = float(word)
+    except (TypeError, ValueError):
+        return str(word)
+    return str(int(number)) if number.is_integer() else str(word)
+
+
+def _bundled(entry: Entry) -> RawTable:
+    from sklearn import datasets
+
+    table = getattr(datasets, f"load_{entry.bundled}")(**({"scaled": False} if entry.bundled == "diabetes" else {}))
+    names = tuple(str(name) for name in table.feature_names)
+    if not entry.classes:
+        return RawTable(table.data.astype(np.float64), table.target.astype(np.float64), names, "scikit-learn")
+    # The catalog lists the classes in the order of scikit-learn's codes.
+    return RawTable(table.data, np.array(list(entry.classes))[table.target], names, "scikit-learn")
+
+
+def _from_openml(name: str, entry: Entry) -> RawTable:
+    from sklearn.datasets import fetch_openml
+
+    try:
+        bunch = fetch_openml(data_id=entry.openml, as_frame=True, parser="auto", n_retries=1, delay=0.5)
+        frame = bunch.data.apply(_as_numbers)
+        labels: NDArray[Any] = np.array([_class_name(label) for label in bunch.target.tolist()])
+    except Exception as error:
+        raise DatasetUnavailable(
+            f"dataset {name!r} could not be had from OpenML (table {entry.openml}): {type(error).__name__}: {error}. "
+            f"Without a network put {name}.csv.gz (header, last column 'target') into a folder; set DUBIO_DATA to it."
+        ) from error
+    if entry.classes:
+        labels = _names_by_size(labels, entry)
+    table = RawTable(frame.to_numpy(dtype=np.float64), labels, tuple(str(column) for column in frame.columns), "OpenML")
+    _check_shape(name, entry, table)
+    write_csv(cache_folder() / f"{name}.csv.gz", table)
+    return table
+
+
+def _as_numbers(column: Any) -> Any:
+    """A column of numbers stays; one of categories becomes their codes, missing ones NaN."""
+    if column.dtype.kind in "fiub":
+        return column.astype(np.float64)
+    try:
+        return column.astype(str).astype(np.float64)
+    except ValueError:
+        codes = column.astype("category").cat.codes.astype(np.float64)
+        return codes.where(codes >= 0)
+
+
+def _names_by_size(labels: NDArray[Any], entry: Entry) -> NDArray[Any]:
+    """Our class names for another source's, where sizes of classes tell them apart."""
+    found = Counter(labels.tolist())
+    if set(found) == set(entry.classes):
+        return labels
+    by_size = {size: name for name, size in entry.classes.items()}
+    if len(by_size) < len(entry.classes) or sorted(found.values()) != sorted(entry.classes.values()):
+        return labels  # classes of equal size keep the names they came with
+    return np.array([by_size[found[label]] for label in labels.tolist()])
+
+
+def _check_shape(name: str, entry: Entry, table: RawTable) -> None:
+    expected = (entry.n_rows, entry.n_features)
+    if table.X.shape != expected:
+        raise DatasetUnavailable(
+            f"dataset {name!r} read from {table.source} has {table.X.shape[0]} rows and {table.X.shape[1]} features, "
+            f"the one of the papers {expected[0]} and {expected[1]}: it is another table."
+        )
+    if entry.classes and sorted(Counter(table.y.tolist()).values()) != sorted(entry.classes.values()):
+        raise DatasetUnavailable(
+            f"dataset {name!r} read from {table.source} has classes of {dict(Counter(table.y.tolist()))} rows, the one "
+            f"of the papers {dict(entry.classes)}: it is another table."
+        )

@@ -1,0 +1,171 @@
+"""What the CSFS experiments share: the split, the labelled rows, the rankings, projections learned from pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from dubio.scores import c4_score, constraint_score, fisher_score, laplacian_score
+from dubio.selectors.constraints import ConstrainedLaplacianScore
+from dubio.supervision.pairs import Pairs
+from dubio.table import standardize
+from dubio_papers.datasets import load
+from dubio_papers.judges import best_first, nearest_accuracy, scaled
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: Where labels may come from: training rows only, or all rows as in the paper, those to be tested among them.
+SOURCES = ("training rows", "all rows")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One draw: rows to select on (standardised), what is labelled there, and the two parts of the classifier."""
+
+    X: Floats
+    y: NDArray[Any]
+    labelled: NDArray[np.bool_]
+    train: Floats
+    y_train: NDArray[Any]
+    test: Floats
+    y_test: NDArray[Any]
+
+    @property
+    def known(self) -> NDArray[Any]:
+        """The classes, None where unlabelled."""
+        known = self.y.astype(object)
+        known[~self.labelled] = None
+        return known
+
+    def accuracy(self, order: Indices, sizes: Sequence[int]) -> Floats:
+        """Accuracy (%) of 1-NN on the first features."""
+        return nearest_accuracy(self.train, self.y_train, self.test, self.y_test, order, sizes)
+
+    def projected_accuracy(self, axes: Floats) -> float:
+        """Accuracy (%) of 1-NN on the table projected on axes."""
+        every = np.arange(axes.shape[1])
+        train, test = self.train @ axes, self.test @ axes
+        return float(nearest_accuracy(train, self.y_train, test, self.y_test, every, [len(every)])[0])
+
+
+def set_scene(dataset: str, source: str, random: np.random.Generator) -> Scene:
+    """The first half of each class trains, the rest tests; a quarter of each class (two rows at least) is labelled."""
+    data = load(dataset, paper="csfs")
+    first_half = np.zeros(len(data.y), dtype=bool)
+    for label in np.unique(data.y):
+        own = np.flatnonzero(data.y == label)
+        first_half[own[: (len(own) + 1) // 2]] = True
+    rows = np.flatnonzero(first_half) if source == SOURCES[0] else np.arange(len(data.y))
+    train, test = scaled(data.X[first_half], data.X[~first_half])
+    y = data.y[rows]
+    return Scene(
+        standardize(data.X[rows]),
+        y,
+        quarter_of_each_class(y, random),
+        train,
+        data.y[first_half],
+        test,
+        data.y[~first_half],
+    )
+
+
+def quarter_of_each_class(y: NDArray[Any], random: np.random.Generator) -> NDArray[np.bool_]:
+    labelled = np.zeros(len(y), dtype=bool)
+    for label in np.unique(y):
+        own = np.flatnonzero(y == label)
+        labelled[random.choice(own, max(2, round(len(own) / 4)), replace=False)] = True
+    return labelled
+
+
+def csfs(scene: Scene) -> Indices:
+    """All pairs, kernel scaled by the mean distance: what dubio does by default."""
+    return np.argsort(ConstrainedLaplacianScore().fit(scene.X, scene.known).ranking_, kind="stable")
+
+
+def csfs_as_published(scene: Scene) -> Indices:
+    """Hard selection of pairs, lambda = 0.1 on plain squared distances."""
+    return np.argsort(ConstrainedLaplacianScore.as_published().fit(scene.X, scene.known).ranking_, kind="stable")
+
+
+def constraint(scene: Scene) -> Indices:
+    return best_first(constraint_score(scene.X, y=scene.known), low_is_good=True)
+
+
+def laplacian(scene: Scene) -> Indices:
+    return best_first(laplacian_score(scene.X, t="mean"), low_is_good=True)
+
+
+def c4(scene: Scene) -> Indices:
+    return best_first(c4_score(scene.X, y=scene.known, t="mean"), low_is_good=True)
+
+
+def fisher(scene: Scene) -> Indices:
+    """All labels of the training rows, as in the paper."""
+    return best_first(fisher_score(scene.train, scene.y_train), low_is_good=False)
+
+
+RANKERS: dict[str, Callable[[Scene], Indices]] = {
+    "CSFS": csfs,
+    "CSFS as published": csfs_as_published,
+    "constraint": constraint,
+    "Laplacian": laplacian,
+    "Fisher": fisher,
+    "C4": c4,
+}
+
+
+def draw_pairs(scene: Scene, n_pairs: int, random: np.random.Generator) -> Pairs:
+    """Pairs of labelled rows, half of each kind as far as there are so many."""
+    rows = np.flatnonzero(scene.labelled)
+    i, j = np.triu_indices(len(rows), 1)
+    same = scene.y[rows[i]] == scene.y[rows[j]]
+    chosen: list[Indices] = []
+    for kind in (same, ~same):
+        places = np.flatnonzero(kind)
+        chosen.append(random.choice(places, min(len(places), max(1, n_pairs // 2)), replace=False))
+    must_link, cannot_link = (np.column_stack([rows[i[c]], rows[j[c]]]).astype(np.int64) for c in chosen)
+    return Pairs(must_link, cannot_link)
+
+
+def csfs_on_pairs(scene: Scene, pairs: Pairs) -> Indices:
+    selector = ConstrainedLaplacianScore(closure=False)
+    selector.fit(scene.X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+    return np.argsort(selector.ranking_, kind="stable")
+
+
+def principal_axes(X: Floats, n_axes: int) -> Floats:
+    """PCA."""
+    return _largest(np.cov(X.T), n_axes)
+
+
+def ssdr_axes(X: Floats, pairs: Pairs, n_axes: int) -> Floats:
+    """SSDR-CMU (Zhang, Zhou and Chen, 2007), alpha = 1, beta = 20: spread rows and cannot-links, not must-links."""
+    total = np.cov(X.T, bias=True) + _pair_spread(X, pairs.cannot_link) / 2 - 10 * _pair_spread(X, pairs.must_link)
+    return _largest(total, n_axes)
+
+
+def cfld_axes(X: Floats, pairs: Pairs, n_axes: int) -> Floats:
+    """cFLD (Bar-Hillel et al., 2005): spread of all rows over that within must-links.
+
+    A hundredth of the mean variance is added to the latter, which has no full rank.
+    """
+    within = _pair_spread(X, pairs.must_link)
+    within += 0.01 * max(np.trace(within), 1e-12) / len(within) * np.eye(len(within))
+    return _largest(np.cov(X.T), n_axes, within)
+
+
+def _pair_spread(X: Floats, pairs: Indices) -> Floats:
+    gaps = X[pairs[:, 0]] - X[pairs[:, 1]]
+    spread: Floats = gaps.T @ gaps / max(1, len(pairs))
+    return spread
+
+
+def _largest(matrix: Floats, n_axes: int, metric: Floats | None = None) -> Floats:
+    axes: Floats = eigh(matrix, metric)[1][:, ::-1][:, :n_axes]
+    return axes

@@ -1,0 +1,323 @@
+"""From repetitions to means, errors and verdicts: everything a page shows, as plain data."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio_papers.datasets import where
+from dubio_papers.datasets.catalog import NOT_TO_BE_HAD
+from dubio_papers.experiment import Cell, Curves, Display, Experiment, Finding, Table
+from dubio_papers.runner import seed
+from dubio_papers.store import Record, ResultFile
+
+#: Repetitions below which we do not say whether a printed number is in a band.
+_FEWEST = 10
+#: Twice as many as the paper made are wanted, up to this many.
+_ENOUGH = 500
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Mean over the repetitions and its standard error (None for a single one): numbers, or curves point by point."""
+
+    mean: Any
+    error: Any
+
+
+@dataclass(frozen=True)
+class CellSummary:
+    """One cell: how often it was repeated, how often a full run would, and what came out."""
+
+    key: str
+    title: str
+    dataset: str | None
+    repetitions: int
+    planned: int
+    skipped: str | None
+    measures: Mapping[str, Measure]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A number of a table beside the printed one; ``inside`` is None where nothing is printed or it cannot be told."""
+
+    ours: float | None
+    error: float | None
+    printed: float | None = None
+    low: float | None = None
+    high: float | None = None
+    inside: bool | None = None
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A display with its numbers: ``rows`` holds, for a table, the entries of each cell."""
+
+    kind: str
+    title: str
+    measures: tuple[str, ...]
+    options: Mapping[str, Any]
+    rows: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ExperimentSummary:
+    """Everything a page says of an experiment."""
+
+    name: str
+    paper: str
+    title: str
+    about: str
+    versions: tuple[str, ...]
+    days: tuple[str, ...]
+    checksums: Mapping[str, str]
+    cells: tuple[CellSummary, ...]
+    displays: tuple[Shown, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    verdict: str = ""
+
+    def cell(self, key: str) -> CellSummary:
+        """A cell by its key."""
+        return next(cell for cell in self.cells if cell.key == key)
+
+    def mean(self, key: str, measure: str) -> Any:
+        """Mean of a measure in a cell; None if nothing was run there."""
+        found = self.cell(key).measures.get(measure)
+        return None if found is None else found.mean
+
+    def error(self, key: str, measure: str) -> Any:
+        """Standard error of that mean."""
+        found = self.cell(key).measures.get(measure)
+        return None if found is None else found.error
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every cell that can be run has all its repetitions."""
+        return all(cell.skipped or cell.repetitions >= cell.planned for cell in self.cells)
+
+
+def summarize(
+    experiments: Iterable[Experiment], folder: Path, *, complete_only: bool = False
+) -> list[ExperimentSummary]:
+    """Summaries of all experiments with results in ``folder``, derived ones whose sources are there included.
+
+    With ``complete_only`` a cell counts as not run until it has the repetitions of a full run.
+    """
+    done: dict[str, ExperimentSummary] = {}
+    experiments = list(experiments)
+    for experiment in sorted(experiments, key=lambda e: bool(e.sources)):
+        if experiment.protocol is not None:
+            records = ResultFile(Path(folder), experiment.name).read()
+            if complete_only:
+                counts = Counter(key for key, _ in records)
+                complete = {cell.key for cell in experiment.cells if counts[cell.key] >= cell.full}
+                records = {name: record for name, record in records.items() if name[0] in complete}
+            if records:
+                done[experiment.name] = _from_records(experiment, records)
+        elif all(source in done for source in experiment.sources):
+            done[experiment.name] = _derived(experiment, done)
+    return [done[experiment.name] for experiment in experiments if experiment.name in done]
+
+
+def _from_records(experiment: Experiment, records: Mapping[tuple[str, int], Record]) -> ExperimentSummary:
+    values: dict[str, dict[str, NDArray[np.float64]]] = {}
+    cells = []
+    for cell in experiment.cells:
+        own = [record for (key, _), record in sorted(records.items()) if key == cell.key]
+        values[cell.key] = {
+            name: np.array([record["measures"][name] for record in own]) for name in (own[0]["measures"] if own else {})
+        }
+        measures = {name: _measure(v) for name, v in values[cell.key].items()}
+        cells.append(_cell(cell, len(own), measures))
+    used = list(records.values())
+    checksums: dict[str, str] = {}
+    for record in used:
+        checksums.update(record.get("data", {}))
+    summary = ExperimentSummary(
+        name=experiment.name,
+        paper=experiment.paper,
+        title=experiment.title,
+        about=experiment.about,
+        versions=tuple(sorted({record["dubio"] for record in used})),
+        days=tuple(sorted({record["when"][:10] for record in used})),
+        checksums=dict(sorted(checksums.items())),
+        cells=tuple(cells),
+    )
+    return _judged(experiment, summary, values)
+
+
+def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> ExperimentSummary:
+    assert experiment.derive is not None
+    sources = [done[name] for name in experiment.sources]
+    derived = experiment.derive({source.name: source for source in sources})
+    cells = []
+    for cell in experiment.cells:
+        measures, repetitions = derived.get(cell.key, ({}, 0))
+        cells.append(_cell(cell, repetitions, measures))
+    summary = ExperimentSummary(
+        name=experiment.name,
+        paper=experiment.paper,
+        title=experiment.title,
+        about=experiment.about,
+        versions=tuple(sorted({version for source in sources for version in source.versions})),
+        days=tuple(sorted({day for source in sources for day in source.days})),
+        checksums={},
+        cells=tuple(cells),
+    )
+    return _judged(experiment, summary, {})
+
+
+def _cell(cell: Cell, repetitions: int, measures: Mapping[str, Measure]) -> CellSummary:
+    skipped = None
+    if not repetitions and cell.dataset is not None and where(cell.dataset) is None:
+        skipped = NOT_TO_BE_HAD.get(cell.dataset, "the dataset is not here")
+    return CellSummary(cell.key, cell.title, cell.dataset, repetitions, cell.full, skipped, measures)
+
+
+def _measure(values: NDArray[np.float64]) -> Measure:
+    mean = values.mean(axis=0)
+    error = None if len(values) < 2 else values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return Measure(mean.tolist(), None if error is None else error.tolist())
+
+
+def _judged(
+    experiment: Experiment, summary: ExperimentSummary, values: Mapping[str, Mapping[str, NDArray[np.float64]]]
+) -> ExperimentSummary:
+    displays = tuple(_shown(experiment.name, display, summary, values) for display in experiment.displays)
+    findings = tuple(experiment.findings(summary)) if experiment.findings else ()
+    return replace(summary, displays=displays, findings=findings, verdict=_verdict(summary, displays, findings))
+
+
+def _shown(
+    name: str,
+    display: Display,
+    summary: ExperimentSummary,
+    values: Mapping[str, Mapping[str, NDArray[np.float64]]],
+) -> Shown:
+    if isinstance(display, Curves):
+        labels: dict[str, Any] = {"x_label": display.x_label, "y_label": display.y_label}
+        return Shown("curves", display.title, display.measures, labels)
+    rows: dict[str, dict[str, Entry]] = {}
+    for cell in summary.cells:
+        rows[cell.key] = {}
+        for measure in display.measures:
+            printed = display.printed.get(cell.key, {}).get(measure)
+            found = cell.measures.get(measure)
+            if found is None:
+                rows[cell.key][measure] = Entry(None, None, printed)
+                continue
+            sample = values.get(cell.key, {}).get(measure, np.array([found.mean]))
+            judged = printed is not None and display.comparable
+            low, high = (None, None) if not judged else band(name, cell.key, measure, sample, display)
+            inside = None if low is None or high is None or printed is None else bool(low <= printed <= high)
+            rows[cell.key][measure] = Entry(found.mean, found.error, printed, low, high, inside)
+    options: dict[str, Any] = {
+        "digits": display.digits,
+        "row_header": display.row_header,
+        "printed_repetitions": display.printed_repetitions,
+        "printed_digits": display.printed_digits,
+    }
+    return Shown("table", display.title, display.measures, options, rows)
+
+
+def band(
+    experiment: str, cell: str, measure: str, sample: NDArray[np.float64], table: Table
+) -> tuple[float | None, float | None]:
+    """Where a printed mean may lie if the paper did what we did: 99.7 % of the means of as many of our repetitions.
+
+    Drawn from our repetitions, because means of percentages near 100 are skewed, and widened by three standard errors
+    of our own mean and by the rounding of the printed number. A fact (``printed_repetitions=0``) has rounding only.
+    """
+    rounding = 0.5 * 10.0**-table.printed_digits + 1e-9
+    if table.printed_repetitions == 0:
+        return float(sample.mean() - rounding), float(sample.mean() + rounding)
+    if len(sample) < max(_FEWEST, min(2 * table.printed_repetitions, _ENOUGH)):
+        return None, None
+    random = np.random.default_rng(seed(experiment, f"{cell}|{measure}|band", 0))
+    draws = random.integers(0, len(sample), size=(4000, table.printed_repetitions))
+    low, high = np.quantile(sample[draws].mean(axis=1), [0.00135, 0.99865])
+    slack = 3 * sample.std(ddof=1) / np.sqrt(len(sample)) + rounding
+    return float(low - slack), float(high + slack)
+
+
+def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Sequence[Finding]) -> str:
+    """A few sentences, from the numbers alone."""
+    entries = [entry for shown in displays for row in shown.rows.values() for entry in row.values()]
+    parts = []
+    tables = [(shown.title, _judged_entries(shown)) for shown in displays]
+    tables = [(title, judged) for title, judged in tables if judged]
+    for title, judged in tables:
+        inside = sum(bool(entry.inside) for entry in judged)
+        gaps = [abs(e.ours - e.printed) for e in judged if e.ours is not None and e.printed is not None]
+        words = f"{inside} of {len(judged)} printed numbers lie inside their band"
+        name = f"{title.split(':')[0]}: " if len(tables) > 1 else ""
+        parts.append(f"{name}{words} (mean absolute difference {np.mean(gaps):.3g}).")
+    told = [finding for finding in findings if finding.holds is not None]
+    if told:
+        parts.append(f"{sum(bool(f.holds) for f in told)} of {len(told)} claims hold in our numbers.")
+    if not parts:
+        judgeable = bool(findings) or any(entry.printed is not None for entry in entries)
+        parts.append("Too few repetitions to judge." if judgeable else "No printed number to compare with.")
+    if not summary.is_complete:
+        parts.append("Not all repetitions of a full run are done.")
+    return " ".join(parts)
+
+
+def _judged_entries(shown: Shown) -> list[Entry]:
+    return [entry for row in shown.rows.values() for entry in row.values() if entry.inside is not None]
+
+
+def to_json(summaries: Sequence[ExperimentSummary]) -> str:
+    """All summaries as JSON, one line each, floats rounded to what a page could ever show."""
+    lines = [json.dumps(_rounded(asdict(summary)), ensure_ascii=False, allow_nan=False) for summary in summaries]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def from_json(text: str) -> list[ExperimentSummary]:
+    """What :func:`to_json` wrote."""
+    return [_read(item) for item in json.loads(text)]
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.8g}")
+    if isinstance(value, dict):
+        return {key: _rounded(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(item) for item in value]
+    return value
+
+
+def _read(item: dict[str, Any]) -> ExperimentSummary:
+    cells = tuple(
+        CellSummary(**{**cell, "measures": {name: Measure(**m) for name, m in cell["measures"].items()}})
+        for cell in item["cells"]
+    )
+    displays = tuple(
+        Shown(
+            shown["kind"],
+            shown["title"],
+            tuple(shown["measures"]),
+            shown["options"],
+            {key: {m: Entry(**entry) for m, entry in row.items()} for key, row in shown["rows"].items()},
+        )
+        for shown in item["displays"]
+    )
+    return ExperimentSummary(
+        **{
+            **item,
+            "versions": tuple(item["versions"]),
+            "days": tuple(item["days"]),
+            "cells": cells,
+            "displays": displays,
+            "findings": tuple(Finding(**finding) for finding in item["findings"]),
+        }
+    )
