@@ -23,7 +23,7 @@ from dubio import ConstrainedLaplacianScore, ConstraintScore, FisherScore, Lapla
 from dubio.constraints import pairs_from_labels, select_pairs
 from dubio.ranking import rank_scores
 from dubio.scores import c4_score
-from dubio.table import standardize
+from dubio.tables.scaling import standardize
 
 DATASETS = ["sonar", "ionosphere", "soybean_small", "iris", "wine", "colon", "leukemia"]
 MOST_FEATURES = 50

@@ -1,29 +1,14 @@
 """Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown."""
 
 from dubio.constraints import coherence
-from dubio.fuzzyrough import fuzzy_rough_dependency
+from dubio.errors import InputError, InputWarning
 from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
-from dubio.methods import METHODS
-from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
-from dubio.ranking import Ranking
-from dubio.scores import (
-    constrained_laplacian_score,
-    constraint_score,
-    fisher_score,
-    laplacian_score,
-    linear_r2_score,
-    relieff_score,
-    semi_supervised_laplacian_score,
-    smooth_r2_score,
-    soft_relief_score,
-    supervised_laplacian_score,
-    weighted_laplacian_score,
-)
-from dubio.scores.redundancy import redundancy_ranking
-from dubio.selectors import (
+from dubio.methods import (
+    METHODS,
     CleanedSelector,
     ConstrainedLaplacianScore,
     ConstraintScore,
+    FeatureSelector,
     FisherScore,
     FuzzyRoughSearch,
     LaplacianScore,
@@ -38,8 +23,23 @@ from dubio.selectors import (
     SoftReliefScore,
     SupervisedLaplacianScore,
     WeightedLaplacianScore,
+    constrained_laplacian_score,
+    constraint_score,
+    fisher_score,
+    fuzzy_rough_dependency,
+    laplacian_score,
+    linear_r2_score,
+    redundancy_ranking,
+    relieff_score,
+    select_features,
+    semi_supervised_laplacian_score,
+    smooth_r2_score,
+    soft_relief_score,
+    supervised_laplacian_score,
+    weighted_laplacian_score,
 )
-from dubio.selectors.feature_selector import FeatureSelector, select_features
+from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
+from dubio.ranking import Ranking
 from dubio.significance import Stability, stability
 from dubio.supervision import SoftLabels, Supervision, soft_labels
 
@@ -53,6 +53,8 @@ __all__ = [
     "FeatureSelector",
     "FisherScore",
     "FuzzyRoughSearch",
+    "InputError",
+    "InputWarning",
     "LabelAudit",
     "LaplacianScore",
     "LinearR2Score",

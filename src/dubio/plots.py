@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from dubio.errors import InputError
 from dubio.ranking import Ranking
 from dubio.report.findings import Curve, size_curve, subset_path
 
@@ -51,7 +52,7 @@ class RankingDisplay:
     def plot(self, *, n_features: int = 20, ax: Any = None) -> Self:
         """Draw the ``n_features`` best; with stability and no ``ax``, ranks stand beside the bars."""
         if n_features < 1:
-            raise ValueError(f"n_features={n_features}: draw one feature at least.")
+            raise InputError("n_features", f"={n_features}", "draw at least one feature")
         plt = _pyplot()
         shown = self.ranking.order[:n_features]
         if ax is None:
@@ -168,8 +169,10 @@ class LabelAuditDisplay:
         inner = getattr(estimator, "selector_", estimator)
         audit = getattr(estimator, "audit_", None) or getattr(inner, "audit_", None)
         if audit is None:
-            raise ValueError(
-                f"{type(estimator).__name__} made no audit of its labels: use from_audit(audit_labels(X, y))."
+            raise InputError(
+                "estimator",
+                f"is a {type(estimator).__name__} that made no audit of its labels",
+                "use from_audit(audit_labels(X, y))",
             )
         return cls(audit).plot(ax=ax)
 

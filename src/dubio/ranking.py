@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -123,6 +122,33 @@ class Ranking:
         )
 
 
+@dataclass(frozen=True)
+class Scored:
+    """What a score gives: a number for each feature, and what else the method wants to show.
+
+    Attributes
+    ----------
+    scores : array (n_features,)
+        Never NaN; a feature without any information has the worst possible score.
+    columns : dict of arrays (n_features,)
+        Further columns of the ranking, by name.
+    attributes : dict
+        Further attributes of the fitted estimator, by name.
+    """
+
+    scores: NDArray[np.float64]
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a method makes of a problem: the ranking, and further attributes of the fitted estimator."""
+
+    ranking: Ranking
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
 def default_names(n_features: int) -> NDArray[Any]:
     """scikit-learn's names for columns without any: x0, x1, ..."""
     return np.asarray([f"x{j}" for j in range(n_features)], dtype=object)
@@ -138,24 +164,3 @@ def rank_in_order(best_first: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
     ranking = np.empty(len(best_first), dtype=np.int64)
     ranking[best_first] = np.arange(1, len(best_first) + 1)
     return ranking
-
-
-def resolve_count(n_features_to_select: int | float | str | None, n_features: int) -> tuple[int, str]:
-    """How many features to keep, and the reason in words.
-
-    ``None`` is half of them (as in :class:`sklearn.feature_selection.RFE`), an int is a count, a float in (0, 1]
-    a share; never fewer than one.
-    """
-    wish = n_features_to_select
-    if wish is None:
-        return max(1, n_features // 2), "half of the features, the default"
-    if isinstance(wish, Integral) and not isinstance(wish, bool):
-        if not 1 <= wish <= n_features:
-            raise ValueError(
-                f"n_features_to_select={wish}, but X has {n_features} feature(s): give a number from 1 to "
-                f"{n_features}, a share in (0, 1], or None for half of them."
-            )
-        return int(wish), f"n_features_to_select={wish}"
-    if isinstance(wish, float | np.floating) and 0 < wish <= 1:
-        return max(1, int(wish * n_features + 1e-9)), f"a share of {wish:g} of {n_features} features"
-    raise ValueError(f"n_features_to_select={wish!r} is neither None, a positive integer nor a share in (0, 1].")

@@ -13,7 +13,7 @@ from scipy.linalg import eigh
 from dubio.scores import c4_score, constraint_score, fisher_score, laplacian_score
 from dubio.selectors.constraints import ConstrainedLaplacianScore
 from dubio.supervision.pairs import Pairs
-from dubio.table import standardize
+from dubio.tables.scaling import standardize
 from dubio_papers.datasets import load
 from dubio_papers.judges import best_first, nearest_accuracy, scaled
 

@@ -18,7 +18,7 @@ from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
 from dubio.cli.tables import read_parted_table
 from dubio.supervision import read_supervision
 from dubio.supervision.class_names import OddClassNames
-from dubio.table import standardize
+from dubio.tables.scaling import standardize
 
 #: From so many features on, labels are doubted in the table's main directions.
 MANY_FEATURES = 200

@@ -1,6 +1,6 @@
 """Pairs of rows that belong together or do not: closing, coherence, selection, and forms they come in."""
 
-from dubio.constraints.clusters import RowClusters, cluster_rows
+from dubio.constraints.row_clusters import RowClusters, cluster_rows
 from dubio.constraints.overlap import coherence, projected_overlap
 from dubio.constraints.selection import select_pairs
 from dubio.supervision.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed

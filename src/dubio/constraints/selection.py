@@ -10,6 +10,7 @@ from sklearn.utils import check_array, check_random_state
 
 from dubio._kernels.overlap import select_greedily, still_coherent
 from dubio.constraints.overlap import PairGeometry, pair_geometry
+from dubio.errors import InputError
 from dubio.supervision.pairs import Pairs, read_pairs
 
 Order = Literal["shortest", "random", "weight"]
@@ -24,7 +25,7 @@ def select_pairs(
     order: Order = "shortest",
     must_link_weights: ArrayLike | None = None,
     cannot_link_weights: ArrayLike | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Pairs:
     """Keep pairs that have no projected overlap with pairs of the other kind.
 
@@ -73,7 +74,7 @@ def select_pairs(
         return select_hard(table, pairs)
     if how == "soft":
         return select_soft(table, pairs, order, random_state)
-    raise ValueError(f'how must be "hard" or "soft"; found {how!r}')
+    raise InputError("how", f"={how!r}", "give 'hard' or 'soft'")
 
 
 def select_hard(X: NDArray[np.float64], pairs: Pairs) -> Pairs:
@@ -98,7 +99,7 @@ def _without_overlap(
     return np.isin(np.arange(len(segments)), alive)
 
 
-def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest", random_state: Any = None) -> Pairs:
+def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest", random_state: Any = 0) -> Pairs:
     """Keep pairs greedily, in ``order``."""
     both = np.concatenate([pairs.must_link, pairs.cannot_link])
     kind = np.arange(len(both)) < len(pairs.must_link)
@@ -133,12 +134,12 @@ def _ordered(
     if order == "random":
         return check_random_state(random_state).permutation(len(both)).astype(np.int64)
     if order not in ("shortest", "weight"):
-        raise ValueError(f'order must be "shortest", "random" or "weight"; found {order!r}')
+        raise InputError("order", f"={order!r}", "give 'shortest', 'random' or 'weight'")
     shortest_first = np.argsort(squared_lengths(X, both), kind="stable")
     if order == "shortest":
         return shortest_first
     if pairs.are_sure:
-        raise ValueError('order="weight" needs must_link_weights or cannot_link_weights; the pairs have none')
+        raise InputError("order", "='weight' needs weights", "give must_link_weights or cannot_link_weights")
     weights = np.concatenate(
         [
             np.ones(len(members)) if own is None else own

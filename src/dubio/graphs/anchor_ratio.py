@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dubio._kernels.threads import chunks, default_threads, run_chunks
+from dubio.errors import InputError
 from dubio.graphs.anchors import AnchorEdges
-from dubio.table import Matrix
+from dubio.tables.matrix import Matrix
 
 #: Bytes of the values at all ends of the sampled edges, for one block of columns.
 _BLOCK_BYTES = 32 * 2**20
@@ -32,7 +33,9 @@ _BLOCK_BYTES = 32 * 2**20
 def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Score of every column of ``X`` and its standard error; ``inf`` and 0 for one constant over the edges."""
     if not edges.weights.sum() > 0:
-        raise ValueError("no sampled edge has a positive weight: give a wider kernel (t) or more anchors.")
+        raise InputError(
+            "t", "leaves no sampled edge with a positive weight", "give a wider kernel (t) or more anchors"
+        )
     touched = np.unique(np.concatenate([edges.rows, edges.neighbors.ravel()]))
     here = np.searchsorted(touched, edges.rows)
     there = np.searchsorted(touched, edges.neighbors)

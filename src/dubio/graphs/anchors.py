@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from dubio._kernels.threads import chunks
+from dubio.counts import clip_neighbors
+from dubio.errors import InputError
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
-from dubio.graphs.neighbors import Kernel, Symmetry, check_width, clip_neighbors, heat, line_neighbors, list_distances
+from dubio.graphs.neighbors import Kernel, Symmetry, check_width, heat, line_neighbors, list_distances
 from dubio.graphs.targets import MixedSearch
-from dubio.table import Matrix
+from dubio.tables.matrix import Matrix
 
 Lists = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
@@ -56,8 +58,6 @@ def neighbor_anchors(
     """Sampled rows of the graph of :func:`~dubio.graphs.neighbor_graph`."""
     check_width(t)
     n = X.shape[0]
-    if n < 2:
-        raise ValueError("X has n_samples=1: a neighbour graph needs at least two rows.")
     k = clip_neighbors(n_neighbors, n - 1)
     rows = sample_rows(n, n_anchors, random_state)
     search = RowSearch(centre_columns(X), k, n_jobs=n_jobs)
@@ -72,7 +72,7 @@ def target_anchors(
 ) -> AnchorEdges:
     """Sampled rows of the graph of :func:`~dubio.graphs.target_graph`."""
     check_width(t)
-    k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row(s)")
+    k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row")
     rows = sample_rows(len(y), n_anchors, random_state)
     neighbors = line_neighbors(y, k, rows)
     share = edge_shares(rows, neighbors, lambda these: line_neighbors(y, k, these), "or")
@@ -104,7 +104,7 @@ def semi_supervised_anchors(
 def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> NDArray[np.int64]:
     """``n_anchors`` different rows, all equally likely (all of them if there are no more); sorted."""
     if n_anchors < 2:
-        raise ValueError(f"n_anchors={n_anchors}: a standard error needs at least two sampled rows.")
+        raise InputError("n_anchors", f"={n_anchors}", "a standard error needs at least two sampled rows")
     if n_anchors >= n_rows:
         return np.arange(n_rows)
     chosen = check_random_state(random_state).choice(n_rows, size=n_anchors, replace=False)
@@ -116,7 +116,7 @@ def edge_shares(
 ) -> NDArray[np.float64]:
     """How much of each edge (m, k) the list of ``rows[m]`` answers for; see the top of this file."""
     if symmetry not in ("or", "and"):
-        raise ValueError(f"symmetry={symmetry!r}: give 'or' or 'and'.")
+        raise InputError("symmetry", f"={symmetry!r}", "give 'or' or 'and'")
     ends = np.unique(neighbors)
     back = lists(ends)
     mutual = np.empty(neighbors.shape, dtype=bool)
@@ -137,7 +137,9 @@ def _weigh(
 ) -> AnchorEdges:
     counted = share > 0
     if not counted.any():
-        raise ValueError("no sampled row has an edge: give more neighbours or more anchors, or symmetry='or'.")
+        raise InputError(
+            "n_neighbors", "leaves no sampled row with an edge", "give more neighbours or anchors, or symmetry='or'"
+        )
     width = float((share * distances).sum() / share.sum()) or 1.0 if t == "mean" else float(t)
     heated = np.zeros(distances.shape)
     heated[counted] = heat(distances[counted], width)

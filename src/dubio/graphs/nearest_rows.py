@@ -10,7 +10,8 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from dubio.table import Matrix, centre_far_columns
+from dubio.tables.matrix import Matrix
+from dubio.tables.scaling import centre_far_columns
 
 #: How a graph on many rows is found: every row's exact neighbours, approximate ones, or exact ones of sampled rows.
 Route = Literal["exact", "approximate", "anchors"]

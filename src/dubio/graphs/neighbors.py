@@ -11,24 +11,13 @@ from scipy import sparse
 
 from dubio._kernels.edges import edge_squared_distances, list_squared_distances, neighbors_on_a_line
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.counts import clip_neighbors
+from dubio.errors import InputError, InputWarning
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
-from dubio.table import Matrix
+from dubio.tables.matrix import Matrix
 
 Kernel = Literal["squared", "linear"]
 Symmetry = Literal["or", "and"]
-
-
-def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", where: str = "row(s)") -> int:
-    """Number of neighbours to look for, at most ``available``; warns when the wish is cut."""
-    if not isinstance(n_neighbors, int | np.integer) or isinstance(n_neighbors, bool) or n_neighbors < 1:
-        raise ValueError(f"{name}={n_neighbors!r}: give a whole number of neighbours, at least 1.")
-    if n_neighbors > available:
-        warnings.warn(
-            f"{name}={n_neighbors}, but there are only {available} other {where}: {available} used.",
-            UserWarning,
-            stacklevel=3,
-        )
-    return int(min(n_neighbors, available))
 
 
 def check_width(t: float | str, name: str = "t") -> None:
@@ -36,7 +25,7 @@ def check_width(t: float | str, name: str = "t") -> None:
     if t == "mean":
         return
     if isinstance(t, str) or not np.isfinite(t) or t <= 0:
-        raise ValueError(f"{name}={t!r}: the width of the kernel must be a positive number, or 'mean'.")
+        raise InputError(name, f"={t!r}", "the width of the kernel must be a positive number, or 'mean'")
 
 
 def neighbor_graph(
@@ -79,8 +68,6 @@ def neighbor_graph(
     """
     check_width(t)
     n = X.shape[0]
-    if n < 2:
-        raise ValueError("X has n_samples=1: a neighbour graph needs at least two rows.")
     k = clip_neighbors(n_neighbors, n - 1)
     nearest = nearest_others(X, k, n_jobs, approximate=approximate, random_state=random_state)
     return weigh(symmetrize(nearest, symmetry), X, t=t, kernel=kernel, n_jobs=n_jobs)
@@ -113,7 +100,7 @@ def line_neighbors(values: NDArray[np.float64], k: int, rows: NDArray[np.int64] 
 def symmetrize(graph: sparse.csr_array, symmetry: Symmetry = "or") -> sparse.csr_array:
     """Join both directions of a 0/1 graph ("or") or keep what goes both ways ("and"); drops the diagonal."""
     if symmetry not in ("or", "and"):
-        raise ValueError(f"symmetry={symmetry!r}: give 'or' or 'and'.")
+        raise InputError("symmetry", f"={symmetry!r}", "give 'or' or 'and'")
     other = graph.T.tocsr()
     joined = graph.maximum(other) if symmetry == "or" else graph.minimum(other)
     return without_diagonal(joined)
@@ -139,7 +126,7 @@ def weigh(
     graph = graph.copy()
     graph.data = heat(squared if kernel == "squared" else np.sqrt(squared), t)
     if kernel not in ("squared", "linear"):
-        raise ValueError(f"kernel={kernel!r}: give 'squared' or 'linear'.")
+        raise InputError("kernel", f"={kernel!r}", "give 'squared' or 'linear'")
     return graph
 
 
@@ -191,9 +178,12 @@ def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[
     effective = weights.sum() ** 2 / (weights**2).sum()
     if effective < 0.02 * len(weights):
         warnings.warn(
-            f"the kernel is too narrow for these distances: t={width:g} against a mean of {distances.mean():g}, so "
-            f"that about {effective:.0f} of {len(weights)} edge weights decide the score. Use t='mean' or a larger t.",
-            UserWarning,
+            InputWarning(
+                "t",
+                f"={width:g} makes the kernel too narrow for these distances, which have a mean of "
+                f"{distances.mean():g}: about {effective:.0f} of {len(weights)} edge weights decide the score",
+                "use t='mean' or a larger t",
+            ),
             stacklevel=4,
         )
     return weights
@@ -211,22 +201,24 @@ def read_graph(
     if hasattr(graph, "fit_transform"):
         found = graph.fit_transform(X)
         if not sparse.issparse(found) or found.shape != (n, n):
-            raise ValueError(
-                f"graph={type(graph).__name__}: its fit_transform must give a sparse (n, n) neighbours graph."
+            raise InputError(
+                "graph", f"is a {type(graph).__name__}", "its fit_transform must give a sparse (n, n) neighbours graph"
             )
         edges = sparse.csr_array(found)
         edges.data = np.ones(edges.nnz)  # a stored zero distance is an edge, too
         return weigh(symmetrize(edges, symmetry), X, t=t, kernel=kernel)
     if not sparse.issparse(graph):
-        raise ValueError(
-            f"graph is a {type(graph).__name__}: give a SciPy sparse matrix of weights or a neighbours transformer."
+        raise InputError(
+            "graph",
+            f"is a {type(graph).__name__}",
+            "give a SciPy sparse matrix of weights or a neighbours transformer",
         )
     if graph.shape != (n, n):
-        raise ValueError(f"graph has shape {graph.shape}, but X has {n} rows: give an ({n}, {n}) matrix.")
+        raise InputError("graph", f"has shape {graph.shape}, but X has {n} rows", f"give an ({n}, {n}) matrix")
     weights = without_diagonal(graph).astype(np.float64)
     if weights.nnz and not (np.isfinite(weights.data).all() and weights.data.min() >= 0):
-        raise ValueError("graph has negative or infinite weights: give similarities, 0 where there is no edge.")
+        raise InputError("graph", "has negative or infinite weights", "give similarities, 0 where there is no edge")
     difference = abs(weights - weights.T)
     if difference.nnz and difference.max() > 1e-12 * weights.max():
-        raise ValueError("graph is not symmetric: join both directions first, for example graph.maximum(graph.T).")
+        raise InputError("graph", "is not symmetric", "join both directions first, for example graph.maximum(graph.T)")
     return weights

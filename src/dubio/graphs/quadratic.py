@@ -10,7 +10,8 @@ from scipy import sparse
 
 from dubio._kernels.edges import edge_energy
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.table import CANCELLED, Matrix
+from dubio.errors import InputError
+from dubio.tables.matrix import CANCELLED, Matrix
 
 #: Bytes of one dense block of columns.
 _BLOCK_BYTES = 32 * 2**20
@@ -48,9 +49,10 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     total = degrees.sum()
     if not total > 0:
-        raise ValueError(
-            "the graph has no edge with a positive weight: give more neighbours, a wider kernel (t), or a graph "
-            "with edges."
+        raise InputError(
+            "graph",
+            "has no edge with a positive weight",
+            "give more neighbours, a wider kernel (t), or a graph with edges",
         )
 
     def both(block: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio.counts import clip_neighbors
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.graphs.neighbors import (
     check_width,
-    clip_neighbors,
     from_neighbor_lists,
     heat,
     line_neighbors,
@@ -19,13 +19,13 @@ from dubio.graphs.neighbors import (
     squared_distances,
     symmetrize,
 )
-from dubio.table import Matrix
+from dubio.tables.matrix import Matrix
 
 
 def target_graph(y: NDArray[np.float64], *, n_neighbors: int = 5, t: float | Literal["mean"] = 1.0) -> sparse.csr_array:
     r"""Weights :math:`e^{-(y_i-y_j)^2/t}` between rows whose numbers are nearest ("or" of both directions)."""
     check_width(t)
-    k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row(s)")
+    k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row")
     graph = symmetrize(from_neighbor_lists(line_neighbors(y, k), len(y)))
     graph.data = heat(squared_distances(graph, y[:, None]), t)
     return graph

@@ -1,12 +1,12 @@
 """k-nearest-neighbour entropies, mutual information and prediction losses, with classes that may be uncertain."""
 
-from dubio.information.criterion import InformationCriterion
 from dubio.information.estimators import (
     knn_entropy,
     mutual_information,
     noise_tolerant_mutual_information,
     univariate_mutual_information,
 )
+from dubio.information.information_criterion import InformationCriterion
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 
 __all__ = [

@@ -13,9 +13,12 @@ from dubio._kernels.distances import UNBOUNDED, fill_squared_distances
 from dubio._kernels.information import current_information
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio._kernels.univariate import univariate_information
-from dubio.information.groups import Groups, check_neighbors, raise_if_zero
-from dubio.supervision import Supervision, read_supervision, require_two_classes, require_two_rows_a_class
-from dubio.table import read_matrix
+from dubio.counts import clip_neighbors
+from dubio.errors import InputError
+from dubio.information.groups import Groups, raise_if_zero
+from dubio.problem import Problem, read_problem
+from dubio.supervision import OfClasses
+from dubio.tables.matrix import read_matrix
 
 # Rows whose distances are held at a time.
 _ROWS_PER_CHUNK = 64
@@ -56,9 +59,9 @@ def knn_entropy(X: ArrayLike, *, n_neighbors: int = 8, n_jobs: int | None = None
     >>> round(knn_entropy(X), 2), round(0.5 * np.log(2 * np.pi * np.e), 2)
     (1.42, np.float64(1.42))
     """
-    table = _read_table(X)
+    table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
     n, d = table.shape
-    check_neighbors(n_neighbors, n)
+    n_neighbors = clip_neighbors(n_neighbors, n - 1)
     groups = Groups(np.empty((n, 0)))
     total = _information_sum(table, groups, n_neighbors, 0.5, resolve_threads(n_jobs))
     return float(digamma(n) - digamma(n_neighbors) + log_unit_ball_volume(d) + total / n)
@@ -109,10 +112,7 @@ def mutual_information(
     >>> bool(mutual_information(X[:, 2:] + 0.0, y) > mutual_information(X[:, :2], y))
     True
     """
-    table = _read_table(X)
-    return _information_of_labels(
-        table, read_supervision(y, len(table), missing_label=missing_label), n_neighbors, n_jobs
-    )
+    return _information_of_labels(read_problem(X, y, missing_label=missing_label), n_neighbors, n_jobs)
 
 
 def noise_tolerant_mutual_information(
@@ -164,8 +164,7 @@ def noise_tolerant_mutual_information(
     >>> [round(noise_tolerant_mutual_information(X[:, [j]], P), 1) for j in range(2)]
     [0.5, -0.1]
     """
-    table = _read_table(X)
-    return _information_of_labels(table, read_supervision(memberships, len(table)), n_neighbors, n_jobs, slack)
+    return _information_of_labels(read_problem(X, memberships), n_neighbors, n_jobs, slack)
 
 
 def univariate_mutual_information(
@@ -191,30 +190,20 @@ def univariate_mutual_information(
     return groups.constant(n_neighbors) + sums / groups.n_rows
 
 
-def _read_table(X: ArrayLike) -> NDArray[np.float64]:
-    return np.ascontiguousarray(read_matrix(X), dtype=np.float64)
-
-
-def _information_of_labels(
-    table: NDArray[np.float64],
-    supervision: Supervision,
-    n_neighbors: int,
-    n_jobs: int | None,
-    slack: float = 0.5,
-) -> float:
+def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5) -> float:
     if not 0 <= slack < 1:
-        raise ValueError(f"slack must lie in [0, 1), got {slack!r}: with a slack of 1 a ball could stop one row short.")
-    if supervision.kind == "none":
-        raise ValueError("y is None: mutual information needs classes or memberships.")
-    require_two_classes(supervision)
-    assert supervision.memberships is not None
-    memberships = supervision.memberships[supervision.labelled]
-    table = table[supervision.labelled]
-    check_neighbors(n_neighbors, len(table))
-    require_two_rows_a_class(supervision)
-    groups = Groups(memberships)
+        raise InputError("slack", f"={slack!r}", "it must lie in [0, 1): with 1 a ball could stop one row short")
+    if not isinstance(problem.supervision, OfClasses):
+        raise InputError("y", "is None", "mutual information needs classes or memberships")
+    problem.supervision.require_enough()
+    problem.supervision.require_two_rows_per_class()
+    known = problem.labelled
+    assert isinstance(known.supervision, OfClasses)
+    n_neighbors = clip_neighbors(n_neighbors, known.n_rows - 1, where="labelled row")
+    groups = Groups(known.supervision.memberships)
+    table = np.ascontiguousarray(known.table)
     total = _information_sum(table, groups, n_neighbors, slack, resolve_threads(n_jobs))
-    return groups.constant(n_neighbors) + total / len(table)
+    return groups.constant(n_neighbors) + total / known.n_rows
 
 
 def _information_sum(

@@ -1,14 +1,13 @@
-"""Memberships in the layout the kernels read: one row a class, and a last row of ones for "all rows"."""
+"""Memberships in the layout the kernels read: one row per class, and a last row of ones for "all rows"."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma
 
 from dubio._kernels.information import NEGLIGIBLE
+from dubio.errors import InputError
 
 
 class Groups:
@@ -33,23 +32,14 @@ class Groups:
         return float(digamma(n) - digamma(n_neighbors) - expected)
 
 
-def check_neighbors(n_neighbors: Any, n_rows: int, name: str = "n_neighbors") -> None:
-    """A ball holds ``n_neighbors`` rows besides its own centre."""
-    if not isinstance(n_neighbors, int | np.integer) or isinstance(n_neighbors, bool) or n_neighbors < 1:
-        raise ValueError(f"{name} must be a whole number of at least 1, got {n_neighbors!r}.")
-    if n_neighbors >= n_rows:
-        raise ValueError(
-            f"{name}={n_neighbors} but there are only {n_rows} rows (n_samples={n_rows}): each row needs that many "
-            f"others. Give {name} below {n_rows}, or more rows."
-        )
-
-
 def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
     """The logarithm of a zero distance does not exist; say where it comes from and what to do."""
     if n_zero:
         where = "" if subset is None else f" in features {subset.tolist()}"
-        raise ValueError(
-            f"{n_zero} time(s) the rows at the edge of a ball are identical{where}, so its logarithm does not exist: "
-            "too many rows are equal (ties, duplicates, constant or discrete features). Add a little noise against "
-            "ties: jitter=1e-3 in the estimators, X + 1e-3 * rng.normal(size=X.shape) with the functions."
+        raise InputError(
+            "X",
+            f"has too many equal rows{where} (ties, duplicates, constant or discrete features): {n_zero} times the "
+            "distance to a neighbour is zero, and has no logarithm",
+            "add a little noise against ties: jitter=1e-3 in the estimators, X + 1e-3 * rng.normal(size=X.shape) with "
+            "the functions",
         )

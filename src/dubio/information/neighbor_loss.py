@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squared_error_sums
 from dubio._kernels.threads import run_chunks
+from dubio.errors import InputError, counted
 from dubio.search.distances import SubsetDistances
 
 Floats = NDArray[np.float64]
@@ -27,9 +28,11 @@ class _NeighborLoss(ABC):
         self.distances = distances
         n = distances.n_rows
         if n < 2:
-            raise ValueError(f"X has {n} labelled row(s): a row is predicted by others, so at least 2 are needed.")
+            raise InputError(
+                "X", f"has {counted(n, 'labelled row')}", "a row is predicted by others, so at least 2 are needed"
+            )
         if n_neighbors < 1:
-            raise ValueError(f"n_neighbors={n_neighbors}: at least 1 is needed.")
+            raise InputError("n_neighbors", f"={n_neighbors}", "give at least 1")
         self.n_neighbors = min(n_neighbors, n - 1)
         self._known = np.zeros((n, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, n - 1)), dtype=np.int32)
         self._is_known = False

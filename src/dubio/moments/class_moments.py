@@ -16,7 +16,9 @@ from scipy import sparse
 from dubio._kernels.cache_lines import LINE
 from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.table import CANCELLED, Matrix, check_finite, check_overflow
+from dubio.problem import Problem
+from dubio.supervision import OfClasses
+from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
 
 #: Rows summed by one kernel call: large enough to keep threads busy, fixed so that sums do not depend on them.
 _CHUNK = 65_536
@@ -127,6 +129,15 @@ def class_moments(
     moments = centred_moments(weight, first, second, shift)
     cancelled = cancelled_columns(moments, second)
     return recentred(moments, X[:, cancelled], P, cancelled) if len(cancelled) else moments
+
+
+def problem_moments(problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> ClassMoments:
+    """Class moments of a problem's rows; unlabelled rows have zero memberships and do not count."""
+    known = problem.supervision
+    assert isinstance(known, OfClasses)
+    P = known.memberships
+    P = P if problem.sample_weight is None else P * problem.sample_weight[:, None]
+    return class_moments(problem.X, P, problem.names, first_row=first_row, n_threads=n_threads)
 
 
 def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:

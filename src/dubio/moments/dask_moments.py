@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
+from dubio.errors import InputError, counted
+from dubio.moments.class_moments import problem_moments
 from dubio.moments.running import RunningMoments, merge_all
-from dubio.scores.weighted import supervision_moments
-from dubio.supervision import read_supervision
-from dubio.table import is_dask, read_matrix
+from dubio.problem import read_problem
+from dubio.supervision import OfClasses
+from dubio.tables.matrix import is_dask
 
 #: Blocks merged by one task of the tree.
 _MERGED_AT_ONCE = 8
@@ -26,7 +27,9 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
     from dask import delayed
 
     if y is None:
-        raise ValueError("this score requires y to be passed, but the target y is None.")
+        raise InputError(
+            "y", "is missing: this score requires y to be passed, but the target y is None", code="no target"
+        )
     blocks, lengths = _row_blocks(X)
     targets, lengths = _row_blocks_like(y, "y", blocks, lengths)
     weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, lengths)
@@ -41,7 +44,7 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
         parts = [merge(parts[i : i + _MERGED_AT_ONCE]) for i in range(0, len(parts), _MERGED_AT_ONCE)]
     running: RunningMoments | None = parts[0].compute()
     if running is None:
-        raise ValueError("X has no rows: 0 sample(s) found.")
+        raise InputError("X", "has no rows: 0 sample(s) found")
     return running
 
 
@@ -64,12 +67,16 @@ def _row_blocks_like(
     if is_dask(values):
         if lengths is not None and hasattr(values, "chunks") and not np.isnan(values.shape[0]):
             if values.shape[0] != sum(lengths):
-                raise ValueError(f"{name} has {values.shape[0]} rows and X has {sum(lengths)}: they must be the same.")
+                raise InputError(
+                    name, f"has {values.shape[0]} rows and X has {sum(lengths)}", "they must be the same rows"
+                )
             values = values.rechunk({0: tuple(lengths)})
         found, _ = _row_blocks(values)
         if len(found) != len(blocks):
-            raise ValueError(
-                f"{name} has {len(found)} block(s) of rows and X has {len(blocks)}: give both the same partitions."
+            raise InputError(
+                name,
+                f"has {counted(len(found), 'block')} of rows and X has {len(blocks)}",
+                "give both the same partitions",
             )
         return found, lengths
     from dask import compute, delayed
@@ -78,7 +85,7 @@ def _row_blocks_like(
         lengths = list(compute(*(delayed(len)(block) for block in blocks)))
     n_rows = len(values)
     if n_rows != sum(lengths):
-        raise ValueError(f"{name} has {n_rows} rows and X has {sum(lengths)}: they must be the same rows.")
+        raise InputError(name, f"has {n_rows} rows and X has {sum(lengths)}", "they must be the same rows")
     ends = np.cumsum(lengths).tolist()
     take = getattr(values, "iloc", values if hasattr(values, "shape") else np.asarray(values))
     return [take[end - rows : end] for end, rows in zip(ends, lengths, strict=True)], lengths
@@ -89,18 +96,25 @@ def _block_moments(
 ) -> RunningMoments | None:
     if x.shape[0] == 0:
         return None
+    counted_in = f"rows counted within block {number}" if first_row is None else f"in block {number}"
     try:
-        matrix = read_matrix(x, accept_sparse=True, check_values=False)
-        supervision = read_supervision(y, matrix.shape[0], missing_label=missing_label, is_block=True)
-        if weight is not None:
-            weight = _check_sample_weight(weight, matrix, dtype=np.float64, ensure_non_negative=True)
-        names = list(x.columns) if hasattr(x, "columns") else None
+        problem = read_problem(
+            x,
+            y,
+            missing_label=missing_label,
+            sample_weight=weight,
+            accept_sparse=True,
+            check_values=False,
+            is_block=True,
+        )
         # One thread: the scheduler already runs as many blocks at once as there are cores for.
-        moments = supervision_moments(matrix, supervision, weight, names, first_row=first_row or 0, n_threads=1)
+        moments = problem_moments(problem, first_row=first_row or 0, n_threads=1)
+    except InputError as error:
+        raise error.at(counted_in) from error
     except ValueError as error:
-        counted = f"rows counted within block {number}" if first_row is None else f"in block {number}"
-        raise ValueError(f"{error} ({counted})") from error
-    return RunningMoments.of_block(supervision, moments)
+        raise ValueError(f"{error} ({counted_in})") from error
+    assert isinstance(problem.supervision, OfClasses)
+    return RunningMoments.of_block(problem.supervision, moments)
 
 
 def _merge(parts: list[RunningMoments | None]) -> RunningMoments | None:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import InputError
 from dubio.moments.class_moments import ClassMoments
-from dubio.supervision import Supervision
-from dubio.supervision.reader import refuse_one_class
+from dubio.supervision import OfClasses
+from dubio.supervision.classes import refuse_one_class
 
 #: Bytes that the sums of all classes may take before a target is taken for something else than classes.
 _MOST_BYTES = 2**30
@@ -32,9 +33,8 @@ class RunningMoments:
     n_labelled: int
 
     @classmethod
-    def of_block(cls, supervision: Supervision, moments: ClassMoments) -> RunningMoments:
+    def of_block(cls, supervision: OfClasses, moments: ClassMoments) -> RunningMoments:
         """Moments of one validated block of rows."""
-        assert supervision.classes is not None
         return cls(supervision.kind == "soft", supervision.classes, moments, supervision.n_rows, supervision.n_labelled)
 
     def merge(self, other: RunningMoments) -> RunningMoments:
@@ -55,24 +55,29 @@ class RunningMoments:
 
     def _joined_classes(self, other: RunningMoments) -> NDArray[Any]:
         if self.soft != other.soft:
-            raise ValueError("some blocks of y hold class probabilities and others one class a row: give one form.")
+            raise InputError(
+                "y", "holds class probabilities in some blocks and one class per row in others", "give one form"
+            )
         if not self.soft:
             if not (len(self.classes) and len(other.classes)):  # a block without any label
                 return self.classes if len(self.classes) else other.classes
             mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
             if _sort(self.classes) != _sort(other.classes):  # first of all: False equals 0, and is something else
-                raise ValueError(f"y holds {mine} in one block and {theirs} in another: make all labels one type.")
+                raise InputError("y", f"holds {mine} in one block and {theirs} in another", "make all labels one type")
         if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
             return self.classes
         if self.soft:
-            raise ValueError(
-                f"the classes of soft labels differ between blocks: {list(self.classes)} and {list(other.classes)}."
+            raise InputError(
+                "y",
+                f"has different classes in different blocks: {list(self.classes)} and {list(other.classes)}",
+                "give the same columns of probabilities in every block",
             )
         joined = np.unique(np.concatenate([self.classes, other.classes]))
         if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
-            raise ValueError(
-                f"y has {len(joined)} distinct values so far, too many for classes of {len(self.moments.origin)} "
-                "features: is it a number or an identifier?"
+            raise InputError(
+                "y",
+                f"has {len(joined)} distinct values so far, too many for classes of {len(self.moments.origin)} features",
+                "is it a number or an identifier?",
             )
         return joined
 

@@ -1,11 +1,11 @@
 """Models of wrong labels, and the label audit."""
 
-from dubio.noise.audit import audit_labels
+from dubio.noise.audit import audit_labels, audit_problem
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import CleanedLabels, clean_labels
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.memberships import estimate_memberships
-from dubio.noise.record import NoiseModel
+from dubio.noise.noise_model import NoiseModel
 from dubio.noise.tracking import NoiseTracker
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "NoiseModel",
     "NoiseTracker",
     "audit_labels",
+    "audit_problem",
     "clean_labels",
     "estimate_memberships",
     "fit_noise_model",

@@ -2,36 +2,38 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.errors import InputError, counted, listed
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
-from dubio.noise.experts import Progress, content_order, out_of_fold_probabilities, read_experts, usable_folds
-from dubio.noise.memberships import estimate_memberships
+from dubio.noise.experts import content_order, judged_codes, out_of_fold, require_judges
+from dubio.noise.memberships import membership_model
 from dubio.noise.pooled import pool_experts
-from dubio.supervision import Supervision, read_supervision, require_two_classes
-from dubio.table import read_matrix, standardize
+from dubio.problem import Problem, read_problem
+from dubio.progress import listener_of, listening
+from dubio.supervision import Classes, Memberships, read_supervision
 
 Floats = NDArray[np.float64]
 Engine = Literal["pooled", "confident", "lnt"]
 
 ASSUMPTIONS: dict[str, str] = {
     "pooled": (
-        "every label is wrong with the same probability, towards each other class alike, and the experts are right "
-        "about most rows; if wrong labels gather near the border of two classes or always go to one class, the "
-        "order of doubt still holds and the rates come out too low"
+        "every label is wrong with the same probability, every other class is equally likely, and the experts are "
+        "right about most rows; if wrong labels gather near the border of two classes or always go to one class, the "
+        "order of doubt still holds, but the rates are too low"
     ),
     "confident": (
-        "whether a label is wrong depends on its class only, not on the row, and the experts are sure of most rows of "
-        "each class; where classes overlap the rates come out too high"
+        "whether a label is wrong depends only on its class, not on the row, and the experts are sure of most rows of "
+        "each class; where classes overlap, the rates are too high"
     ),
     "lnt": (
-        "each true class has its own error rate, towards each other class alike, and rows of a class lie near each "
-        "other; good enough to select features with, a weak detector of wrong labels"
+        "each true class has its own error rate, every other class is equally likely, and rows of a class lie near "
+        "each other; this is good enough to select features, but it is a weak detector of wrong labels"
     ),
 }
 #: Spread of the seeded noise that keeps the LNT model from distances of zero, as in its paper.
@@ -49,7 +51,7 @@ def audit_labels(
     missing_label: Any = "auto",
     random_state: int | None = 0,
     n_jobs: int | None = None,
-    progress: bool | Progress = False,
+    progress: bool | Callable[[str, int, int], None] = False,
 ) -> LabelAudit:
     """Doubt the labels of a table: experts judge every row without having seen it.
 
@@ -61,7 +63,7 @@ def audit_labels(
     X : array-like (n_rows, n_features)
         The table, taken as it is (the default experts scale it themselves). May be None if ``probabilities`` are given.
     y : array-like (n_rows,)
-        One class a row; rows without a label get a suggested one.
+        One class per row; rows without a label get a suggested one.
     engine : {"pooled", "confident", "lnt"}, default="pooled"
         ``"pooled"``: posterior of the true class under one uniform flip rate; the best order of doubt.
         ``"confident"``: confident learning on the pooled probabilities; flags rows and counts errors class by class.
@@ -81,7 +83,7 @@ def audit_labels(
     n_jobs : int, optional
         For the default experts.
     progress : bool or callable, default=False
-        True prints a line to standard error after each fold; a callable gets ``(what, done, total)``.
+        True shows on standard error how far it is; a callable gets ``(what, done, total)``.
 
     Returns
     -------
@@ -105,60 +107,107 @@ def audit_labels(
     (array([ 3, 60]), array([0, 1]))
     """
     if engine not in ASSUMPTIONS:
-        raise ValueError(f"engine={engine!r}: give one of {', '.join(map(repr, ASSUMPTIONS))}.")
-    if X is None and probabilities is None:
-        raise ValueError("X is None: without a table give probabilities.")
-    supervision = _read_labels(X, y, missing_label)
-    codes, classes = supervision.codes, supervision.classes
-    assert codes is not None and classes is not None
-    names: tuple[str, ...] = ()
-    weights = np.empty(0)
-    folds_used = 0
+        raise InputError("engine", f"={engine!r}", f"give one of {', '.join(map(repr, ASSUMPTIONS))}")
+    if engine == "lnt" and (experts is not None or probabilities is not None):
+        given = "experts" if experts is not None else "probabilities"
+        raise InputError(given, "cannot be used with engine='lnt'", "it models the rows themselves: leave them out")
+    if probabilities is not None and experts is not None:
+        raise InputError("experts", "is given together with probabilities", "give one of them")
+    if probabilities is not None:
+        n_rows = len(y if X is None else X) if not hasattr(X, "shape") else X.shape[0]
+        supervision = _require_classes(read_supervision(y, n_rows, missing_label=missing_label))
+        said = read_probabilities(probabilities, n_rows, supervision.classes)
+        # given in sorted order, as predict_proba has it; a categorical may declare another
+        said = said[:, :, np.argsort(np.argsort(supervision.classes))]
+        names = tuple(f"given {e}" for e in range(len(said)))
+        return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y))
+    if X is None:
+        raise InputError("X", "is None", "without a table give probabilities")
+    problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None)
+    require_judges(_require_classes(problem.supervision))
+    with listening(listener_of(progress, with_name=True)):
+        return audit_problem(
+            problem,
+            engine,
+            experts=experts,
+            n_folds=n_folds,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            index=_index_of(X, y),
+        )
+
+
+def audit_problem(
+    problem: Problem,
+    engine: Engine = "pooled",
+    *,
+    experts: Any = None,
+    n_folds: int = 5,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    index: Any = None,
+) -> LabelAudit:
+    """:func:`audit_labels` of a problem that was read before; the experts are trained once per problem.
+
+    The label of a class's only row cannot be judged by anybody: it counts as missing.
+    """
+    supervision = _require_classes(problem.supervision)
+    codes = judged_codes(supervision)
     if engine == "lnt":
-        if experts is not None or probabilities is not None:
-            raise ValueError("engine='lnt' models the rows themselves: it takes neither experts nor probabilities.")
-        posterior, rate = _lnt_memberships(read_matrix(X), codes, random_state, n_jobs), None
-    else:
-        if probabilities is not None:
-            if experts is not None:
-                raise ValueError("give experts or probabilities, not both.")
-            said = read_probabilities(probabilities, len(codes), classes)
-            # given in sorted order, as predict_proba has it; a categorical may declare another
-            said = said[:, :, np.argsort(np.argsort(classes))]
-            names = tuple(f"given {e}" for e in range(len(said)))
-        else:
-            folds_used = usable_folds(codes, classes, n_folds)
-            counts = np.bincount(codes[codes >= 0])
-            left = counts - -(-counts // folds_used)  # of each class, when a fold is held out
-            table = read_matrix(X, allow_nan=experts is not None)
-            judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
-            said = out_of_fold_probabilities(
-                table,
-                codes,
-                len(classes),
-                judges,
-                n_folds=folds_used,
-                random_state=random_state,
-                progress=_print_progress if progress is True else progress or None,
-            ).probabilities
-            names = tuple(judges)
-        pool = pool_experts(said, codes, flips=engine == "pooled")
-        posterior, weights = pool.memberships, pool.weights
-        rate = pool.flip_rate if engine == "pooled" else None
-    labelled = supervision.labelled
+        posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
+        return _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
+    said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
+    return judge(supervision, codes, said.probabilities, engine, said.names, said.n_folds, index)
+
+
+def judge(
+    supervision: Classes,
+    codes: NDArray[np.int64],
+    said: Floats,
+    engine: str,
+    names: tuple[str, ...],
+    n_folds: int,
+    index: Any,
+) -> LabelAudit:
+    """The audit from what the experts said (experts, rows, classes) of rows they had not seen."""
+    kept = np.unique(codes[codes >= 0])
+    place = np.full(supervision.n_classes + 1, -1)  # the last place is read by code -1
+    place[kept] = np.arange(len(kept))
+    pool = pool_experts(said[:, :, kept], place[codes], flips=engine == "pooled")
+    rate = pool.flip_rate if engine == "pooled" else None
+    return _record(supervision, codes, pool.memberships, engine, rate, names, pool.weights, n_folds, index)
+
+
+def _record(
+    supervision: Classes,
+    codes: NDArray[np.int64],
+    posterior: Floats,
+    engine: str,
+    rate: float | None,
+    names: tuple[str, ...],
+    weights: Floats,
+    n_folds: int,
+    index: Any,
+) -> LabelAudit:
+    """The record of the classes that could be judged, from the posterior of each of them."""
+    kept = np.unique(codes[codes >= 0])
+    place = np.full(supervision.n_classes + 1, -1)
+    place[kept] = np.arange(len(kept))
+    codes = place[codes]
+    labelled = codes >= 0
     doubtful = np.zeros(len(codes), dtype=bool)
     if engine == "confident":
-        counted = confident_count(posterior[labelled], codes[labelled])
-        doubtful[labelled] = counted.doubtful
-        joint = counted.joint
+        found = confident_count(posterior[labelled], codes[labelled])
+        doubtful[labelled] = found.doubtful
+        joint = found.joint
     else:
         doubtful[labelled] = posterior[labelled].argmax(axis=1) != codes[labelled]
-        joint = np.zeros((len(classes), len(classes)))
+        joint = np.zeros((len(kept), len(kept)))
         np.add.at(joint, codes[labelled], posterior[labelled])
     return LabelAudit(
         engine=engine,
         assumption=ASSUMPTIONS[engine],
-        classes=classes,
+        classes=supervision.classes[kept],
         codes=codes,
         probabilities=posterior,
         doubtful=doubtful,
@@ -166,8 +215,8 @@ def audit_labels(
         flip_rate=rate,
         expert_names=names,
         expert_weights=weights,
-        n_folds=folds_used,
-        index=_index_of(X, y),
+        n_folds=n_folds,
+        index=index,
     )
 
 
@@ -176,54 +225,56 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
     said = np.array(probabilities, dtype=np.float64)
     if said.ndim == 2:
         said = said[None]
-    shown = ", ".join(map(repr, classes.tolist()[:8])) + (", ..." if len(classes) > 8 else "")
+    shown = listed(map(repr, classes.tolist()))
     if said.ndim != 3 or said.shape[1:] != (n_rows, len(classes)):
-        raise ValueError(
-            f"probabilities has shape {np.shape(probabilities)}, but y has {n_rows} rows and {len(classes)} classes "
-            f"({shown}): give shape ({n_rows}, {len(classes)}), columns in that order, or (experts, {n_rows}, "
-            f"{len(classes)})."
+        raise InputError(
+            "probabilities",
+            f"has shape {np.shape(probabilities)}, but y has {n_rows} rows and {len(classes)} classes ({shown})",
+            f"give shape ({n_rows}, {len(classes)}), columns in that order, or (experts, {n_rows}, {len(classes)})",
         )
     wrong = np.flatnonzero(~np.isfinite(said).all(axis=(0, 2)) | (said < 0).any(axis=(0, 2)))
     if len(wrong):
-        raise ValueError(
-            f"probabilities has negative or missing values in {len(wrong)} row(s), first in row {wrong[0]}: every row "
-            "needs a prediction from a model that had not seen it."
+        raise InputError(
+            "probabilities",
+            f"has negative or missing values in {counted(len(wrong), 'row')}, first in row {wrong[0]}",
+            "every row needs a prediction from a model that had not seen it",
         )
     sums = said.sum(axis=2)
     wrong = np.flatnonzero((np.abs(sums - 1.0) > 1e-3).any(axis=0))
     if len(wrong):
-        raise ValueError(
-            f"the probabilities of row {wrong[0]} sum to {sums[:, wrong[0]].tolist()}, not to 1 ({len(wrong)} such "
-            "row(s))."
+        raise InputError(
+            "probabilities",
+            f"sum to {sums[:, wrong[0]].tolist()}, not to 1, in row {wrong[0]} ({counted(len(wrong), 'such row')})",
         )
     return said / sums[:, :, None]
 
 
-def _read_labels(X: Any, y: Any, missing_label: Any) -> Supervision:
-    n_rows = _n_rows(y if X is None else X)
-    supervision = read_supervision(y, n_rows, missing_label=missing_label)
-    if supervision.kind == "none":
-        raise ValueError("y is None: an audit needs labels to doubt.")
-    if supervision.kind == "soft":
-        raise ValueError(
-            f"y has shape ({n_rows}, {supervision.n_classes}), class probabilities: they say their doubt themselves. "
-            "An audit needs one label a row."
+def _require_classes(supervision: Any) -> Classes:
+    """Labels that can be doubted: one class per row."""
+    if isinstance(supervision, Memberships):
+        raise InputError(
+            "y",
+            f"has shape ({supervision.n_rows}, {supervision.n_classes}), class probabilities: they already express "
+            "uncertainty",
+            "an audit needs one label per row",
         )
-    require_two_classes(supervision)
+    if not isinstance(supervision, Classes):
+        raise InputError("y", f"cannot be audited: {supervision.given}", "an audit needs one label per row")
+    supervision.require_enough()
     return supervision
 
 
-def _n_rows(X: Any) -> int:
-    shape = getattr(X, "shape", None)
-    return int(shape[0]) if shape else len(X)
-
-
-def _lnt_memberships(table: Any, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None) -> Floats:
-    order = content_order(table, codes)
-    space = standardize(np.asarray(table, dtype=np.float64))[order]
+def _lnt_memberships(
+    problem: Problem, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None
+) -> Floats:
+    known = problem.supervision
+    assert isinstance(known, Classes)
+    order = content_order(problem.X, codes)
+    space = problem.standardized_table[order]
     rng = np.random.RandomState(random_state)
     space += _JITTER * rng.standard_normal(space.shape)
-    model = estimate_memberships(space, codes[order], random_state=rng, n_jobs=n_jobs)
+    judged = Problem(space, known.with_codes(codes).rows(order))
+    model = membership_model(judged, random_state=rng, n_jobs=n_jobs)
     memberships = np.empty(model.memberships.shape)
     memberships[order] = model.memberships
     return memberships
@@ -236,7 +287,3 @@ def _index_of(X: Any, y: Any) -> Any:
         if index is not None and not callable(index):
             return index
     return None
-
-
-def _print_progress(what: str, done: int, total: int) -> None:
-    print(f"audit: {what}, fold {done} of {total}", file=sys.stderr, flush=True)

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import counted
+
 Floats = NDArray[np.float64]
 
 
@@ -109,7 +111,7 @@ class LabelAudit:
         return flips
 
     def to_frame(self) -> Any:
-        """One line a row, with the table's own index (needs pandas)."""
+        """One line per row, with the table's own index (needs pandas)."""
         import pandas as pd
 
         given = np.full(len(self), None, dtype=object)
@@ -127,7 +129,7 @@ class LabelAudit:
         return pd.DataFrame(columns, index=self.index)
 
     def classes_frame(self) -> Any:
-        """One line a class: its rows, doubtful labels, estimated error rate, and where its errors go (needs pandas)."""
+        """One line per class: its rows, doubtful labels, estimated error rate, and where its errors go (needs pandas)."""
         import pandas as pd
 
         n_classes = len(self.classes)
@@ -144,8 +146,8 @@ class LabelAudit:
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True))
         missing = len(self) - int(self.labelled.sum())
         return (
-            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels doubtful ({self.engine} engine); "
-            f"estimated share of wrong labels {self.error_rate:.1%}, by given class: {rates}."
-            + (f" {missing} row(s) without a label got a suggestion." if missing else "")
+            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful ({self.engine} engine). "
+            f"Estimated share of wrong labels: {self.error_rate:.1%}; by given class: {rates}."
+            + (f" A label is suggested for {counted(missing, 'row')} without one." if missing else "")
             + f" Assumed: {self.assumption}."
         )

@@ -12,7 +12,7 @@ from dubio._kernels.neighbor_order import deal_into_buckets, log_densities
 from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.information.groups import raise_if_zero
-from dubio.noise.record import NoiseModel
+from dubio.noise.noise_model import NoiseModel
 from dubio.search.distances import SubsetDistances
 
 # A probability of exactly 0 or 1 could never be revised: its logarithm is infinite.

@@ -7,13 +7,14 @@ they are dealt into folds, so the result does not depend on how the table happen
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import StratifiedKFold
@@ -21,11 +22,17 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from dubio.errors import InputError, InputWarning
+from dubio.problem import Problem
+from dubio.progress import advance
+from dubio.supervision import Classes
+
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-#: Called as ``progress(what, done, total)``.
-Progress = Callable[[str, int, int], None]
 
+#: From so many features on, the default experts see the table's main directions.
+MANY_FEATURES = 200
+N_DIRECTIONS = 50
 #: A quadratic Gaussian needs a spread for each class.
 _ROWS_FOR_QUADRATIC = 4
 _ROWS_FOR_TREE = 3000
@@ -42,6 +49,58 @@ class OutOfFold:
     folds: Codes
     """The fold each row was held out in; -1 for rows without a label."""
     n_folds: int
+
+
+def out_of_fold(
+    problem: Problem,
+    *,
+    experts: Any = None,
+    n_folds: int = 5,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+) -> OutOfFold:
+    """What the experts say of every row of a problem with classes, each row being held out.
+
+    Trained once per problem, whoever asks: cleaning, the audit, the report. The labels of classes with one row, which
+    nobody could judge, are left out (see :func:`judged_codes`). The default experts see a table of many columns in its
+    main directions, which know nothing of the labels: Gaussian classifiers need few columns.
+    """
+
+    def train() -> OutOfFold:
+        supervision = problem.supervision
+        assert isinstance(supervision, Classes)
+        codes = judged_codes(supervision)
+        kept = np.unique(codes[codes >= 0])
+        place = np.full(supervision.n_classes + 1, -1)  # the last place is read by code -1
+        place[kept] = np.arange(len(kept))
+        counts = np.bincount(codes[codes >= 0])[kept]
+        folds = usable_folds(counts, supervision.classes[kept], n_folds)
+        left = counts - -(-counts // folds)  # of each class, when a fold is held out
+        table = problem.X
+        if experts is None and problem.n_features > MANY_FEATURES:
+            table = main_directions(problem, random_state)
+        judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
+        said = out_of_fold_probabilities(
+            table, place[codes], len(kept), judges, n_folds=folds, random_state=random_state
+        )
+        everything = np.zeros((len(judges), supervision.n_rows, supervision.n_classes))
+        everything[:, :, kept] = said.probabilities
+        return OutOfFold(said.names, everything, said.folds, folds)
+
+    return problem.once(("out of fold", id(experts), n_folds, random_state), train)
+
+
+def judged_codes(supervision: Classes) -> Codes:
+    """The labels that can be judged: of classes with one row there is nobody to compare it with."""
+    alone = np.append(supervision.rows_per_class() < 2, False)  # the last place is read by code -1
+    return np.where(alone[supervision.codes], -1, supervision.codes)
+
+
+def main_directions(problem: Problem, random_state: int | None) -> Floats:
+    """The table in its principal components."""
+    unit = problem.standardized_table
+    found = PCA(min(N_DIRECTIONS, *unit.shape), svd_solver="full", random_state=random_state).fit_transform(unit)
+    return np.asarray(found)
 
 
 def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
@@ -69,7 +128,7 @@ def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int
 
     Raises
     ------
-    ValueError
+    InputError
         If there is none, or one of them has no ``predict_proba``.
     """
     if experts is None:
@@ -85,13 +144,14 @@ def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int
     else:
         named = {type(experts).__name__: experts}
     if not named:
-        raise ValueError("experts is empty: give at least one classifier, or None for the default ones.")
+        raise InputError("experts", "is empty", "give at least one classifier, or None for the default ones")
     for name, expert in named.items():
         if not hasattr(expert, "fit") or not hasattr(expert, "predict_proba"):
-            raise ValueError(
-                f"the expert {name!r} ({type(expert).__name__}) has no predict_proba: the audit needs class "
-                "probabilities. Wrap it in sklearn.calibration.CalibratedClassifierCV, or choose another classifier "
-                "(for SVC pass probability=True)."
+            raise InputError(
+                "experts",
+                f"holds {name!r} ({type(expert).__name__}), which has no predict_proba",
+                "the audit needs class probabilities. Wrap it in sklearn.calibration.CalibratedClassifierCV, or choose "
+                "another classifier (for SVC pass probability=True)",
             )
     return named
 
@@ -101,23 +161,31 @@ def content_order(X: NDArray[Any], codes: Codes) -> Codes:
     return np.lexsort((codes, *X.T[::-1]))
 
 
-def usable_folds(codes: Codes, classes: NDArray[Any], n_folds: int) -> int:
+def require_judges(supervision: Classes) -> None:
+    """Raise if a class has one labelled row: nobody can judge it."""
+    alone = np.flatnonzero(supervision.rows_per_class() == 1)
+    if len(alone):
+        raise InputError(
+            "y",
+            f"has only one labelled row of class {supervision.classes.tolist()[alone[0]]!r}: nobody can judge a label "
+            "whose class is nowhere else",
+            "label another row of that class, merge it with another class, or set the row's label to missing",
+            code="alone",
+        )
+
+
+def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int) -> int:
     """``n_folds``, or the size of the smallest class where that is less (with a warning that says so)."""
     if n_folds < 2:
-        raise ValueError(f"n_folds={n_folds}: at least 2 are needed to hold rows out.")
-    counts = np.bincount(codes[codes >= 0], minlength=len(classes))
+        raise InputError("n_folds", f"={n_folds}", "at least 2 are needed to hold rows out")
     smallest = int(counts.argmin())
-    if counts[smallest] < 2:
-        raise ValueError(
-            f"class {classes.tolist()[smallest]!r} has {counts[smallest]} labelled row: nobody can judge a label whose "
-            "class is nowhere else. Label another row of that class, merge it with another class, or set the row's "
-            "label to missing."
-        )
     if counts[smallest] < n_folds:
         warnings.warn(
-            f"class {classes.tolist()[smallest]!r} has {counts[smallest]} labelled rows, fewer than n_folds={n_folds}: "
-            f"{counts[smallest]} folds are used.",
-            UserWarning,
+            InputWarning(
+                "y",
+                f"has {counts[smallest]} labelled rows of class {classes.tolist()[smallest]!r}, fewer than "
+                f"n_folds={n_folds}: {counts[smallest]} folds are used",
+            ),
             stacklevel=3,
         )
     return int(min(n_folds, counts[smallest]))
@@ -132,7 +200,6 @@ def out_of_fold_probabilities(
     n_folds: int = 5,
     random_state: int | None = 0,
     folds: Codes | None = None,
-    progress: Progress | None = None,
 ) -> OutOfFold:
     """Let each expert judge each row while that row is held out.
 
@@ -152,8 +219,6 @@ def out_of_fold_probabilities(
         For the folds and for every expert that has a ``random_state`` of None.
     folds : int64 array (n_rows,), optional
         Folds of your own, -1 for unlabelled rows.
-    progress : callable, optional
-        Called as ``progress(expert, folds done, folds in all)``.
     """
     order = content_order(X, codes)
     X, codes = X[order], codes[order]
@@ -169,7 +234,7 @@ def out_of_fold_probabilities(
         n_folds = int(fold_of.max()) + 1
     unlabelled = codes < 0
     probabilities = np.zeros((len(experts), len(codes), n_classes))
-    for e, (name, expert) in enumerate(experts.items()):
+    for e, expert in enumerate(experts.values()):
         for fold in range(n_folds):
             training = (fold_of >= 0) & (fold_of != fold)
             asked = (fold_of == fold) | unlabelled
@@ -180,8 +245,7 @@ def out_of_fold_probabilities(
             own, others = fold_of[asked] == fold, unlabelled[asked]
             probabilities[e, fold_of == fold] = said[own]
             probabilities[e, unlabelled] += said[others] / n_folds
-            if progress is not None:
-                progress(name, fold + 1, n_folds)
+            advance("experts", e * n_folds + fold + 1, len(experts) * n_folds)
     back = np.argsort(order)
     return OutOfFold(tuple(experts), probabilities[:, back], fold_of[back], n_folds)
 

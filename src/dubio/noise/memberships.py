@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from dubio._kernels.threads import resolve_threads
-from dubio.information.groups import check_neighbors
+from dubio.counts import clip_neighbors
+from dubio.errors import InputError
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
-from dubio.noise.record import NoiseModel
+from dubio.noise.noise_model import NoiseModel
+from dubio.problem import Problem, read_problem
 from dubio.search.distances import MAX_ROWS, SubsetDistances
-from dubio.supervision import read_supervision, require_two_classes
-from dubio.table import read_matrix
+from dubio.supervision import Classes, OfClasses
 
 
 def estimate_memberships(
@@ -26,13 +27,13 @@ def estimate_memberships(
     max_iter: int = 50,
     tol: float = 1e-3,
     missing_label: Any = "auto",
-    random_state: int | np.random.RandomState | None = None,
+    random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     max_rows: int = MAX_ROWS,
 ) -> NoiseModel:
     r"""Probability of every true class of every row, when some of the labels are wrong.
 
-    A row of true class s carries the label s with probability :math:`1 - p_e(s)` and any other label alike with
+    A row of true class s carries the label s with probability :math:`1 - p_e(s)` and each other label with
     probability :math:`p_e(s) / (K - 1)`. Expectation-maximisation alternates
 
     .. math:: \gamma(s|i) \propto \hat p(x_i|s) \, p(y_i|s) \, p(s), \qquad
@@ -65,12 +66,12 @@ def estimate_memberships(
         Change of the objective per row at which a restart has settled.
     missing_label : "auto", None or a value
         What means "unlabelled" besides None and NaN.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=0
         Seed of the restarts.
     n_jobs : int, optional
         Threads.
     max_rows : int, default=20_000
-        More rows are refused: 12 bytes a pair of rows are needed.
+        More rows are refused: 12 bytes per pair of rows are needed.
 
     Returns
     -------
@@ -94,22 +95,45 @@ def estimate_memberships(
     >>> model.error_rates.round(2), model.memberships[:3].round(2).tolist()
     (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
     """
-    table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
-    supervision = read_supervision(y, len(table), missing_label=missing_label)
-    if supervision.kind == "none":
-        raise ValueError("y is None: estimating memberships needs some labels.")
-    require_two_classes(supervision)
-    assert supervision.memberships is not None and supervision.classes is not None
-    check_neighbors(n_neighbors, len(table))
-    if n_init < 1 or max_iter < 1:
-        raise ValueError(f"n_init and max_iter must be at least 1, got n_init={n_init}, max_iter={max_iter}.")
+    return membership_model(
+        read_problem(X, y, missing_label=missing_label),
+        n_neighbors=n_neighbors,
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        max_rows=max_rows,
+    )
+
+
+def membership_model(
+    problem: Problem,
+    *,
+    n_neighbors: int = 3,
+    n_init: int = 5,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    random_state: int | np.random.RandomState | None = 0,
+    n_jobs: int | None = None,
+    max_rows: int = MAX_ROWS,
+) -> NoiseModel:
+    """:func:`estimate_memberships` of a problem."""
+    supervision, table = problem.supervision, np.ascontiguousarray(problem.table)
+    if not isinstance(supervision, OfClasses):
+        raise InputError("y", f"cannot be used: {supervision.given}", "estimating memberships needs some labels")
+    supervision.require_enough()
+    n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
+    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
+        if value < 1:
+            raise InputError(name, f"={value}", "give at least 1")
     distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs), max_rows=max_rows)
     distances.start(np.arange(table.shape[1]))
     order = NeighborOrder(len(table))
     order.update(distances)
     return fit_noise_model(
         order,
-        codes=supervision.codes,
+        codes=supervision.codes if isinstance(supervision, Classes) else None,
         given=supervision.memberships,
         classes=supervision.classes,
         n_neighbors=n_neighbors,

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
-from dubio.noise.record import NoiseModel
+from dubio.noise.noise_model import NoiseModel
 from dubio.search.distances import SubsetDistances
-from dubio.supervision import Supervision
+from dubio.supervision import Classes, OfClasses
 
 
 class NoiseTracker:
@@ -16,7 +16,7 @@ class NoiseTracker:
 
     Parameters
     ----------
-    supervision : Supervision
+    supervision : OfClasses
         Hard labels, or soft ones with unlabelled rows.
     n_neighbors, n_init, max_iter, tol, random_state
         See :func:`dubio.estimate_memberships`; restarts of one model after the other are drawn from ``random_state``.
@@ -26,7 +26,7 @@ class NoiseTracker:
 
     def __init__(
         self,
-        supervision: Supervision,
+        supervision: OfClasses,
         *,
         n_neighbors: int,
         n_init: int,
@@ -59,13 +59,13 @@ class NoiseTracker:
 
     def fit(self, distances: SubsetDistances) -> NoiseModel:
         """The noise model on the current distances."""
-        assert self._supervision.memberships is not None and self._supervision.classes is not None
+        known = self._supervision
         self._order.update(distances)
         return fit_noise_model(
             self._order,
-            codes=self._supervision.codes,
-            given=self._supervision.memberships,
-            classes=self._supervision.classes,
+            codes=known.codes if isinstance(known, Classes) else None,
+            given=known.memberships,
+            classes=known.classes,
             n_neighbors=self._n_neighbors,
             n_init=self._n_init,
             max_iter=self._max_iter,

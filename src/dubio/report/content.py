@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
 from dubio.report.svg import figures, shorten
-from dubio.table import standardize
+from dubio.tables.scaling import standardize
 
 _TOP_BARS = 30
 _TOP_DRAWN = 6

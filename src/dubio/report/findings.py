@@ -14,7 +14,9 @@ from dubio.methods import METHODS
 from dubio.ranking import Ranking
 from dubio.significance.count import any_stands_out
 from dubio.supervision import Supervision, read_supervision
-from dubio.table import column_names, is_dask, read_mixed_matrix
+from dubio.tables.columns import column_names
+from dubio.tables.matrix import is_dask
+from dubio.tables.mixed import read_mixed_matrix
 
 #: What the searches value a subset by.
 _CRITERIA = {

@@ -24,7 +24,8 @@ from dubio.moments.class_moments import (
 from dubio.moments.running import RunningMoments
 from dubio.scale.sources import read_ahead
 from dubio.supervision import Supervision, read_supervision
-from dubio.table import check_overflow, name_column
+from dubio.tables.matrix import check_overflow
+from dubio.tables.columns import name_column
 
 #: Columns summed by one call of a thread.
 _COLUMNS = 8

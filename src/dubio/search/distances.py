@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.distances import change_squared_distances, fill_squared_distances
 from dubio._kernels.threads import chunks, run_chunks
+from dubio.errors import InputError
 from dubio.search.criterion import ADD
 
 # Rows a kernel works through at a time. Fixed, so that sums over chunks do not depend on the threads.
@@ -96,9 +97,11 @@ class SubsetDistances:
 def check_row_limit(n_rows: int, max_rows: int) -> None:
     """Refuse a table whose distances would not fit, before any memory is asked for."""
     if n_rows > max_rows:
-        raise ValueError(
-            f"X has {n_rows} rows, more than max_rows={max_rows}: this method keeps the distances of all pairs of "
-            f"rows, {8 * n_rows**2 / 1e9:.1f} GB here (half as much again with a noise model). Fit on a sample of "
-            "the rows, rank the features one by one first (MutualInformationRanking without label_noise needs no such "
-            "array), or raise max_rows if the memory is there."
+        raise InputError(
+            "X",
+            f"has {n_rows} rows, more than max_rows={max_rows}. This method keeps the distances of all pairs of rows, "
+            f"{8 * n_rows**2 / 1e9:.1f} GB here (half as much again with a noise model)",
+            "fit on a sample of the rows, rank the features one by one first (MutualInformationRanking without "
+            "label_noise needs no such array), or raise max_rows if there is enough memory",
+            code="too many rows",
         )

@@ -1,4 +1,4 @@
-"""Greedy forward and backward search: one feature a step, the best change each time."""
+"""Greedy forward and backward search: one feature per step, the best change each time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.errors import InputError
+from dubio.progress import advance
 from dubio.search.criterion import ADD, REMOVE, Criterion
 
 Direction = Literal["forward", "backward"]
@@ -57,7 +59,7 @@ def greedy_search(
     stop_size: int | None = None,
     stop_value: float | None = None,
     tie_tolerance: float = 0.0,
-    on_step: Callable[[SearchStep, int], None] | None = None,
+    on_step: Callable[[SearchStep], None] | None = None,
 ) -> SearchPath:
     """Walk from all features to few (backward) or from none to many (forward), the best change each time.
 
@@ -76,7 +78,7 @@ def greedy_search(
     tie_tolerance : float, default=0
         Values closer than this to the best, or to ``stop_value``, are equal to it.
     on_step : callable, optional
-        Called as ``on_step(step, n_steps)`` after each step, to show progress.
+        Called with every step, for whoever wants to keep what is known when the search is stopped.
 
     Returns
     -------
@@ -107,9 +109,9 @@ def greedy_search(
     elif direction == "forward":
         change, inside, stop = ADD, set(), len(features) if stop_size is None else stop_size
     else:
-        raise ValueError(f"direction must be 'backward' or 'forward', got {direction!r}")
+        raise InputError("direction", f"={direction!r}", "give 'backward' or 'forward'")
     if not 1 <= stop <= len(features):
-        raise ValueError(f"stop_size must be between 1 and the {len(features)} features searched, got {stop}")
+        raise InputError("stop_size", f"={stop}", f"give a number from 1 to the {len(features)} features searched")
 
     start = np.asarray(sorted(inside), dtype=np.int64)
     value = float(criterion.start(start))
@@ -135,6 +137,7 @@ def greedy_search(
         values[len(inside)] = value
         step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
         steps.append(step)
+        advance(f"{direction} search", len(steps), n_steps)
         if on_step is not None:
-            on_step(step, n_steps)
+            on_step(step)
     return SearchPath(direction, subsets, values, tuple(steps))

@@ -7,8 +7,10 @@ import warnings
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import InputWarning, counted
 
-class NoFeatureStandsOut(UserWarning):
+
+class NoFeatureStandsOut(InputWarning):
     """Nothing in the table is clearly related to what is known of the target."""
 
 
@@ -30,18 +32,20 @@ def keep_significant(
     kept = int(support.sum())
     if any_stands_out(qvalues, alpha):
         return support, (
-            f"{kept} of {len(qvalues)} feature(s) stand out: their q-values (Benjamini-Hochberg) are at most "
-            f"{alpha:g}, so that about {100 * alpha:g} % of those kept are expected to be there by chance"
+            f"{kept} of {counted(len(qvalues), 'feature')} {'stands' if kept == 1 else 'stand'} out with a q-value "
+            f"(Benjamini-Hochberg) of at most {alpha:g}; about {100 * alpha:g} % of those kept may be there by chance"
         )
     warnings.warn(
-        f"no feature stands out: the smallest q-value is {best:.3g}, above alpha/2={alpha / 2:g}. The best-ranked "
-        "feature is kept, but nothing shows that it matters.",
-        NoFeatureStandsOut,
+        NoFeatureStandsOut(
+            "X",
+            f"has no feature that stands out: the smallest q-value is {best:.3g}, above alpha/2={alpha / 2:g}. The "
+            "best-ranked feature is kept, but nothing shows that it matters",
+        ),
         stacklevel=stacklevel,
     )
     support = np.zeros(len(qvalues), dtype=bool)
     support[np.argmin(ranking)] = True
     return support, (
         f"no feature stands out: the smallest q-value (Benjamini-Hochberg) is {best:.3g}, above {alpha / 2:g}; the "
-        "best-ranked feature is kept all the same, because a selection must not be empty"
+        "best-ranked feature is kept so that the selection is not empty"
     )

@@ -1,32 +1,14 @@
-"""Many p-values: join those of one feature, and control the false discoveries over all features."""
+"""Several p-values of one feature joined into one. (Over all features: ``scipy.stats.false_discovery_control``.)"""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.errors import InputError, counted
+
 #: A p-value near 1 would outvote any other by the Cauchy rule (its tangent goes to minus infinity).
 _CEILING = 0.99
-
-
-def benjamini_hochberg(pvalues: ArrayLike) -> NDArray[np.float64]:
-    r"""q-values of Benjamini and Hochberg: keeping ``q <= alpha`` holds the expected share of false ones at alpha.
-
-    .. math:: q_{(i)} = \min_{j \ge i} \min(1, p_{(j)} d / j).
-
-    Examples
-    --------
-    >>> from dubio.significance import benjamini_hochberg
-    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.9])
-    array([0.04      , 0.05333333, 0.05333333, 0.9       ])
-    """
-    p = _read(pvalues, "pvalues")
-    d = len(p)
-    order = np.argsort(p, kind="stable")
-    steps = p[order] * d / np.arange(1, d + 1)
-    q = np.empty(d)
-    q[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return q
 
 
 def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
@@ -47,8 +29,8 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
     array([0.002, 0.5  ])
     """
     if not pvalues:
-        raise ValueError("no p-values given: pass one array or more.")
-    table = np.minimum(np.vstack([_read(p, f"p-values {i}") for i, p in enumerate(pvalues)]), _CEILING)
+        raise InputError("pvalues", "is empty", "pass one array or more")
+    table = np.minimum(np.vstack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), _CEILING)
     table = np.maximum(table, 1e-300)
     # tan((1/2 - p) pi) = 1 / tan(p pi), which keeps its digits for tiny p
     mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
@@ -58,8 +40,8 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
 def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
     p = np.atleast_1d(np.asarray(pvalues, dtype=np.float64))
     if p.ndim != 1 or len(p) == 0:
-        raise ValueError(f"{name} has shape {p.shape}: give one p-value a feature (1-D).")
+        raise InputError(name, f"has shape {p.shape}", "give one p-value per feature (1-D)")
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(bad):
-        raise ValueError(f"{name} has {len(bad)} value(s) outside [0, 1], first {p[bad[0]]!r} at {bad[0]}.")
+        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {p[bad[0]]!r} at {bad[0]}")
     return p

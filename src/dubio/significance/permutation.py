@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
 
 from dubio._kernels.threads import resolve_threads, run_chunks
-from dubio.significance.multiple import benjamini_hochberg
-from dubio.supervision import Supervision
-from dubio.table import Matrix
+from dubio.problem import Problem
+from dubio.progress import advance
+from dubio.ranking import Scored
+from dubio.tables.matrix import Matrix
 
 #: Features with a screening p-value above this are not permuted: they cannot be kept whatever comes.
 SCREEN = 0.3
@@ -27,23 +26,6 @@ _BATCH = 25
 _MOST = 64_000
 #: Bound on values touched (rows x features x permutations) beyond the first round.
 _WORK = 2e9
-
-
-#: Called as (permutations done, permutations in all) while p-values are computed; see :func:`watch_permutations`.
-_watcher: ContextVar[Callable[[int, int], None] | None] = ContextVar("watcher of permutations", default=None)
-
-
-@contextmanager
-def watch_permutations(report: Callable[[int, int], None]) -> Iterator[None]:
-    """Have ``report`` called with how far permutation tests have come, whichever selector takes them.
-
-    Their number in all may grow on the way, where a wide table asks for more of them.
-    """
-    token = _watcher.set(report)
-    try:
-        yield
-    finally:
-        _watcher.reset(token)
 
 
 class Null(Protocol):
@@ -64,14 +46,12 @@ class Null(Protocol):
 
 
 class RelabelNull:
-    """Any score function of (X, supervision, weights): the target is shuffled among the labelled rows."""
+    """Any score of a problem: what is known of the target is shuffled among the rows of which something is known."""
 
     def __init__(
         self,
-        score: Callable[[Matrix, Supervision, NDArray[np.float64] | None], NDArray[np.float64]],
-        X: Matrix,
-        supervision: Supervision,
-        sample_weight: NDArray[np.float64] | None,
+        score: Callable[[Problem], Scored],
+        problem: Problem,
         scores: NDArray[np.float64],
         *,
         lower_is_better: bool,
@@ -79,10 +59,9 @@ class RelabelNull:
         screen: NDArray[np.float64] | None = None,
     ) -> None:
         self._score = score
-        self._supervision = supervision
-        self._weights = sample_weight
+        self._problem = problem
         self._screen = screen
-        self.X = X
+        self.X = problem.X
         self.scores = scores
         self.lower_is_better = lower_is_better
         self.features_are_independent = features_are_independent
@@ -91,10 +70,10 @@ class RelabelNull:
         return self._screen
 
     def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        supervision, weights = shuffle_supervision(self._supervision, rng, self._weights)
+        shuffled = self._problem.shuffled(rng)
         if self.features_are_independent:
-            return self._score(self.X[:, features], supervision, weights)
-        return self._score(self.X, supervision, weights)[features]
+            return self._score(shuffled.features(features)).scores
+        return self._score(shuffled).scores[features]
 
 
 class OrderNull:
@@ -150,7 +129,6 @@ def permutation_pvalues(
         active = active[quick[active] <= SCREEN]
     hits = np.zeros(len(observed), dtype=np.int64)
     threads = resolve_threads(n_jobs)
-    report = _watcher.get()
     done, goal, work = 0, n_permutations, 0.0
     while len(active) and done < goal:
 
@@ -172,31 +150,7 @@ def permutation_pvalues(
         active = active[hits[active] < _ENOUGH]
         if done == goal and null.features_are_independent and goal < _MOST and work < _WORK:
             unreached = (hits == 0) & (observed < np.inf) & (pvalues < SCREEN)
-            if (unreached & (benjamini_hochberg(pvalues) > alpha / 2)).any():  # the bar of keep_significant
+            if (unreached & (false_discovery_control(pvalues) > alpha / 2)).any():  # the bar of keep_significant
                 goal *= 2
-        if report is not None:
-            report(done, goal)
+        advance("permutations", done, goal)
     return pvalues
-
-
-def shuffle_supervision(
-    supervision: Supervision, rng: np.random.Generator, sample_weight: NDArray[np.float64] | None = None
-) -> tuple[Supervision, NDArray[np.float64] | None]:
-    """The same knowledge about the wrong rows: what is known of a row, with its weight, goes to another such row.
-
-    Labels and pairs move together, so that they agree with each other as before.
-    """
-    in_pairs = np.concatenate([supervision.must_link.ravel(), supervision.cannot_link.ravel()])
-    known = np.union1d(np.flatnonzero(supervision.labelled), in_pairs)
-    source = np.arange(supervision.n_rows)
-    source[known] = known[rng.permutation(len(known))]
-    fields = {
-        name: value[source]
-        for name in ("labelled", "codes", "memberships", "values")
-        if (value := getattr(supervision, name)) is not None
-    }
-    place = np.argsort(source)
-    fields["must_link"] = place[supervision.must_link]
-    fields["cannot_link"] = place[supervision.cannot_link]
-    weights = None if sample_weight is None else sample_weight[source]
-    return replace(supervision, **fields), weights

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import joblib
@@ -12,12 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
 
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError
+from dubio.problem import Problem
+from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
-from dubio.supervision import Supervision, read_supervision
-from dubio.supervision.handover import clone_for_classes
-from dubio.table import column_names
+from dubio.seeds import seed_of
+from dubio.supervision import Memberships, Supervision, read_supervision
+from dubio.supervision.pairs import Pairs
+from dubio.tables.columns import column_names
 
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: that of distinct rows in a bootstrap sample.
@@ -66,7 +69,7 @@ class Stability:
     confidence: float
 
     def to_frame(self) -> Any:
-        """One row a feature, the most often kept first (needs pandas)."""
+        """One row per feature, the most often kept first (needs pandas)."""
         import pandas as pd
 
         table = pd.DataFrame(
@@ -138,31 +141,59 @@ def stability(
     >>> sure.index.value
     1.0
     """
-    if not isinstance(n_draws, int | np.integer) or n_draws < 2:
-        raise ValueError(f"n_draws={n_draws!r}: give a whole number, at least 2.")
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence!r} must lie strictly between 0 and 1.")
     if not hasattr(selector, "get_support") or not hasattr(selector, "fit"):
         raise TypeError(
             f"selector is {selector!r}: give a feature selector, of dubio or with scikit-learn's fit and get_support."
         )
-    n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
-    supervision = _supervision(selector, y, n_rows, must_link, cannot_link)
-    kind = _resolve(resample, supervision)
-    seeds = np.random.SeedSequence(_entropy(random_state)).spawn(n_draws)
-    report = _reporter(progress)
-
-    work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(_one_draw)(selector, X, y, supervision, kind, seed) for seed in seeds
+    draws: _Draws
+    if hasattr(selector, "read_problem"):
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        given = {name: value for name, value in pairs.items() if value is not None}
+        draws = _ProblemDraws(selector, selector.read_problem(X, y, **given))
+    else:
+        draws = _ArrayDraws(selector, X, y, must_link, cannot_link)
+    return stability_of(
+        draws,
+        n_draws=n_draws,
+        resample=resample,
+        confidence=confidence,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
     )
+
+
+def problem_stability(selector: Any, problem: Problem, **options: Any) -> Stability:
+    """:func:`stability` of a selector of dubio on a problem that was read before; options as there."""
+    return stability_of(_ProblemDraws(selector, problem), **options)
+
+
+def stability_of(
+    draws: _Draws,
+    *,
+    n_draws: int = 50,
+    resample: Resample = "auto",
+    confidence: float = 0.95,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: bool | Callable[[int, int], None] = False,
+) -> Stability:
+    """:func:`stability` of draws, whatever they are drawn from."""
+    if not isinstance(n_draws, int | np.integer) or n_draws < 2:
+        raise InputError("n_draws", f"={n_draws!r}", "give a whole number, at least 2")
+    if not 0 < confidence < 1:
+        raise InputError("confidence", f"={confidence!r}", "it must lie strictly between 0 and 1")
+    kind = _resolve(resample, draws.supervision)
+    seeds = np.random.SeedSequence(seed_of(random_state)).spawn(n_draws)
+    work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(draws)(kind, seed) for seed in seeds)
     rankings, selected = [], []
-    for done, (ranking, support) in enumerate(work, start=1):
-        rankings.append(ranking)
-        selected.append(support)
-        report(done, n_draws)
-    names = column_names(X)
-    labels = default_names(len(rankings[0])) if names is None else np.asarray(names, dtype=object)
-    return _summary(labels, np.array(rankings), np.array(selected), kind, confidence)
+    with listening(listener_of(progress, of="resamples")):
+        for done, fitted in enumerate(work, start=1):
+            ranking, support = fitted
+            rankings.append(ranking)
+            selected.append(support)
+            advance("resamples", done, n_draws)
+    return _summary(draws.names, np.array(rankings), np.array(selected), kind, confidence)
 
 
 def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> NogueiraIndex:
@@ -192,9 +223,9 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
     """
     Z = np.asarray(selected, dtype=np.float64)
     if Z.ndim != 2 or len(Z) < 2 or Z.shape[1] == 0:
-        raise ValueError(f"selected has shape {Z.shape}: give a row for each of two or more subsets.")
+        raise InputError("selected", f"has shape {Z.shape}", "give one row for each of two or more subsets")
     if not np.isin(Z, (0.0, 1.0)).all():
-        raise ValueError("selected holds values other than True and False.")
+        raise InputError("selected", "holds values other than True and False")
     M, d = Z.shape
     share = Z.mean(axis=0)
     sizes = Z.sum(axis=1)
@@ -209,22 +240,77 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
     return NogueiraIndex(float(value), float(value - spread), float(min(value + spread, 1.0)))
 
 
-def _one_draw(
-    selector: Any, X: Any, y: Any, supervision: Supervision, kind: str, seed: np.random.SeedSequence
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    rng = np.random.default_rng(seed)
-    fresh = clone_for_classes(selector) if kind == "labels" else clone(selector)
-    pairs = {"must_link": supervision.must_link, "cannot_link": supervision.cannot_link}
-    if kind == "labels":
-        fresh.fit(X, _draw_labels(supervision, rng))
-    elif kind == "pairs":
-        drawn = {name: rng.choice(p, len(p)) if len(p) else p for name, p in pairs.items()}
-        fresh.fit(X, y, **drawn)
-    else:
-        rows = _draw_rows(supervision, kind, rng)
-        fresh.fit(_safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows))
-    support = np.asarray(fresh.get_support(), dtype=bool)
-    return _ranking_of(fresh, support), support
+class _Draws:
+    """Fits of a selector on data drawn anew."""
+
+    names: NDArray[Any]
+    supervision: Supervision
+
+    def __call__(self, kind: str, seed: np.random.SeedSequence) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        fitted = self.fitted(kind, np.random.default_rng(seed))
+        support = np.asarray(fitted.get_support(), dtype=bool)
+        return _ranking_of(fitted, support), support
+
+    def fitted(self, kind: str, rng: np.random.Generator) -> Any:
+        """The selector, fitted on one draw."""
+        raise NotImplementedError
+
+
+class _ProblemDraws(_Draws):
+    """Of a selector of dubio: the problem is read once, and each draw is a problem of its own."""
+
+    def __init__(self, selector: Any, problem: Problem) -> None:
+        self._selector, self._problem = selector, problem
+        self.supervision = problem.supervision
+        self.names = default_names(problem.n_features)
+        if problem.names is not None:
+            self.names = np.asarray(problem.names, dtype=object)
+
+    def fitted(self, kind: str, rng: np.random.Generator) -> Any:
+        known, problem = self.supervision, self._problem
+        if kind == "labels":
+            assert isinstance(known, Memberships)
+            problem = problem.with_supervision(known.drawn(rng))
+        elif kind == "pairs":
+            problem = problem.with_supervision(replace(known, pairs=_draw_pairs(known.pairs, rng)))
+        else:
+            problem = problem.rows(_draw_rows(known, kind, rng))
+        return clone(self._selector).fit_problem(problem)
+
+
+class _ArrayDraws(_Draws):
+    """Of any other selector: it reads every draw itself."""
+
+    def __init__(self, selector: Any, X: Any, y: Any, must_link: Any, cannot_link: Any) -> None:
+        self._selector, self._X, self._y = selector, X, y
+        n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
+        # To other libraries' selectors -1 is a class like any other.
+        self.supervision = read_supervision(
+            y, n_rows, target="auto", missing_label=None, must_link=must_link, cannot_link=cannot_link
+        )
+        names = column_names(X)
+        n_features = np.shape(X)[1] if names is None else len(names)
+        self.names = default_names(n_features) if names is None else np.asarray(names, dtype=object)
+
+    def fitted(self, kind: str, rng: np.random.Generator) -> Any:
+        known, fresh = self.supervision, clone(self._selector)
+        if kind == "labels":
+            assert isinstance(known, Memberships)
+            drawn = known.drawn(rng)
+            labels = np.full(drawn.n_rows, None, dtype=object)
+            labels[drawn.labelled] = drawn.classes[drawn.codes[drawn.labelled]].tolist()
+            return fresh.fit(self._X, labels)
+        if kind == "pairs":
+            pairs = _draw_pairs(known.pairs, rng)
+            return fresh.fit(self._X, self._y, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
+        rows = _draw_rows(known, kind, rng)
+        return fresh.fit(safe_indexing(self._X, rows), None if self._y is None else safe_indexing(self._y, rows))
+
+
+def _draw_pairs(pairs: Pairs, rng: np.random.Generator) -> Pairs:
+    """As many pairs of each kind, drawn with replacement; a pair drawn twice counts once."""
+    kinds = [rng.choice(kind, len(kind)) if len(kind) else kind for kind in (pairs.must_link, pairs.cannot_link)]
+    return Pairs(*(np.unique(kind, axis=0) for kind in kinds))
 
 
 def _ranking_of(fitted: Any, support: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -237,23 +323,9 @@ def _ranking_of(fitted: Any, support: NDArray[np.bool_]) -> NDArray[np.int64]:
     return rank_scores(np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf), lower_is_better=False)
 
 
-def _draw_labels(supervision: Supervision, rng: np.random.Generator) -> NDArray[Any]:
-    """A class for every labelled row, from its probabilities; None for the others."""
-    assert supervision.memberships is not None and supervision.classes is not None
-    cumulative = supervision.memberships.cumsum(axis=1)
-    codes = (rng.random(supervision.n_rows)[:, None] > cumulative).sum(axis=1)
-    drawn = np.full(supervision.n_rows, None, dtype=object)
-    known = supervision.labelled
-    last = len(supervision.classes) - 1  # a sum a hair below 1
-    drawn[known] = supervision.classes[np.minimum(codes, last)[known]].tolist()
-    return drawn
-
-
 def _draw_rows(supervision: Supervision, kind: str, rng: np.random.Generator) -> NDArray[np.int64]:
     """Rows within each class, so that none is lost, and within labelled and unlabelled ones."""
-    stratum = supervision.labelled.astype(np.int64) - 1
-    if supervision.codes is not None:
-        stratum = supervision.codes
+    stratum = supervision.strata
     parts = []
     for value in np.unique(stratum):
         rows = np.flatnonzero(stratum == value)
@@ -262,30 +334,21 @@ def _draw_rows(supervision: Supervision, kind: str, rng: np.random.Generator) ->
     return np.sort(np.concatenate(parts))
 
 
-def _supervision(selector: Any, y: Any, n_rows: int, must_link: Any, cannot_link: Any) -> Supervision:
-    target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
-    if target == "none":
-        y, target = None, "classes"
-    # To other libraries' selectors -1 is a class as any other.
-    missing_label = getattr(selector, "missing_label", "auto" if hasattr(selector, "_target") else None)
-    return read_supervision(
-        y, n_rows, target=target, missing_label=missing_label, must_link=must_link, cannot_link=cannot_link
-    )
-
-
 def _resolve(resample: str, supervision: Supervision) -> str:
     if resample == "auto":
         if supervision.has_pairs:
             return "pairs"
         return "labels" if supervision.kind == "soft" else "subsample"
     if resample not in ("bootstrap", "subsample", "labels", "pairs"):
-        raise ValueError(f"resample={resample!r}: give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'.")
+        raise InputError("resample", f"={resample!r}", "give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'")
     if resample == "labels" and supervision.kind != "soft":
-        raise ValueError("resample='labels' draws classes from probabilities, and y holds none.")
+        raise InputError("resample", "='labels' draws classes from probabilities, and y holds none")
     if resample == "pairs" and not supervision.has_pairs:
-        raise ValueError("resample='pairs' draws pairs anew, and none are given.")
+        raise InputError("resample", "='pairs' draws pairs anew, and none are given")
     if resample in ("bootstrap", "subsample") and supervision.has_pairs:
-        raise ValueError(f"resample={resample!r} draws rows, and pairs name rows by position: use resample='pairs'.")
+        raise InputError(
+            "resample", f"={resample!r} draws rows, and pairs name rows by position", "use resample='pairs'"
+        )
     return resample
 
 
@@ -296,22 +359,3 @@ def _summary(
     low, median, high = np.quantile(rankings, [tail, 0.5, 1 - tail], axis=0)
     index = nogueira_index(selected, confidence=confidence)
     return Stability(names, rankings, selected, low, median, high, selected.mean(axis=0), index, kind, confidence)
-
-
-def _entropy(random_state: Any) -> int | None:
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return None if random_state is None else int(random_state)
-    return int(random_state.randint(2**31))
-
-
-def _reporter(progress: bool | Callable[[int, int], None]) -> Callable[[int, int], None]:
-    if callable(progress):
-        return progress
-    if not progress:
-        return lambda done, total: None
-
-    def write(done: int, total: int) -> None:
-        end = "\n" if done == total else ""
-        print(f"\rstability: {done} of {total} draws", end=end, file=sys.stderr, flush=True)
-
-    return write

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from dubio.errors import InputError, counted
 from dubio.significance.count import NoFeatureStandsOut
 
 
@@ -52,21 +53,27 @@ def smallest_sufficient_size(
     2
     """
     if not subsets or set(subsets) != set(values):
-        raise ValueError(f"subsets has {len(subsets)} size(s), values {len(values)}: give the same sizes, one or more.")
+        raise InputError(
+            "subsets", f"has {len(subsets)} sizes and values has {len(values)}", "give the same sizes, one or more"
+        )
     if not 0 < alpha < 1:
-        raise ValueError(f"alpha={alpha!r} must lie strictly between 0 and 1.")
+        raise InputError("alpha", f"={alpha!r}", "it must lie strictly between 0 and 1")
     sign = 1.0 if larger_is_better else -1.0
     sizes = sorted(values)
     best = max(sizes, key=lambda size: (sign * values[size], -size))  # of equals the smaller
     if value_of_nothing is not None and sign * values[best] <= sign * value_of_nothing:
         text = (
-            f"no feature stands out: the best criterion of any subset, {values[best]:.4g}, is no better than that of "
-            f"no feature at all, {value_of_nothing:.4g}"
+            f"the best criterion of any subset, {values[best]:.4g}, is no better than that of no feature at all, "
+            f"{value_of_nothing:.4g}"
         )
         warnings.warn(
-            f"{text}. One feature is kept, but nothing shows that it matters.", NoFeatureStandsOut, stacklevel=4
+            NoFeatureStandsOut(
+                "X",
+                f"has no feature that stands out: {text}. One feature is kept, but nothing shows that it matters",
+            ),
+            stacklevel=4,
         )
-        return sizes[0], f"{text}; one is kept all the same, because a selection must not be empty"
+        return sizes[0], f"no feature stands out: {text}; one is kept so that the selection is not empty"
     bar = norm.ppf(1 - alpha)
     reference = sign * np.asarray(row_values(subsets[best]), dtype=np.float64)
     for size in sizes:
@@ -76,10 +83,10 @@ def smallest_sufficient_size(
         spread = loss.std(ddof=1) * np.sqrt(len(loss)) if len(loss) > 1 else 0.0
         if loss.sum() <= bar * spread:
             return size, (
-                f"{size} feature(s): the smallest subset whose criterion ({values[size]:.4g}) is not significantly "
-                f"worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
+                f"{counted(size, 'feature')}: the smallest subset whose criterion ({values[size]:.4g}) is not "
+                f"significantly worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
             )
     return (
         best,
-        f"{best} feature(s): the best criterion ({values[best]:.4g}), and every smaller subset is clearly worse",
+        f"{counted(best, 'feature')}: the best criterion ({values[best]:.4g}), and every smaller subset is clearly worse",
     )

@@ -1,8 +1,11 @@
-"""What is known of the target: one record for every form, and simulators of doubt."""
+"""What is known of the target: one class for each kind of knowledge, the reader, and simulators of doubt."""
 
+from dubio.supervision.base import Nothing, Supervision
+from dubio.supervision.classes import Classes, OfClasses
+from dubio.supervision.memberships import Memberships, SoftLabels
+from dubio.supervision.numbers import Numbers
 from dubio.supervision.pair_forms import pairs_from_labels
-from dubio.supervision.reader import read_supervision, require_numbers, require_two_classes, require_two_rows_a_class
-from dubio.supervision.record import SoftLabels, Supervision
+from dubio.supervision.reader import READERS, Reader, read_supervision
 from dubio.supervision.simulate import (
     UnsureExpert,
     flip_labels,
@@ -15,6 +18,13 @@ from dubio.supervision.simulate import (
 from dubio.supervision.soft import soft_labels
 
 __all__ = [
+    "READERS",
+    "Classes",
+    "Memberships",
+    "Nothing",
+    "Numbers",
+    "OfClasses",
+    "Reader",
     "SoftLabels",
     "Supervision",
     "UnsureExpert",
@@ -25,9 +35,6 @@ __all__ = [
     "hide_labels",
     "pairs_from_labels",
     "read_supervision",
-    "require_numbers",
-    "require_two_classes",
-    "require_two_rows_a_class",
     "soft_labels",
     "unsure_expert",
 ]

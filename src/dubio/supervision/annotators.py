@@ -1,4 +1,4 @@
-"""Votes of several experts turned into memberships: the plain average, or Dawid and Skene's EM."""
+"""Votes of several annotators turned into memberships: the plain average, or Dawid and Skene's EM."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class DawidSkene:
-    """Memberships, ``confusions[expert, true, said]``, class priors, iterations used."""
+    """Memberships, ``confusions[annotator, true, said]``, class priors, iterations used."""
 
     memberships: NDArray[np.float64]
     confusions: NDArray[np.float64]
@@ -34,10 +34,10 @@ def dawid_skene(
     tol: float = 1e-6,
     smoothing: float = 0.01,
 ) -> DawidSkene:
-    r"""Dawid and Skene's EM on votes ``codes`` (rows, experts), -1 where an expert abstains.
+    r"""Dawid and Skene's EM on votes ``codes`` (rows, annotators), -1 where an annotator abstains.
 
     E step: :math:`p_{ik} \propto \pi_k \prod_e \theta^{(e)}_{k, v_{ie}}`, in logs. M step: :math:`\pi` and
-    :math:`\theta` from the expected counts. A pseudo-count of ``smoothing`` keeps an expert's confusion matrix
+    :math:`\theta` from the expected counts. A pseudo-count of ``smoothing`` keeps an annotator's confusion matrix
     off zero, so that no single vote can rule a class out for good. Rows without any vote get NaN.
     """
     said = _one_hot(codes, n_classes)

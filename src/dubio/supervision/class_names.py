@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import InputWarning, counted
+
 #: Text that most often stands for "no label"; "none" in small letters may well be a class.
 _MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
 _SHOWN = 5
 
 
-class OddClassNames(UserWarning):
-    """Classes that are read as they are written, and are perhaps not meant so."""
+class OddClassNames(InputWarning):
+    """Classes that are read as they are written, which may not be what was meant."""
 
 
 def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64], *, stacklevel: int = 2) -> None:
-    """Warn of text classes that differ by case or blanks only, and of those that read like a missing label.
+    """Warn of text classes that differ only in case or blanks, and of those that read like a missing label.
 
     ``codes`` are only counted where there is something to warn of: the look is at the distinct names.
     """
@@ -28,9 +30,13 @@ def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64], *, stackl
     missing = [index for index, name in enumerate(names) if name.strip() in _MISSING_IN_WORDS]
     if missing:
         warnings.warn(
-            f"y has labels that look like missing ones and are text: {_counted(names, codes, missing)}. They are read "
-            "as classes: write None for rows without a label.",
-            OddClassNames,
+            OddClassNames(
+                "y",
+                f"has labels that look like missing ones and are text: {_counted(names, codes, missing)}. They are "
+                "read as classes",
+                "write None for rows without a label",
+                code="missing in words",
+            ),
             stacklevel=stacklevel,
         )
     spellings: dict[str, list[int]] = {}
@@ -39,9 +45,12 @@ def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64], *, stackl
     alike = [index for group in spellings.values() if len(group) > 1 for index in group if index not in missing]
     if len(alike) > 1:
         warnings.warn(
-            f"y has classes that differ by case or blanks only: {_counted(names, codes, alike)}. They are read as "
-            "different classes: write them alike if they are one.",
-            OddClassNames,
+            OddClassNames(
+                "y",
+                f"has classes that differ only in case or blanks: {_counted(names, codes, alike)}. They are read as "
+                "different classes",
+                "write them alike if they are the same",
+            ),
             stacklevel=stacklevel,
         )
 
@@ -50,5 +59,5 @@ def _counted(names: list[str], codes: NDArray[np.int64], wanted: list[int]) -> s
     """``'yes' (12 rows), 'Yes ' (3 rows)``."""
     counts = np.bincount(codes, minlength=len(names))
     rest = len(wanted) - _SHOWN
-    shown = ", ".join(f"{names[index]!r} ({counts[index]} row(s))" for index in wanted[:_SHOWN])
+    shown = ", ".join(f"{names[index]!r} ({counted(int(counts[index]), 'row')})" for index in wanted[:_SHOWN])
     return shown + (f" and {rest} more" if rest > 0 else "")

@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
+from dubio.errors import InputError
+from dubio.supervision.base import Supervision
+from dubio.supervision.classes import Classes
 from dubio.supervision.pairs import Pairs, list_pairs, read_indices, read_pairs, row_groups
 from dubio.supervision.reader import read_supervision
-from dubio.supervision.record import Supervision
 
 
 def pairs_from_labels(
@@ -21,7 +23,7 @@ def pairs_from_labels(
     n_must_link: int | None = None,
     n_cannot_link: int | None = None,
     missing_label: Any = "auto",
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Pairs:
     """Must-links between rows of one class, cannot-links between rows of two; unlabelled rows have none.
 
@@ -46,8 +48,8 @@ def pairs_from_labels(
     """
     labels = np.asarray(y)
     supervision = read_supervision(y, len(labels), missing_label=missing_label)
-    if supervision.codes is None:
-        raise ValueError(f"pairs need one class a row; found {supervision.kind} labels")
+    if not isinstance(supervision, Classes):
+        raise InputError("y", f"cannot be turned into pairs: {supervision.given}", "pairs need one class per row")
     return pairs_from_codes(
         supervision.codes,
         n_must_link=n_must_link,
@@ -61,7 +63,7 @@ def pairs_from_codes(
     *,
     n_must_link: int | None = None,
     n_cannot_link: int | None = None,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> Pairs:
     """:func:`pairs_from_labels` of integer classes, -1 where unlabelled."""
     rows = np.flatnonzero(codes >= 0)
@@ -89,7 +91,7 @@ def _draw(
     if wanted is None:
         numbers = np.arange(total)
     elif not 0 <= wanted <= total:
-        raise ValueError(f"{name} must be between 0 and {total}, the pairs these labels have; found {wanted}")
+        raise InputError(name, f"={wanted}", f"give a number from 0 to {total}, the pairs these labels have")
     else:
         numbers = np.sort(sample_without_replacement(total, wanted, random_state=random))
     stops = np.cumsum(per_class)
@@ -118,11 +120,13 @@ def pairs_from_signed(pairs: ArrayLike, y: ArrayLike, n_rows: int) -> Pairs:
     indices = read_indices("pairs", pairs)
     signs = np.asarray(y)
     if signs.shape != (len(indices),):
-        raise ValueError(f"y must hold +1 or -1 for each of the {len(indices)} pairs; found shape {signs.shape}")
+        raise InputError("y", f"has shape {signs.shape}", f"it must hold +1 or -1 for each of the {len(indices)} pairs")
     wrong = ~np.isin(signs, (-1, 1))
     if wrong.any():
         at = np.flatnonzero(wrong)[0]
-        raise ValueError(f"y[{at}] is {signs[at]!r}: it must be +1 (the rows belong together) or -1 (they do not)")
+        raise InputError(
+            "y", f"[{at}] is {signs[at]!r}", "it must be +1 (the rows belong together) or -1 (they do not)"
+        )
     return read_pairs(indices[signs == 1], indices[signs == -1], n_rows)
 
 
@@ -142,7 +146,7 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
     members = [np.asarray(group) for group in groups]
     for position, group in enumerate(members):
         if group.ndim != 1 or len(group) == 0 or group.dtype.kind not in "iu":
-            raise ValueError(f"groups[{position}] must be a list of row indices; found {group.tolist()!r}")
+            raise InputError("groups", f"[{position}] is {group.tolist()!r}", "it must be a list of row indices")
     # A chain through each list is enough: closing it gives all of its pairs.
     chain = [np.column_stack([group[:-1], group[1:]]) for group in members]
     single = [np.column_stack([group, group]) for group in members if len(group) == 1]
@@ -153,23 +157,14 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
     return list_pairs(row_groups(pairs, n_rows))
 
 
-def given_pairs(supervision: Supervision) -> Pairs:
-    """The pairs a person gave, without those that follow from labels."""
-    return Pairs(
-        supervision.must_link,
-        supervision.cannot_link,
-        supervision.must_link_weights,
-        supervision.cannot_link_weights,
-    )
-
-
 def supervision_pairs(supervision: Supervision, *, closure: bool = True) -> Pairs:
     """List all pairs of a supervision: those given, those between labelled rows, and what follows from both.
 
     With ``closure=False`` what follows is left out. Weighted pairs are never closed; pairs from labels then
     have weight 1.
     """
-    pairs, codes, n = given_pairs(supervision), supervision.codes, supervision.n_rows
+    pairs, n = supervision.pairs, supervision.n_rows
+    codes = class_codes(supervision)
     if pairs.are_sure:
         groups = row_groups(pairs, n, codes)  # raises where pairs and labels contradict each other
         if closure:
@@ -190,3 +185,12 @@ def supervision_pairs(supervision: Supervision, *, closure: bool = True) -> Pair
         n,
         *weights,
     )
+
+
+def class_codes(supervision: Supervision) -> NDArray[np.int64] | None:
+    """Class of each row, -1 where unknown; None where nothing is known but, perhaps, pairs."""
+    if isinstance(supervision, Classes):
+        return supervision.codes
+    if supervision.n_labelled:
+        raise InputError("y", f"cannot stand beside pairs: {supervision.given}", "pairs need one class per row")
+    return None

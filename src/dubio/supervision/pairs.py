@@ -7,13 +7,15 @@ class. Must-links are transitive, so sure pairs amount to *groups* of rows with 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+from dubio.errors import InputError, counted
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,12 @@ class Pairs:
     must_link_weights: NDArray[np.float64] | None = None
     cannot_link_weights: NDArray[np.float64] | None = None
 
+    @classmethod
+    def none(cls) -> Pairs:
+        """No pair at all."""
+        empty = np.empty((0, 2), dtype=np.int64)
+        return cls(empty, empty)
+
     @property
     def are_sure(self) -> bool:
         """Whether no pair has a weight: only sure pairs can be closed, and only they can contradict."""
@@ -37,6 +45,10 @@ class Pairs:
     def rows(self) -> NDArray[np.int64]:
         """The rows that occur in any pair, ascending."""
         return np.unique(np.concatenate([self.must_link.ravel(), self.cannot_link.ravel()]))
+
+    def moved(self, place: NDArray[np.int64]) -> Pairs:
+        """The same pairs of rows that have moved: row ``i`` is now row ``place[i]``."""
+        return replace(self, must_link=place[self.must_link], cannot_link=place[self.cannot_link])
 
     def __len__(self) -> int:
         return len(self.must_link) + len(self.cannot_link)
@@ -111,9 +123,8 @@ def read_pairs(
     array([[0, 2]])
     >>> read_pairs([(0, 1), (1, 2)], [(0, 2)], n_rows=3)
     Traceback (most recent call last):
-    ValueError: the pairs contradict each other: cannot_link says that rows 0 and 2 differ, but they belong
-    together by the chain of must-links 0 - 1 - 2. Drop one of these pairs, or give weights if the pairs are
-    not sure
+    dubio.errors.InputError: cannot_link says that rows 0 and 2 differ, but they belong together by the chain of
+    must-links 0 - 1 - 2: drop one of these pairs, or give weights if the pairs are not sure.
     """
     together, together_weights = _read_kind("must_link", must_link, must_link_weights, n_rows)
     apart, apart_weights = _read_kind("cannot_link", cannot_link, cannot_link_weights, n_rows)
@@ -148,7 +159,9 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     (array([ 0,  0,  0,  1, -1]), 3, 3)
     """
     if not pairs.are_sure:
-        raise ValueError("pairs with weights cannot be closed: how sure a pair is does not carry over a chain")
+        raise InputError(
+            "must_link_weights", "are given", "pairs with weights cannot be closed: no chain says how sure it is"
+        )
     if codes is None:
         codes = np.full(n_rows, -1, dtype=np.int64)
     labelled = np.flatnonzero(codes >= 0)
@@ -252,16 +265,18 @@ def _read_kind(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
     if pairs is None:
         if weights is not None:
-            raise ValueError(f"{name}_weights was given without {name}")
+            raise InputError(f"{name}_weights", f"is given without {name}", "give both or neither")
         return np.empty((0, 2), dtype=np.int64), None
     pairs = read_indices(name, pairs)
     refuse_outside(name, pairs, n_rows)
     itself = pairs[:, 0] == pairs[:, 1]
     if name == "cannot_link" and itself.any():
         at = np.flatnonzero(itself)[0]
-        raise ValueError(
-            f"cannot_link[{at}] = {_show(pairs[at])} says that a row differs from itself "
-            f"({_count(itself.sum(), 'such pair')} of {len(pairs)}): drop it"
+        raise InputError(
+            "cannot_link",
+            f"[{at}] = {_show(pairs[at])} says that a row differs from itself "
+            f"({counted(int(itself.sum()), 'such pair')} of {len(pairs)})",
+            "drop it",
         )
     keep = ~itself
     if weights is not None:
@@ -277,12 +292,14 @@ def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"{name} must have shape (m, 2), a pair of row indices a line; found shape {array.shape}")
+        raise InputError(
+            name, f"has shape {array.shape}", "it must have shape (m, 2), one pair of row indices per line"
+        )
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
-    raise ValueError(f"{name} must hold whole row indices; found dtype {array.dtype}, as in {array[0].tolist()}")
+    raise InputError(name, f"has dtype {array.dtype}, as in {array[0].tolist()}", "it must hold whole row indices")
 
 
 def refuse_outside(name: str, pairs: NDArray[np.int64], n_rows: int) -> None:
@@ -290,10 +307,11 @@ def refuse_outside(name: str, pairs: NDArray[np.int64], n_rows: int) -> None:
     outside = (pairs < 0) | (pairs >= n_rows)
     if outside.any():
         at, side = np.argwhere(outside)[0]
-        raise ValueError(
-            f"{name}[{at}] = {_show(pairs[at])} names row {pairs[at, side]}, but X has {n_rows} rows, "
-            f"0 to {n_rows - 1} ({_count(outside.any(axis=1).sum(), 'such pair')} of {len(pairs)}). "
-            "Pairs are positions in X, not index labels"
+        raise InputError(
+            name,
+            f"[{at}] = {_show(pairs[at])} names row {pairs[at, side]}, but the table has rows 0 to {n_rows - 1} "
+            f"({counted(int(outside.any(axis=1).sum()), 'such pair')} of {len(pairs)})",
+            "pairs are positions in the table, not index labels",
         )
 
 
@@ -301,15 +319,16 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
     try:
         array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must be numbers, one for each pair") from None
+        raise InputError(name, "holds values that are not numbers", "give one number for each pair") from None
     if array.shape != (expected,):
-        raise ValueError(f"{name} must hold one number for each of the {expected} pairs; found shape {array.shape}")
+        raise InputError(name, f"has shape {array.shape}", f"it must hold one number for each of the {expected} pairs")
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
         at = np.flatnonzero(bad)[0]
-        raise ValueError(
-            f"{name}[{at}] is {array[at]:g}: a weight must be finite and not negative "
-            f"({_count(bad.sum(), 'bad weight')} of {expected})"
+        raise InputError(
+            name,
+            f"[{at}] is {array[at]:g} ({counted(int(bad.sum()), 'bad weight')} of {expected})",
+            "a weight must be finite and not negative",
         )
     return array
 
@@ -355,10 +374,11 @@ def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n
         return
     first, second = (int(order[joined[0] + step]) + n_rows for step in (0, 1))
     path = _path(links, first, second)[1:-1]
-    raise ValueError(
-        f"must_link contradicts the labels: rows {path[0]} and {path[-1]} have different classes, but they "
-        f"belong together by the chain of must-links {_words(path, n_rows)}. "
-        "Drop one of these pairs, or correct a label"
+    raise InputError(
+        "must_link",
+        f"contradicts the labels: rows {path[0]} and {path[-1]} have different classes, but they belong together by "
+        f"the chain of must-links {_words(path, n_rows)}",
+        "drop one of these pairs, or correct a label",
     )
 
 
@@ -367,10 +387,12 @@ def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int
         return
     first, second = (int(row) for row in contradicted[0])
     more = f" ({len(contradicted)} cannot-links are contradicted in all)" if len(contradicted) > 1 else ""
-    raise ValueError(
-        f"the pairs contradict each other: cannot_link says that rows {first} and {second} differ, but they "
-        f"belong together by the chain of must-links {_words(_path(links, first, second), n_rows)}{more}. "
-        "Drop one of these pairs, or give weights if the pairs are not sure"
+    raise InputError(
+        "cannot_link",
+        f"says that rows {first} and {second} differ, but they belong together by the chain of must-links "
+        f"{_words(_path(links, first, second), n_rows)}{more}",
+        "drop one of these pairs, or give weights if the pairs are not sure",
+        code="contradiction",
     )
 
 
@@ -393,7 +415,3 @@ def _stack(blocks: list[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 def _show(pair: NDArray[np.int64]) -> str:
     return f"({pair[0]}, {pair[1]})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

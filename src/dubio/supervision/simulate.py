@@ -1,4 +1,4 @@
-"""Seeded simulators of doubt: an unsure expert, wrong labels, lost labels (pairs: see ``pairs_from_labels``)."""
+"""Seeded simulators of doubt: an unsure annotator, wrong labels, lost labels (pairs: see ``pairs_from_labels``)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
-from dubio.supervision.record import SoftLabels
+from dubio.errors import InputError
+from dubio.supervision.memberships import SoftLabels
 
 
 class UnsureExpert(NamedTuple):
@@ -20,8 +21,8 @@ class UnsureExpert(NamedTuple):
     y_max: NDArray[Any]
 
 
-def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = None) -> UnsureExpert:
-    r"""An expert who gives probabilities and sometimes errs, as in section 5.1 of the WLS paper [1]_.
+def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = 0) -> UnsureExpert:
+    r"""An annotator who gives probabilities and sometimes errs: the "expert" of section 5.1 of the WLS paper [1]_.
 
     For each row a doubt :math:`\beta_i` is drawn from a Beta distribution with that mean and variance, and a wrong
     class :math:`s` uniformly from the others; :math:`p_{i,y_i} = 1 - \beta_i`, :math:`p_{i,s} = \beta_i`.
@@ -44,10 +45,12 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
     ((4, 3), array([1., 1., 1., 1.]))
     """
     if not 0 < mean < 1:
-        raise ValueError(f"mean={mean!r} of the doubt must lie strictly between 0 and 1.")
+        raise InputError("mean", f"={mean!r}", "the mean doubt must lie strictly between 0 and 1")
     if not 0 < variance < mean * (1 - mean):
-        raise ValueError(
-            f"variance={variance!r}: a Beta distribution of mean {mean} needs a variance in (0, {mean * (1 - mean):g})."
+        raise InputError(
+            "variance",
+            f"={variance!r}",
+            f"a Beta distribution of mean {mean} needs a variance in (0, {mean * (1 - mean):g})",
         )
     classes, codes = _classes(y)
     rng = check_random_state(random_state)
@@ -62,7 +65,7 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
     return UnsureExpert(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
 
 
-def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Turn exactly ``round(rate * n)`` labels into another class, chosen uniformly.
 
     Examples
@@ -82,7 +85,7 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArr
     return classes[flipped]
 
 
-def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Turn exactly ``round(rate * n)`` labels into the next class in sorted order (the last into the first).
 
     Examples
@@ -99,7 +102,7 @@ def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = None) 
     return classes[flipped]
 
 
-def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = None) -> NDArray[Any]:
+def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Flip exactly ``round(rate * n)`` labels of rows near another class, to that class.
 
     A row is the nearer to the border the smaller its distance to the nearest row of another class is in comparison
@@ -119,7 +122,7 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     classes, codes = _classes(y)
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(codes):
-        raise ValueError(f"X has shape {table.shape} and y has {len(codes)} rows: they must be the same rows.")
+        raise InputError("X", f"has shape {table.shape} and y has {len(codes)} rows", "they must be the same rows")
     n = len(codes)
     to_own = np.full(n, np.inf)
     to_other = np.full(n, np.inf)
@@ -141,27 +144,29 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     return classes[flipped]
 
 
-def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = None) -> NDArray[Any]:
+def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = 0) -> NDArray[Any]:
     """Draw each label anew from row ``matrix[k]`` of its true class ``k`` (classes in sorted order)."""
     classes, codes = _classes(y)
     flips = np.asarray(matrix, dtype=np.float64)
     if flips.shape != (len(classes), len(classes)):
-        raise ValueError(f"matrix has shape {flips.shape}, but y has {len(classes)} classes.")
+        raise InputError("matrix", f"has shape {flips.shape}, but y has {len(classes)} classes")
     if (flips < 0).any() or not np.allclose(flips.sum(axis=1), 1.0, atol=1e-6):
-        raise ValueError(f"the rows of matrix must be probabilities that sum to 1; sums: {flips.sum(axis=1)}.")
+        raise InputError(
+            "matrix", f"has rows that sum to {flips.sum(axis=1)}", "they must be probabilities that sum to 1"
+        )
     rng = check_random_state(random_state)
     drawn = (rng.uniform(size=len(codes))[:, None] > flips.cumsum(axis=1)[codes]).sum(axis=1)
     return classes[np.minimum(drawn, len(classes) - 1)]
 
 
-def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = None) -> NDArray[Any]:
+def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:
     """Hide ``round(share * n)`` labels, keeping at least ``min_per_class`` of each class.
 
     Hidden labels are None in an object array; of a float ``y`` (a numeric target) they are NaN, and
     ``min_per_class`` then counts all rows.
     """
     if not 0 <= share <= 1:
-        raise ValueError(f"share={share!r} must lie in [0, 1].")
+        raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
     labels = np.asarray(y)
     rng = check_random_state(random_state)
     order = rng.permutation(len(labels))
@@ -177,9 +182,11 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     free = [i for i in order.tolist() if i not in keep]
     wanted = round(share * len(labels))
     if wanted > len(free):
-        raise ValueError(
-            f"share={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
-            f"{len(keep)}: hide at most {len(free)}."
+        raise InputError(
+            "share",
+            f"={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
+            f"{len(keep)}",
+            f"hide at most {len(free)}",
         )
     for i in free[:wanted]:
         hidden[i] = nothing
@@ -188,14 +195,14 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
 
 def _flips_wanted(y: ArrayLike, rate: float) -> int:
     if not 0 <= rate <= 1:
-        raise ValueError(f"rate={rate!r} must lie in [0, 1].")
+        raise InputError("rate", f"={rate!r}", "it must lie in [0, 1]")
     return round(rate * len(np.asarray(y)))
 
 
 def _classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
-        raise ValueError("y has one class only: there is nothing to confuse it with.")
+        raise InputError("y", "has only one class", "there is nothing to confuse it with")
     return classes, codes.astype(np.int64)
 
 

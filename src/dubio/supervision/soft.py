@@ -8,9 +8,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio.errors import InputError, counted, listed
 from dubio.supervision.annotators import average_votes, dawid_skene
-from dubio.supervision.reader import _is_missing, read_supervision
-from dubio.supervision.record import SoftLabels
+from dubio.supervision.classes import Classes
+from dubio.supervision.memberships import Memberships, SoftLabels
+from dubio.supervision.reader import is_missing, read_supervision
 
 
 def soft_labels(
@@ -31,8 +33,8 @@ def soft_labels(
     ======================================  ==================================================================
     a class and how sure it is              ``soft_labels(y, confidence=c)``: :math:`p_{iy_i} = c_i`, the rest
                                             spread evenly over the other classes
-    one column per expert, some abstain     ``soft_labels(votes)``: the share of votes for each class;
-                                            ``combine="dawid-skene"`` weighs experts by how good they prove
+    one column per annotator, some abstain  ``soft_labels(votes)``: the share of votes for each class;
+                                            ``combine="dawid-skene"`` weighs annotators by how good they prove
     candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: even over the set
     a table of probabilities                ``soft_labels(P)``: checked; ``normalize=True`` divides by row sums
     ======================================  ==================================================================
@@ -48,7 +50,7 @@ def soft_labels(
         All classes, in the order wanted; by default those that occur, sorted. For a table of probabilities: the
         names of its columns.
     combine : {"average", "dawid-skene"}
-        How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per expert by EM.
+        How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per annotator by EM.
     normalize : bool
         Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then read as such a
         table too (how often each class was seen), not as votes.
@@ -80,9 +82,9 @@ def soft_labels(
            [0.  , 1.  ]])
     """
     if combine not in ("average", "dawid-skene"):
-        raise ValueError(f"combine={combine!r}: give 'average' or 'dawid-skene'.")
+        raise InputError("combine", f"={combine!r}", "give 'average' or 'dawid-skene'")
     if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
-        raise ValueError("confidence goes with one class a row, not with candidate sets or memberships.")
+        raise InputError("confidence", "goes with one class per row", "leave it out for candidate sets and memberships")
     if isinstance(labels, SoftLabels):
         return labels
     if _holds_sets(labels):
@@ -91,9 +93,9 @@ def soft_labels(
     if table.ndim == 1:
         return _from_confidence(labels, confidence, classes, missing_label)
     if confidence is not None:
-        raise ValueError("confidence goes with one label a row (1-D labels), not with a 2-D table.")
+        raise InputError("confidence", "goes with one label per row (1-D labels)", "leave it out for a 2-D table")
     if table.ndim != 2:
-        raise ValueError(f"labels has {table.ndim} dimensions: give one label a row, votes or probabilities.")
+        raise InputError("labels", f"has {table.ndim} dimensions", "give one label per row, votes or probabilities")
     if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
         return _from_probabilities(labels, table.astype(np.float64), classes, normalize)
     codes, names = _code_votes(table, classes, missing_label)
@@ -115,14 +117,14 @@ def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -
     marker = -1 if missing_label == "auto" else missing_label
     rows: list[Collection[Any]] = []
     for index, item in enumerate(labels):
-        if _is_missing(item) or (marker is not None and not isinstance(item, set | frozenset) and item == marker):
+        if is_missing(item) or (marker is not None and not isinstance(item, set | frozenset) and item == marker):
             rows.append(())
         elif isinstance(item, set | frozenset):
             rows.append(item)
         else:
             rows.append({item})  # a single candidate may be written plainly
         if isinstance(item, set | frozenset) and not item:
-            raise ValueError(f"row {index} has an empty candidate set: write None for an unlabelled row.")
+            raise InputError("labels", f"has an empty candidate set in row {index}", "write None for an unlabelled row")
     names = _class_names({value for row in rows for value in row}, classes)
     position = {name: index for index, name in enumerate(names.tolist())}
     P = np.zeros((len(rows), len(names)))
@@ -138,21 +140,23 @@ def _from_confidence(
     labels: Any, confidence: ArrayLike | None, classes: Sequence[Any] | None, missing_label: Any
 ) -> SoftLabels:
     read = read_supervision(labels, len(labels), target="classes", missing_label=missing_label)
-    assert read.classes is not None and read.codes is not None
+    assert isinstance(read, Classes)
     names = _class_names(set(read.classes.tolist()), classes)
     position = {name: index for index, name in enumerate(names.tolist())}
     codes = np.full(len(read.codes), -1, dtype=np.int64)
     codes[read.labelled] = [position[name] for name in read.classes[read.codes[read.labelled]].tolist()]
     n, n_classes = len(codes), len(names)
     if n_classes < 2:
-        raise ValueError("labels has one class only: name all of them with classes=[...] to spread the doubt.")
+        raise InputError("labels", "has only one class", "name all classes with classes=[...] to spread the doubt")
     sure = np.ones(n) if confidence is None else np.asarray(confidence, dtype=np.float64)
     if sure.shape != (n,):
-        raise ValueError(f"confidence has shape {sure.shape}, but there are {n} labels: give one number a row.")
+        raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
     bad = np.flatnonzero(read.labelled & ~((sure >= 0) & (sure <= 1)))
     if len(bad):
-        raise ValueError(
-            f"confidence[{bad[0]}] = {sure[bad[0]]:g} ({len(bad)} such row(s)): give probabilities in [0, 1]."
+        raise InputError(
+            "confidence",
+            f"is {sure[bad[0]]:g} in row {bad[0]} ({counted(len(bad), 'such row')})",
+            "give probabilities in [0, 1]",
         )
     P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
     P[np.flatnonzero(read.labelled), codes[read.labelled]] = sure[read.labelled]
@@ -183,23 +187,30 @@ def _from_probabilities(
         known = ~np.isnan(table).all(axis=1)
         bad = np.flatnonzero(known & ~(table >= 0).all(axis=1))
         if len(bad):
-            raise ValueError(
-                f"row {bad[0]} has negative or missing values ({len(bad)} such row(s)): a row is complete and not "
-                "negative, or all NaN (unlabelled)."
+            raise InputError(
+                "labels",
+                f"has negative or missing values in row {bad[0]} ({counted(len(bad), 'such row')})",
+                "a row is complete and not negative, or all NaN (unlabelled)",
+                code="partly missing",
             )
         sums = table.sum(axis=1, keepdims=True)
         empty = np.flatnonzero(sums[:, 0] == 0)
         if len(empty):
-            raise ValueError(f"row {empty[0]} sums to 0 ({len(empty)} such row(s)): a row of NaN means unlabelled.")
+            raise InputError(
+                "labels",
+                f"sums to 0 in row {empty[0]} ({counted(len(empty), 'such row')})",
+                "a row of NaN means unlabelled",
+                code="sum of zero",
+            )
         table = table / sums
     read = read_supervision(table, len(table))
-    assert read.memberships is not None
+    assert isinstance(read, Memberships)
     P = read.memberships.copy()
     P[~read.labelled] = np.nan
     columns = classes if classes is not None else getattr(labels, "columns", range(P.shape[1]))
     names = np.asarray(list(columns))
     if len(names) != P.shape[1]:
-        raise ValueError(f"classes names {len(names)} classes, but the table has {P.shape[1]} columns.")
+        raise InputError("classes", f"names {len(names)} classes, but the table has {P.shape[1]} columns")
     return SoftLabels(P, names)
 
 
@@ -207,7 +218,7 @@ def _code_votes(
     table: NDArray[Any], classes: Sequence[Any] | None, missing_label: Any
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     read = read_supervision(table.ravel(), table.size, target="classes", missing_label=missing_label)
-    assert read.classes is not None and read.codes is not None
+    assert isinstance(read, Classes)
     names = _class_names(set(read.classes.tolist()), classes)
     position = {name: index for index, name in enumerate(names.tolist())}
     recode = np.asarray([position[name] for name in read.classes.tolist()] + [-1], dtype=np.int64)
@@ -219,11 +230,11 @@ def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]
         try:
             return np.asarray(sorted(found))
         except TypeError as error:
-            raise ValueError(f"labels mixes types that cannot be sorted: {sorted(map(repr, found))}.") from error
+            raise InputError("labels", f"mixes types that cannot be sorted: {sorted(map(repr, found))}") from error
     names = list(classes)
     unknown = sorted(map(repr, found - set(names)))
     if unknown:
-        raise ValueError(f"labels holds {len(unknown)} class(es) not in classes: {', '.join(unknown[:5])}.")
+        raise InputError("labels", f"holds classes that are not in classes: {listed(unknown, 5)}")
     if len(set(names)) != len(names):
-        raise ValueError("classes names a class twice.")
+        raise InputError("classes", "names a class twice")
     return np.asarray(names)

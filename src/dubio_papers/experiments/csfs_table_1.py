@@ -10,7 +10,7 @@ import numpy as np
 from dubio.constraints.selection import select_pairs
 from dubio.constraints.som import map_shape
 from dubio.supervision.pair_forms import pairs_from_labels
-from dubio.table import standardize
+from dubio.tables.scaling import standardize
 from dubio_papers.datasets import load
 from dubio_papers.experiment import Cell, Experiment, Table
 from dubio_papers.pair_protocol import quarter_of_each_class

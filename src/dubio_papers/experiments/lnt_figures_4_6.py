@@ -9,7 +9,7 @@ import numpy as np
 
 from dubio.selectors.mutual_information_search import MutualInformationSearch
 from dubio.supervision import flip_labels
-from dubio.table import standardize
+from dubio.tables.scaling import standardize
 from dubio_papers.claims import better, enough, the_same
 from dubio_papers.datasets import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table

@@ -1,0 +1,93 @@
+"""What goes wrong with an input: which argument, what was found in it, what to do about it.
+
+Errors and warnings carry these three parts. Python prints them one way (the sentence below); the command prints them in
+the words of its options (``cli/wording.py``). So a message is written in one place, and nobody has to read sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+
+class _Finding:
+    """The parts of a message about an input.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument, as in Python: ``"X"``, ``"y"``, ``"n_features_to_select"``.
+    found : str
+        What was found, to be read after the name: ``"has 3 rows and X has 4"``. For the value of a parameter it starts
+        with ``"="``, for a place inside the argument with ``"["``.
+    remedy : str
+        What to do. One or more sentences, without the last full stop.
+    code : str
+        A short name of the fault, for a front end that knows a better remedy in its own words.
+    """
+
+    argument: str
+    found: str
+    remedy: str
+    code: str
+
+    def __init__(self, argument: str, found: str, remedy: str = "", *, code: str = "") -> None:
+        self.argument, self.found, self.remedy, self.code = argument, found, remedy, code
+        super().__init__(self.sentence())
+
+    def sentence(self, names: Mapping[str, str] | None = None, remedies: Mapping[str, str] | None = None) -> str:
+        """The message, with other names for arguments and other remedies for some faults (by code)."""
+        name = (names or {}).get(self.argument, self.argument)
+        found = self.found
+        if name != self.argument and found.startswith("="):
+            found = f" {found[1:]}"  # an option and its value: --keep 50
+        elif not found.startswith(("=", "[")):
+            found = f" {found}"
+        remedy = (remedies or {}).get(self.code, self.remedy)
+        text = f"{name}{found}" + (f": {remedy}" if remedy else "")
+        return text if text.endswith((".", "?")) else f"{text}."
+
+    def at(self, place: str) -> Self:
+        """The same finding, with the place it was made in: a block of rows, a file."""
+        return type(self)(self.argument, f"{self.found} ({place})", self.remedy, code=self.code)
+
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.argument, self.found, self.remedy, self.code)
+
+
+def _again(kind: Any, argument: str, found: str, remedy: str, code: str) -> Any:
+    return kind(argument, found, remedy, code=code)
+
+
+class InputError(_Finding, ValueError):
+    """An input that cannot be used.
+
+    Examples
+    --------
+    >>> from dubio.errors import InputError
+    >>> error = InputError("n_features_to_select", "=50, but the table has 9 features", "give a number from 1 to 9")
+    >>> print(error)
+    n_features_to_select=50, but the table has 9 features: give a number from 1 to 9.
+    >>> error.sentence({"n_features_to_select": "--keep"})
+    '--keep 50, but the table has 9 features: give a number from 1 to 9.'
+    """
+
+
+class InputWarning(_Finding, UserWarning):
+    """An input that is used as it is, and may not be what was meant."""
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """``1 row``, ``3 rows``.
+
+    >>> counted(1, "row"), counted(3, "row"), counted(2, "class", "classes")
+    ('1 row', '3 rows', '2 classes')
+    """
+    return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(names: Any, most: int = 8) -> str:
+    """``a, b and 3 more``."""
+    shown = [str(name) for name in names]
+    rest = len(shown) - most
+    return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")

@@ -1,0 +1,433 @@
+"""What every method is: an estimator whose ``fit`` reads the problem once, asks a pure function, and keeps the answer."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from dubio._sklearn import check_parameters, feature_names
+from dubio.counts import resolve_count
+from dubio.errors import InputError, counted
+from dubio.methods.parameters import CONSTRAINTS
+from dubio.problem import Problem, read_problem, require_weights
+from dubio.ranking import Answer, Ranking, Scored, rank_in_order, rank_scores
+from dubio.seeds import seed_of
+from dubio.significance.count import keep_significant
+from dubio.significance.permutation import RelabelNull, permutation_pvalues
+from dubio.supervision import OfClasses
+from dubio.supervision.base import kinds_in_words
+
+
+class Selector(SelectorMixin, BaseEstimator):
+    """A feature selector. A subclass says in class attributes what it takes, and computes in :meth:`_solve`.
+
+    :meth:`fit` reads the table and what is known of the target into a :class:`~dubio.problem.Problem`, once;
+    :meth:`fit_problem` takes one that was read before. Both ask :meth:`_solve`, which computes and stores nothing, and
+    then assign the attributes: no other method does.
+
+    ``fit`` of a subclass that takes more than ``X`` and ``y`` (weights, pairs) names these arguments in its own
+    signature, so that scikit-learn can route them, and passes them on to :meth:`_fit`.
+    """
+
+    #: Short name in ``dubio.METHODS``, and what the method does, in a few words. Empty for what is not registered.
+    _name: ClassVar[str] = ""
+    _does: ClassVar[str] = ""
+    #: Kinds of supervision that it takes (``Supervision.kind``), and "pairs".
+    _takes: ClassVar[tuple[str, ...]] = ("hard", "soft")
+    #: How a 1-D y is read unless the parameter ``target`` says so; "none": y is ignored.
+    _target: ClassVar[Literal["none", "classes", "numbers", "auto"]] = "classes"
+    #: Whether y must be given, with two classes (or two numbers) in it.
+    _needs_labels: ClassVar[bool] = True
+    _takes_missing: ClassVar[bool] = True
+    _takes_sparse: ClassVar[bool] = False
+    _takes_nan: ClassVar[bool] = False
+    #: Whether the look for NaN and infinities is left to the computation itself.
+    _checks_values_itself: ClassVar[bool] = False
+    #: What the method's own parameters may be; shared ones are in ``methods/parameters.py``.
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like, optional
+            What is known of the target.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y)
+
+    def fit_problem(self, problem: Problem) -> Self:
+        """Rank the features of a problem that was read before.
+
+        Parameters
+        ----------
+        problem : Problem
+            A table and what is known of its target, as :meth:`read_problem` gives it.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        self._require(problem)
+        self._assign(problem, self._solve(problem))
+        return self
+
+    def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
+        """Read a table and a target in the way that ``fit`` would.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        **more
+            Weights and pairs, where ``fit`` takes them.
+
+        Returns
+        -------
+        Problem
+        """
+        if self._target == "none":
+            y = None
+        feature_names(X)  # raises for names of which only some are text
+        return read_problem(
+            X,
+            y,
+            target=self._reads,
+            missing_label=getattr(self, "missing_label", "auto"),
+            accept_sparse=self._takes_sparse,
+            allow_nan=self._takes_nan,
+            check_values=not self._checks_values_itself,
+            **more,
+        )
+
+    def _fit(self, X: Any, y: Any, **more: Any) -> Self:
+        problem = self._read(X, y, **more)
+        self._assign(problem, self._solve(problem))
+        return self
+
+    def _read(self, X: Any, y: Any, **more: Any) -> Problem:
+        """The problem, checked: this method can use it."""
+        self._check_parameters()
+        if y is None and self._needs_labels and self._target != "none":
+            self._raise_no_target()
+        problem = self.read_problem(X, y, **more)
+        self._require(problem)
+        return problem
+
+    @abstractmethod
+    def _solve(self, problem: Problem) -> Answer:
+        """The answer to a problem; nothing is stored."""
+
+    @property
+    def _reads(self) -> Any:
+        target = getattr(self, "target", self._target)
+        return "classes" if target == "none" else target
+
+    @property
+    def _seed(self) -> int:
+        """A whole number for what is drawn at random, from ``random_state`` where the method has one."""
+        return seed_of(getattr(self, "random_state", 0))
+
+    def _check_parameters(self) -> None:
+        constraints = dict(CONSTRAINTS)
+        for cls in reversed(type(self).__mro__):  # a subclass's rule wins over its base's
+            constraints.update(vars(cls).get("_parameter_constraints", {}))
+        check_parameters(constraints, self.get_params(deep=False))
+
+    def _raise_no_target(self) -> None:
+        raise InputError(
+            "y",
+            f"is missing: {type(self).__name__} requires y to be passed, but the target y is None",
+            "without any label use LaplacianScore",
+            code="no target",
+        )
+
+    def _require(self, problem: Problem) -> None:
+        """Raise unless the method can use what is known of the target."""
+        if self._target == "none":
+            return
+        supervision, name = problem.supervision, type(self).__name__
+        if supervision.kind == "none":
+            if self._needs_labels:
+                self._raise_no_target()
+        elif supervision.kind not in self._takes:
+            raise InputError(
+                "y",
+                f"cannot be used: {supervision.given}",
+                f"{name} needs {kinds_in_words(self._takes)}",
+                code="wrong kind",
+            )
+        if self._needs_labels:
+            supervision.require_enough()
+            require_weights(problem)
+        if supervision.n_unlabelled and supervision.kind != "none" and not self._takes_missing:
+            raise InputError(
+                "y",
+                f"has {counted(supervision.n_unlabelled, 'unlabelled row')}, and {name} needs a label for every row",
+                "drop these rows, or use a method that takes them",
+            )
+
+    def _assign(self, problem: Problem, answer: Answer) -> None:
+        """The one place that stores what was fitted; what an earlier fit stored is gone."""
+        self._assign_shape(problem.names, problem.n_features)
+        supervision = problem.supervision
+        self.n_labelled_ = supervision.n_labelled
+        self.n_unlabelled_ = supervision.n_unlabelled
+        if isinstance(supervision, OfClasses):
+            self.classes_ = supervision.classes
+        self._keep(answer)
+
+    def _assign_shape(self, names: list[Any] | None, n_features: int) -> None:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+        self.n_features_in_ = n_features
+        if names is not None and all(isinstance(name, str) for name in names):
+            self.feature_names_in_ = np.asarray(names, dtype=object)
+
+    def _keep(self, answer: Answer) -> None:
+        ranking = answer.ranking
+        self._answer = ranking
+        self.ranking_ = ranking.ranking
+        self.support_ = ranking.support
+        self.n_features_ = int(ranking.support.sum())
+        self.explanation_ = ranking.reason
+        for column in ("pvalue", "qvalue"):
+            if column in ranking.extras:
+                setattr(self, f"{column}s_", ranking.extras[column])
+        for name, value in answer.attributes.items():
+            setattr(self, name, value)
+
+    def to_ranking(self) -> Ranking:
+        """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, what was kept and why."""
+        check_is_fitted(self)
+        return self._answer
+
+    def transform(self, X: Any) -> Any:
+        """Keep the chosen columns of ``X``.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            A table with the columns that were seen in ``fit``.
+
+        Returns
+        -------
+        array or frame (n_rows, n_features_)
+        """
+        check_is_fitted(self)  # first: scikit-learn would compare the names of columns with those of no fit
+        return super().transform(X)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = self._needs_labels and self._target != "none"
+        tags.target_tags.two_d_labels = False
+        tags.input_tags.sparse = self._takes_sparse
+        tags.input_tags.allow_nan = self._takes_nan
+        return tags
+
+
+class ScoreSelector(Selector):
+    """A selector that gives every feature a score of its own.
+
+    A subclass computes the scores in :meth:`_score`; this class ranks and cuts them. ``n_features_to_select="auto"``
+    keeps the features whose score is better than chance allows (see :meth:`_pvalues`), with false discoveries held
+    at ``alpha`` by Benjamini and Hochberg's rule: never none, and with a warning where no feature stands out.
+
+    Attributes
+    ----------
+    scores_ : array (n_features,)
+        Raw scores; a feature without any information has the worst possible one, never NaN.
+    ranking_ : array (n_features,)
+        1 = best; of equal scores the earlier column comes first.
+    support_ : array (n_features,) of bool
+        The features kept.
+    n_features_ : int
+        How many were kept.
+    explanation_ : str
+        Why that many.
+    pvalues_, qvalues_ : array (n_features,)
+        With "auto": how often chance does as well, and the same as a false-discovery rate.
+    """
+
+    #: Direction of the scores.
+    _lower_is_better: ClassVar[bool] = True
+    #: Whether the score of a feature does not depend on which other features are in the table.
+    _scores_are_independent: ClassVar[bool] = False
+    #: Permutations of the labels that "auto" starts with.
+    _n_permutations: ClassVar[int] = 1000
+
+    @abstractmethod
+    def _score(self, problem: Problem) -> Scored:
+        """Score every feature; nothing is stored."""
+
+    def scores_of(self, X: Any, y: Any = None, **more: Any) -> NDArray[np.float64]:
+        """The scores alone, without a fit: what the function of the same name returns.
+
+        Parameters
+        ----------
+        X, y, **more
+            As in ``fit``.
+
+        Returns
+        -------
+        scores : array (n_features,)
+        """
+        return self._score(self._read(X, y, **more)).scores
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        """How often chance scores as well: by shuffling the labels unless a subclass knows better."""
+        null = RelabelNull(
+            self._score,
+            problem,
+            scored.scores,
+            lower_is_better=self._lower_is_better,
+            features_are_independent=self._scores_are_independent,
+            screen=self._screen(problem, scored),
+        )
+        return permutation_pvalues(
+            null, alpha=self._alpha, n_permutations=self._n_permutations, random_state=self._seed
+        )
+
+    def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
+        """Quick p-values that say which features are surely ordinary, where the score has closed-form moments."""
+        return None
+
+    def _solve(self, problem: Problem) -> Answer:
+        wish: Any = self.n_features_to_select  # type: ignore[attr-defined]
+        count, reason = (0, "") if wish == "auto" else resolve_count(wish, problem.n_features)
+        scored = self._score(problem)
+        ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
+        columns = dict(scored.columns)
+        if wish == "auto":
+            pvalues = self._pvalues(problem, scored)
+            qvalues = false_discovery_control(pvalues)
+            columns = {"pvalue": pvalues, "qvalue": qvalues, **columns}
+            support, reason = keep_significant(qvalues, ranking, self._alpha, stacklevel=6)
+        else:
+            support = ranking <= count
+        return Answer(
+            Ranking(
+                problem.feature_names,
+                scored.scores,
+                self._lower_is_better,
+                ranking,
+                support,
+                type(self).__name__,
+                reason,
+                extras=columns,
+            ),
+            scored.attributes,
+        )
+
+    @property
+    def _alpha(self) -> float:
+        return float(getattr(self, "alpha", 0.05))
+
+    def _keep(self, answer: Answer) -> None:
+        self.scores_ = answer.ranking.scores
+        super()._keep(answer)
+
+
+@dataclass(frozen=True)
+class Searched:
+    """What a search of subsets found.
+
+    Attributes
+    ----------
+    subsets, values : dict
+        Features of the subset of each size, as column indices, and its criterion.
+    best_first : array of int
+        All features, in the order of the search.
+    scores : array (n_features,)
+        What is shown as the score of each feature; high is good.
+    sufficient : tuple of int and str
+        The size of the smallest subset that is enough, and why; only where "auto" asked for it.
+    columns, attributes : dict
+        Further columns of the ranking, and attributes of the fitted estimator.
+    """
+
+    subsets: dict[int, NDArray[np.int64]]
+    values: dict[int, float]
+    best_first: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    sufficient: tuple[int, str] | None = None
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+class SearchSelector(Selector):
+    """A selector that searches subsets of features.
+
+    A subclass searches in :meth:`_search`; this class ranks by the order of the search and keeps the subset of the size
+    wanted. ``n_features_to_select="auto"`` keeps the smallest subset that is sufficient.
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        The features of the subset of each size, as column indices.
+    values_ : dict of int to float
+        The criterion of each.
+    ranking_ : array (n_features,)
+        1 = best, in the order of the search.
+    support_, n_features_, explanation_
+        The features kept, how many, and why that many.
+    """
+
+    #: What a subset is valued by, in words, with the direction that is good.
+    _criterion: ClassVar[str] = "criterion"
+
+    @abstractmethod
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        """Search subsets; ``count`` features will be kept, or (None) as many as are sufficient. Nothing is stored."""
+
+    def _solve(self, problem: Problem) -> Answer:
+        wish: Any = self.n_features_to_select  # type: ignore[attr-defined]
+        count, reason = (None, "") if isinstance(wish, str) else resolve_count(wish, problem.n_features)
+        found = self._search(problem, count)
+        if count is None:
+            assert found.sufficient is not None
+            count, reason = found.sufficient
+        ranking = Ranking(
+            problem.feature_names,
+            found.scores,
+            False,
+            self._ranks(found),
+            self._kept(found, count),
+            type(self).__name__,
+            reason,
+            extras=found.columns,
+        )
+        return Answer(ranking, {"subsets_": found.subsets, "values_": found.values, **found.attributes})
+
+    def _ranks(self, found: Searched) -> NDArray[np.int64]:
+        return rank_in_order(found.best_first)
+
+    def _kept(self, found: Searched, count: int) -> NDArray[np.bool_]:
+        """The subset of that size, filled up with features that were in none."""
+        support = np.zeros(len(found.best_first), dtype=bool)
+        size = max((size for size in found.subsets if size <= count), default=0)
+        if size:
+            support[found.subsets[size]] = True
+        rest = found.best_first[~support[found.best_first]]
+        support[rest[: count - size]] = True
+        return support

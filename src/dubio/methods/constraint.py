@@ -1,0 +1,323 @@
+"""The constraint score: spread over rows that belong together, over spread over rows that do not."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from dubio.errors import InputError
+from dubio.graphs.quadratic import by_blocks, quadratic_form
+from dubio.methods.base import ScoreSelector
+from dubio.methods.moments import MomentSelector
+from dubio.methods.parameters import Count, documented
+from dubio.methods.weighted import weighted_laplacian_from_moments
+from dubio.moments.class_moments import ClassMoments
+from dubio.moments.running import RunningMoments
+from dubio.problem import Problem
+from dubio.ranking import Scored
+from dubio.supervision.pair_forms import class_codes, supervision_pairs
+from dubio.supervision.pairs import Pairs, RowGroups, pair_graph, row_groups
+from dubio.tables.matrix import CANCELLED
+
+
+def constraint_score(
+    X: ArrayLike,
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
+    *,
+    y: ArrayLike | None = None,
+    must_link_weights: ArrayLike | None = None,
+    cannot_link_weights: ArrayLike | None = None,
+) -> NDArray[np.float64]:
+    r"""Constraint score of each feature; low is good.
+
+    .. math::
+        C_r = \frac{\sum_{(i,j) \in ML} (f_{ri} - f_{rj})^2}{\sum_{(i,j) \in CL} (f_{ri} - f_{rj})^2}
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix of shape (n_rows, n_features)
+        Scaling a column does not change its score.
+    must_link, cannot_link : array-like of shape (m, 2) and (c, 2), optional
+        Row indices of pairs that belong to one class, and to two. Each pair counts once, whatever the order.
+    y : array-like of shape (n_rows,), optional
+        Classes, some possibly missing. All pairs of labelled rows then count, and every pair that follows
+        from them and the given pairs together. Nothing is listed: 2,000 labelled rows have 2 million pairs,
+        and the sums over them need only the mean and the spread of each class.
+    must_link_weights, cannot_link_weights : array-like, optional
+        How sure each pair is: it multiplies the pair's term. Not together with ``y``.
+
+    Returns
+    -------
+    ndarray of shape (n_features,)
+        ``inf``, the worst score, for a feature on which no cannot-link differs, constant ones among them.
+
+    References
+    ----------
+    Zhang, Chen, Zhou, "Constraint score: a new filter method for feature selection with pairwise
+    constraints", 2008.
+
+    Examples
+    --------
+    >>> X = [[0.0, 5.0], [1.0, 9.0], [7.0, 5.0]]
+    >>> constraint_score(X, must_link=[(0, 1)], cannot_link=[(0, 2)])
+    array([0.02040816,        inf])
+    >>> constraint_score(X, y=["a", "a", "b"])
+    array([0.01176471, 1.        ])
+    """
+    if y is not None and (must_link_weights is not None or cannot_link_weights is not None):
+        raise InputError("y", "is given together with weights", "pairs that follow from others have no weight")
+    return ConstraintScore(closure=y is not None).scores_of(
+        X,
+        y,
+        must_link=must_link,
+        cannot_link=cannot_link,
+        must_link_weights=must_link_weights,
+        cannot_link_weights=cannot_link_weights,
+    )
+
+
+class PairSelector(ScoreSelector):
+    """A selector whose ``fit`` takes pairs beside, or in place of, labels."""
+
+    _takes = ("pairs", "hard")
+    _needs_labels = False
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"closure": ["boolean"]}
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        must_link_weights: Any = None,
+        cannot_link_weights: Any = None,
+    ) -> Self:
+        """Rank the features of ``X`` by pairs, labels or both.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like (n_rows,), optional
+            Classes, some or most of them missing. Two labelled rows are a pair of their own.
+        must_link, cannot_link : array-like (m, 2) and (c, 2), optional
+            Positions in ``X`` of rows that belong to one class, and to two. In a pipeline, ask for them with
+            ``set_fit_request(must_link=True, cannot_link=True)``. Cross-validation cuts rows out of ``X`` and
+            leaves pairs as they are: give it labels instead, or use
+            :func:`~dubio.constraints.restrict_pairs`.
+        must_link_weights, cannot_link_weights : array-like (m,) and (c,), optional
+            How sure each pair is. Weighted pairs are neither closed nor checked for contradictions.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(
+            X,
+            y,
+            must_link=must_link,
+            cannot_link=cannot_link,
+            must_link_weights=must_link_weights,
+            cannot_link_weights=cannot_link_weights,
+        )
+
+    def _require(self, problem: Problem) -> None:
+        super()._require(problem)
+        if problem.n_rows < 2:
+            raise InputError("X", "has n_samples=1", "a pair needs two rows")
+
+
+@documented
+class ConstraintScore(PairSelector, MomentSelector):
+    """Keep the features on which rows that belong together are close, and rows that do not are apart.
+
+    See :func:`constraint_score`. Of the methods that take pairs this is the plain one, and in our trials the
+    better one (see the page on pairs). With labels and no pairs it is one pass over the table: ``partial_fit`` takes
+    that by blocks, ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    closure : bool
+        Whether pairs that follow from the given ones count too. They are not listed, so labels of thousands of
+        rows are fine.
+    {missing_label}
+
+    Attributes
+    ----------
+    {scores}
+        Low scores are good.
+    n_must_link_, n_cannot_link_ : int
+        Pairs that counted, with those that followed.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import ConstraintScore
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = ConstraintScore(n_features_to_select=2)
+    >>> selector.fit(X, must_link=[(0, 1), (50, 60), (60, 70)], cannot_link=[(0, 50), (70, 149)])
+    ConstraintScore(n_features_to_select=2)
+    >>> list(selector.get_feature_names_out()), selector.n_must_link_, selector.n_cannot_link_
+    (['petal length (cm)', 'petal width (cm)'], 4, 9)
+    """
+
+    _name = "constraint"
+    _does = "must-links close, cannot-links apart"
+    _checks_values_itself = False
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        closure: bool = True,
+        missing_label: Any = "auto",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.closure = closure
+        self.missing_label = missing_label
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Add a block of rows with labels; see :meth:`WeightedLaplacianScore.partial_fit`.
+
+        Pairs name rows of one table, so they cannot come in blocks.
+        """
+        if hasattr(self, "scores_") and self._running is None:
+            raise InputError("X", "cannot be added: this selector was fitted on pairs of one table", "make a new one")
+        return super().partial_fit(X, y)
+
+    def fit_moments(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
+        """See :meth:`WeightedLaplacianScore.fit_moments`."""
+        running.require_two_classes()
+        count_pairs(running.moments)
+        return super().fit_moments(running, names, n_features)
+
+    def _is_ready(self, running: RunningMoments) -> bool:
+        return bool(running.has_two_classes and running.moments.weight.max() > 1)
+
+    def _score_moments(self, moments: ClassMoments) -> Scored:
+        # Summed over all pairs of labelled rows, numerator and denominator are those of the weighted Laplacian score.
+        return Scored(weighted_laplacian_from_moments(moments), attributes=dict(_named(count_pairs(moments))))
+
+    def _score(self, problem: Problem) -> Scored:
+        known = problem.supervision
+        if known.kind == "hard" and not known.has_pairs:
+            return MomentSelector._score(self, problem)
+        if self.closure and known.pairs.are_sure:
+            groups = row_groups(known.pairs, known.n_rows, class_codes(known))
+            counts, scores = (groups.n_must_link, groups.n_cannot_link), score_groups(problem.X, groups)
+        else:
+            pairs = supervision_pairs(known, closure=self.closure)
+            counts, scores = (len(pairs.must_link), len(pairs.cannot_link)), score_pairs(problem.X, pairs)
+        return Scored(scores, attributes={**_named(counts), "_running": None})
+
+
+def _named(counts: tuple[int, int]) -> dict[str, int]:
+    return {"n_must_link_": counts[0], "n_cannot_link_": counts[1]}
+
+
+def score_pairs(X: NDArray[Any], pairs: Pairs) -> NDArray[np.float64]:
+    """:func:`constraint_score` of listed pairs, validated."""
+    refuse_one_kind(len(pairs.must_link), len(pairs.cannot_link))
+    together = pair_graph(pairs.must_link, pairs.must_link_weights, X.shape[0])
+    apart = pair_graph(pairs.cannot_link, pairs.cannot_link_weights, X.shape[0])
+    return ratio(quadratic_form(together, X), quadratic_form(apart, X))
+
+
+def count_pairs(moments: ClassMoments) -> tuple[int, int]:
+    """How many must-links and cannot-links the labelled rows make; there must be some of both."""
+    sizes = moments.weight.astype(np.int64)
+    must_link = int((sizes * (sizes - 1) // 2).sum())
+    cannot_link = int(sizes.sum() * (sizes.sum() - 1) // 2) - must_link
+    refuse_one_kind(must_link, cannot_link)
+    return must_link, cannot_link
+
+
+def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
+    r""":func:`constraint_score` of all pairs that groups stand for, without listing them.
+
+    With size :math:`n_g`, mean :math:`m_g` and sum of squared deviations :math:`W_g` of each group, the
+    must-links sum to :math:`\sum_g n_g W_g` and the cannot-links, over rival groups, to
+    :math:`\sum_{g<h} n_h W_g + n_g W_h + n_g n_h (m_g - m_h)^2`: nothing is subtracted, no digits are lost.
+    """
+    refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
+    if sparse.issparse(X):
+        return _score_sparse_groups(X, groups)
+    return ratio(*_group_sums(X, groups))
+
+
+def _group_sums(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
+    """Both sums (2, d) of :func:`score_groups`."""
+    sizes, means, spreads = _group_moments(X, groups)
+    between = groups.rivals.copy()
+    between.data = between.data * np.repeat(sizes, np.diff(between.indptr)) * sizes[between.indices]
+    apart = (groups.rivals @ sizes) @ spreads + quadratic_form(between, means)
+    return np.vstack([sizes @ spreads, apart])
+
+
+def _score_sparse_groups(X: Any, groups: RowGroups) -> NDArray[np.float64]:
+    r"""The same in time proportional to the stored values, from the sums :math:`s_g` of each group.
+
+    :math:`\sum_g n_g Q_g - s_g^2` over :math:`\sum_g (R n)_g Q_g - s^T R s`, with Q the sums of squares, R the rivals;
+    columns that lose their digits in one of these subtractions are summed as dense ones.
+    """
+    rows = np.flatnonzero(groups.group >= 0)
+    group, sizes = groups.group[rows], groups.sizes.astype(np.float64)
+    table = sparse.csr_array(X)[rows].astype(np.float64)
+    joined = sparse.csr_array((np.ones(len(rows)), group, np.arange(len(rows) + 1)), shape=(len(rows), len(sizes)))
+    sums, squares = joined.T @ table, table.multiply(table)
+    minuends = np.vstack([sizes[group] @ squares, (groups.rivals @ sizes)[group] @ squares])
+    both = minuends - [sums.multiply(sums).sum(axis=0), sums.multiply(groups.rivals @ sums).sum(axis=0)]
+    lost = np.flatnonzero((both < CANCELLED * minuends).any(axis=0))
+    if len(lost):
+        both[:, lost] = by_blocks(X, lambda block: _group_sums(block, groups), lost)
+    return ratio(*both)
+
+
+def _group_moments(
+    X: NDArray[Any], groups: RowGroups
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    rows = np.flatnonzero(groups.group >= 0)
+    rows = rows[np.argsort(groups.group[rows], kind="stable")]
+    sizes = groups.sizes.astype(np.float64)
+    starts = np.concatenate([[0], np.cumsum(groups.sizes)[:-1]])
+    # One row as the origin: a constant column is then exactly zero, and large offsets cost no digits.
+    values = X[rows].astype(np.float64)
+    values -= values[0].copy()
+    means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
+    values -= np.repeat(means, groups.sizes, axis=0)
+    values *= values
+    return sizes, means, np.add.reduceat(values, starts, axis=0)
+
+
+def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:
+    """The score is a ratio: with one kind of pair missing it ranks nothing."""
+    if n_must_link and n_cannot_link:
+        return
+    if n_cannot_link:
+        missing, effect = "must-link", "the numerator is a sum over them, so every score would be 0"
+    elif n_must_link:
+        missing, effect = (
+            "cannot-link",
+            "the denominator is a sum over them, so every score would be infinite",
+        )
+    else:
+        missing, effect = "must-link and no cannot-link", "every score would be 0/0"
+    raise InputError(
+        "must_link" if n_cannot_link else "cannot_link",
+        f"is empty (no {missing} pair is left): {effect}, and no feature better than another",
+        "give pairs of both kinds, or labels of at least two classes, one of them twice",
+    )
+
+
+def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``above / below``; the worst score, infinity, where ``below`` is 0."""
+    return np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)

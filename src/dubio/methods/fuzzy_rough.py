@@ -1,0 +1,314 @@
+"""Fuzzy-rough dependency of a target on features, and the search for a small set that decides as much as all (FRFS)."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._kernels.threads import resolve_threads
+from dubio._sklearn import StrOptions
+from dubio.errors import InputWarning
+from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
+from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
+from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
+from dubio.fuzzyrough.similarity import SIMILARITIES
+from dubio.methods.base import Searched, SearchSelector
+from dubio.methods.parameters import CONSTRAINTS, NOT_NEGATIVE, documented
+from dubio.problem import Problem, read_problem
+from dubio.search import greedy_search
+from dubio.supervision.reader import Target
+from dubio.tables.columns import pick_columns
+
+
+@documented
+def fuzzy_rough_dependency(
+    X: Any,
+    y: Any,
+    *,
+    features: ArrayLike | None = None,
+    nominal: ArrayLike | None = None,
+    similarity: Similarity = "std",
+    t_norm: TNorm = "lukasiewicz",
+    implicator: Implicator | None = None,
+    sample_weight: ArrayLike | None = None,
+    unlabelled_weight: float = 1.0,
+    target: Target = "auto",
+    missing_label: Any = "auto",
+    return_positive_region: bool = False,
+    n_jobs: int | None = None,
+) -> float | tuple[float, NDArray[np.float64]]:
+    r"""Fuzzy-rough dependency of the target on a subset of features.
+
+    With the relation :math:`R_B(x, y) = T_{a \in B} R_a(x, y)` between rows,
+
+    .. math::
+        POS_B(x) = \max_C \min_y I(R_B(x, y), C(y)), \qquad \gamma_B = \frac{\sum_x w_x POS_B(x)}{\sum_x w_x},
+
+    where C runs over the fuzzy classes, and an unlabelled row is a class of its own. With the Lukasiewicz
+    connectives and one class per row, :math:`POS_B(x)` is the distance :math:`\min(1, \sum_a \min(1, |a(x) - a(y)| /
+    \sigma_a))` from x to the nearest row that is not known to be of its class.
+
+    Parameters
+    ----------
+    X : array or data frame (n_rows, n_features)
+        The table, as it is. NaN is a missing value: like every other. Columns of a frame that hold categories, text
+        or bools are nominal: two values are either equal or not alike at all.
+    y : None, 1-D array, 2-D array (n_rows, classes) or SoftLabels
+        Classes, class probabilities or numbers, any of them missing. A numeric target is compared as a numeric
+        feature is: C for row x holds each row in the degree that its number is like that of x.
+    features : array of int, names or bool, optional
+        The subset B; all features by default.
+    nominal : array of bool, int or names, optional
+        Columns that are nominal although they hold numbers.
+    similarity : {"std", "range", "gaussian"}
+        ``max(0, 1 - d / standard deviation)``, ``1 - d / range`` or ``exp(-d^2 / (2 variance))``.
+    t_norm : {"lukasiewicz", "minimum", "product"}
+        Joins the features. Only Lukasiewicz, with one of the linear similarities, avoids the look at all pairs.
+    implicator : {"lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "goguen"}, optional
+        By default the S-implicator of the t-norm: the first, second and third for the three t-norms.
+    sample_weight : array (n_rows,), optional
+        Weight of each row in gamma. A row of weight zero is left out altogether.
+    unlabelled_weight : float
+        Multiplies the weight of the unlabelled rows. They stay full enemies of the others unless it is zero.
+    {target}
+    {missing_label}
+    return_positive_region : bool
+        Return the positive region too.
+    {n_jobs}
+
+    Returns
+    -------
+    gamma : float
+        In [0, 1]; it never falls when a feature is added.
+    positive_region : array (n_rows,), with ``return_positive_region=True``
+        Membership of each row (0 for rows left out).
+
+    References
+    ----------
+    R. Jensen, S. Vluymans, N. Mac Parthaláin, C. Cornelis, Y. Saeys, "Semi-supervised fuzzy-rough feature
+    selection", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import fuzzy_rough_dependency
+    >>> X, y = load_wine(return_X_y=True)
+    >>> round(fuzzy_rough_dependency(X, y), 3), round(fuzzy_rough_dependency(X, y, features=[0, 6]), 3)
+    (1.0, 0.627)
+    """
+    problem = read_problem(
+        X, y, target=target, missing_label=missing_label, sample_weight=sample_weight, mixed=True, nominal=nominal
+    )
+    chosen = pick_columns(features, problem.names, problem.n_features, "features")
+    criterion, kept = dependency_criterion(
+        problem.features(chosen),
+        similarity=similarity,
+        t_norm=t_norm,
+        implicator=implicator,
+        unlabelled_weight=unlabelled_weight,
+        n_threads=resolve_threads(n_jobs),
+    )
+    if not return_positive_region:
+        return criterion.value_all
+    region = np.zeros(problem.n_rows)
+    region[kept] = criterion.region_all
+    return criterion.value_all, region
+
+
+@documented
+class FuzzyRoughSearch(SearchSelector):
+    """Keep features that together decide the target as far as all features do (FRFS; with missing labels, ssFRFS).
+
+    A greedy forward search on the fuzzy-rough dependency gamma (see :func:`fuzzy_rough_dependency`): each step adds
+    the feature with the largest gamma, the first of equals, until gamma is that of all features. Labels may be
+    missing, all of them too; soft; or numbers.
+
+    Parameters
+    ----------
+    n_features_to_select : "reduct", "auto", int, float or None
+        "reduct", or "auto": as many as it takes to reach the dependency of all features. A count, a share, or None
+        for half: a shorter search is cut there; a longer wish is filled with features that add nothing, the first
+        columns first, constant ones last.
+    nominal : array of bool, int or names, optional
+        Columns that are nominal although they hold numbers. Categories, text and bools of a data frame always are.
+    similarity : {"std", "range", "gaussian"}
+        How alike two numbers are.
+    t_norm : {"lukasiewicz", "minimum", "product"}
+        Joins the features. Lukasiewicz, the paper's, is fast; the others look at all pairs of rows.
+    implicator : str, optional
+        By default the one that matches the t-norm, see :func:`fuzzy_rough_dependency`.
+    unlabelled_weight : float
+        Multiplies the weight of unlabelled rows in gamma; 0 leaves them out.
+    {target}
+    {missing_label}
+    {n_jobs}
+
+    Attributes
+    ----------
+    ranking_ : array (n_features,)
+        1 for the feature chosen first; features that were never needed share the last rank.
+    support_ : array (n_features,) of bool
+        The features kept, one at least: where no feature is needed, or none helps (a warning says so), it is the
+        first that is not constant.
+    n_features_ : int
+        How many were kept.
+    dependencies_ : array
+        gamma after each feature of the search, in its order.
+    dependency_all_ : float
+        gamma of all features.
+    subsets_ : dict of arrays
+        For each size the search passed, the features chosen so far, in increasing order.
+    {labelled}
+
+    References
+    ----------
+    R. Jensen, S. Vluymans, N. Mac Parthaláin, C. Cornelis, Y. Saeys, "Semi-supervised fuzzy-rough feature
+    selection", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import FuzzyRoughSearch
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> search = FuzzyRoughSearch().fit(X, y)
+    >>> list(search.get_feature_names_out())
+    ['alcohol', 'flavanoids', 'color_intensity', 'hue', 'proline']
+    >>> search.dependencies_.round(3)
+    array([0.18 , 0.691, 0.934, 0.993, 1.   ])
+    >>> FuzzyRoughSearch().fit(X, y.where(y.index % 2 == 0)).n_features_  # every other label is missing
+    7
+    """
+
+    _name = "fuzzy_rough_search"
+    _does = "smallest set that decides the target, FRFS and ssFRFS"
+    _takes = ("hard", "soft", "numbers", "none")
+    _needs_labels = False
+    _takes_nan = True
+    _criterion = "dependency of the target (high is good)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [StrOptions({"reduct"}), *CONSTRAINTS["n_features_to_select"]],
+        "nominal": [None, "array-like"],
+        "similarity": [StrOptions(set(SIMILARITIES))],
+        "t_norm": [StrOptions(set(T_NORMS))],
+        "implicator": [None, StrOptions(set(IMPLICATORS))],
+        "unlabelled_weight": NOT_NEGATIVE,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Literal["reduct", "auto"] | int | float | None = "reduct",
+        nominal: ArrayLike | None = None,
+        similarity: Similarity = "std",
+        t_norm: TNorm = "lukasiewicz",
+        implicator: Implicator | None = None,
+        unlabelled_weight: float = 1.0,
+        target: Target = "auto",
+        missing_label: Any = "auto",
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.nominal = nominal
+        self.similarity = similarity
+        self.t_norm = t_norm
+        self.implicator = implicator
+        self.unlabelled_weight = unlabelled_weight
+        self.target = target
+        self.missing_label = missing_label
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Search the features of ``X``.
+
+        Parameters
+        ----------
+        X : array or data frame (n_rows, n_features)
+            The table; NaN is a missing value.
+        y : array-like, optional
+            What is known of the target.
+        sample_weight : array (n_rows,), optional
+            Weight of each row in the dependency; a row of weight zero is left out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
+        """Read a table, which may hold categories and missing cells, and a target; see ``fit``."""
+        return read_problem(
+            X, y, target=self.target, missing_label=self.missing_label, mixed=True, nominal=self.nominal, **more
+        )
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        n_features = problem.n_features
+        criterion, rows = dependency_criterion(
+            problem,
+            similarity=self.similarity,
+            t_norm=self.t_norm,
+            implicator=self.implicator,
+            unlabelled_weight=self.unlabelled_weight,
+            n_threads=resolve_threads(self.n_jobs),
+        )
+        without = criterion.value
+        path = greedy_search(
+            criterion,
+            np.arange(n_features),
+            direction="forward",
+            stop_size=count,
+            stop_value=criterion.value_all,
+            tie_tolerance=GAMMA_TOLERANCE,
+        )
+        chosen = path.order()
+        dependencies = np.array([step.value for step in path.steps])
+        gains = np.zeros(n_features)
+        gains[chosen] = np.diff(dependencies, prepend=without)
+        if not len(chosen):
+            _warn_nothing_found(criterion.value_all, len(rows))
+        rest = _not_needed(problem.table[rows], chosen.tolist())
+        return Searched(
+            path.subsets,
+            path.values,
+            np.concatenate([chosen, np.asarray(rest, dtype=np.int64)]),
+            gains,
+            (max(1, len(chosen)), "as many as reach the dependency of all features"),
+            attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
+        )
+
+    def _ranks(self, found: Searched) -> NDArray[np.int64]:
+        """Features that were never needed share the last rank."""
+        ranks = super()._ranks(found)
+        return np.minimum(ranks, len(found.values) + 1)
+
+
+def _not_needed(table: NDArray[np.float64], chosen: list[int]) -> list[int]:
+    """The other features, constant ones last."""
+    others = [j for j in range(table.shape[1]) if j not in chosen]
+
+    def is_constant(j: int) -> bool:
+        known = table[~np.isnan(table[:, j]), j]
+        return len(known) == 0 or bool((known == known[0]).all())
+
+    return sorted(others, key=is_constant)
+
+
+def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
+    if dependency_all <= GAMMA_TOLERANCE:
+        warning = InputWarning(
+            "X",
+            f"does not decide y: the dependency on all features is 0. Each of the {n_rows} rows has an equal row "
+            "(missing values equal everything) that is not known to be of its class. One feature is kept so that the "
+            "selection is not empty",
+            "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0",
+        )
+    else:
+        warning = InputWarning(
+            "y",
+            f"needs no feature: without any, the dependency is already that of all features, {dependency_all:.4g}. y "
+            "tells no two rows apart (only one class?). One feature is kept so that the selection is not empty",
+        )
+    warnings.warn(warning, stacklevel=6)

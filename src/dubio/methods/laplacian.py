@@ -1,0 +1,334 @@
+"""The Laplacian score: does a feature vary smoothly over the neighbour graph? The function, the estimator, its null."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from dubio._kernels.leave_one_out import leave_one_out_neighbors
+from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio._sklearn import HasMethods, StrOptions
+from dubio.errors import InputError
+from dubio.graphs.anchor_ratio import anchor_ratio
+from dubio.graphs.anchors import neighbor_anchors
+from dubio.graphs.nearest_rows import Route
+from dubio.graphs.neighbors import Kernel, Symmetry, heat, neighbor_graph, read_graph
+from dubio.graphs.quadratic import laplacian_ratio
+from dubio.methods.base import ScoreSelector
+from dubio.methods.parameters import Count, documented
+from dubio.problem import Problem
+from dubio.ranking import Scored
+from dubio.significance.graph_null import GraphNull, RatioForms
+from dubio.significance.permutation import SCREEN, permutation_pvalues
+from dubio.tables.matrix import Matrix
+
+#: The test is quadratic in the rows: of longer tables a random sample of rows is tested.
+MAX_TESTED_ROWS = 4000
+#: Values (features x rows x neighbours) of the neighbour lists held at a time.
+_BLOCK = 4_000_000
+#: Permutations are tried in rounds of this many; a feature is settled when enough of them did as well.
+_ROUND, _ENOUGH = 125, 30
+
+
+@documented
+def laplacian_score(
+    X: ArrayLike,
+    *,
+    n_neighbors: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    kernel: Kernel = "squared",
+    graph: Any = None,
+    symmetry: Symmetry = "or",
+    neighbors: Route = "exact",
+    n_anchors: int = 2000,
+    standardize: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    r"""Laplacian score of every feature: does it vary smoothly over the neighbour graph? (low is good)
+
+    .. math:: LS_r = \frac{\tilde f_r^T L \tilde f_r}{\tilde f_r^T D \tilde f_r}, \qquad
+              S_{ij} = e^{-\|x_i - x_j\|^2 / t} \text{ for neighbours}, \quad L = D - S,
+
+    with :math:`\tilde f_r` the feature less its D-weighted mean.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix (n, d)
+        The table.
+    n_neighbors : int
+        Neighbours of each row, itself not counted.
+    t : float or "mean"
+        Width of the kernel; "mean" takes the mean over the edges.
+    kernel : {"squared", "linear"}
+        ``exp(-d^2/t)`` as in [1]_ and [3]_, or ``exp(-d/t)`` as printed in [2]_. The rankings differ.
+    graph : sparse matrix or transformer, optional
+        Weights of your own, or a scikit-learn neighbours transformer that chooses the neighbours.
+    symmetry : {"or", "and"}
+        Whether an edge needs one end or both ends to choose the other.
+    {neighbors}
+    {n_anchors}
+    {standardize}
+    {random_state}
+    {n_jobs}
+
+    Returns
+    -------
+    scores : array (d,)
+        ``inf`` for a constant feature.
+
+    References
+    ----------
+    .. [1] X. He, D. Cai and P. Niyogi (2005). Laplacian score for feature selection. NIPS.
+    .. [2] G. Doquire and M. Verleysen (2012). Handling imprecise labels in feature selection with graph Laplacian.
+    .. [3] G. Doquire and M. Verleysen (2013). A graph Laplacian based approach to semi-supervised feature selection
+       for regression problems. Neurocomputing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import laplacian_score
+    >>> rng = np.random.default_rng(0)
+    >>> group = np.repeat([0.0, 5.0], 50)
+    >>> X = np.column_stack([group + rng.normal(size=100), rng.normal(size=100)])
+    >>> laplacian_score(X).argmin()  # the feature that has structure
+    np.int64(0)
+    """
+    method = LaplacianScore(
+        n_neighbors=n_neighbors,
+        t=t,
+        kernel=kernel,
+        graph=graph,
+        symmetry=symmetry,
+        neighbors=neighbors,
+        n_anchors=n_anchors,
+        standardize=standardize,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    return method.scores_of(X)
+
+
+@documented
+class LaplacianScore(ScoreSelector):
+    """Unsupervised: keep the features that vary smoothly over the neighbour graph (see :func:`laplacian_score`).
+
+    The function takes X as it is; the estimator scales its columns first unless ``standardize=False``.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors : int
+        Neighbours of each row.
+    t : float or "mean"
+        Width of the kernel.
+    kernel : {"squared", "linear"}
+        ``exp(-d^2/t)`` or ``exp(-d/t)``.
+    graph : sparse matrix or transformer, optional
+        A graph of your own in place of the neighbours.
+    symmetry : {"or", "and"}
+        How directed neighbours become edges.
+    {neighbors}
+    {n_anchors}
+    {standardize}
+    {random_state}
+    {n_jobs}
+
+    Attributes
+    ----------
+    {scores}
+        Low scores are good; ``inf`` for a constant feature.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import LaplacianScore
+    >>> X, _ = load_iris(return_X_y=True, as_frame=True)
+    >>> list(LaplacianScore(n_features_to_select=2).fit(X).get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _name = "laplacian"
+    _does = "smooth over neighbours; labels are not used"
+    _takes = ("none", "hard", "soft", "numbers")
+    _target = "none"
+    _needs_labels = False
+    _takes_sparse = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions({"squared", "linear"})],
+        "graph": [None, "sparse matrix", HasMethods("fit_transform")],
+        "symmetry": [StrOptions({"or", "and"})],
+        "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        n_neighbors: int = 5,
+        t: float | Literal["mean"] = 1.0,
+        kernel: Kernel = "squared",
+        graph: Any = None,
+        symmetry: Symmetry = "or",
+        neighbors: Route = "exact",
+        n_anchors: int = 2000,
+        standardize: bool = True,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.t = t
+        self.kernel = kernel
+        self.graph = graph
+        self.symmetry = symmetry
+        self.neighbors = neighbors
+        self.n_anchors = n_anchors
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _score(self, problem: Problem) -> Scored:
+        space, X = self._space(problem), problem.X
+        if self.graph is not None:
+            if self.neighbors != "exact":
+                raise InputError(
+                    "graph", f"is given together with neighbors={self.neighbors!r}", "a graph of your own has its edges"
+                )
+            return Scored(laplacian_ratio(read_graph(self.graph, space, **self._graph_options), X))
+        options = {**self._graph_options, "n_neighbors": self.n_neighbors, "random_state": self.random_state}
+        options["n_jobs"] = self.n_jobs
+        if self.neighbors == "anchors":
+            return estimated(*anchor_ratio(neighbor_anchors(space, n_anchors=self.n_anchors, **options), X))
+        graph = neighbor_graph(space, approximate=self.neighbors == "approximate", **options)
+        return Scored(laplacian_ratio(graph, X))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        """Of each feature on the graph of all others; on a graph given by the user, on that one."""
+        space = self._space(problem)
+        if self.graph is not None:
+            null = GraphNull(read_graph(self.graph, space, **self._graph_options), problem.X)
+            return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
+        return leave_one_out_pvalues(
+            space, n_neighbors=self.n_neighbors, random_state=self._seed, n_jobs=self.n_jobs, **self._graph_options
+        )
+
+    def _space(self, problem: Problem) -> Matrix:
+        return problem.standardized if self.standardize else problem.X
+
+    @property
+    def _graph_options(self) -> dict[str, Any]:
+        return {"t": self.t, "kernel": self.kernel, "symmetry": self.symmetry}
+
+
+def estimated(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> Scored:
+    """Scores that are estimates from sampled rows, with their standard errors."""
+    return Scored(scores, {"std_error": errors}, {"scores_std_error_": errors})
+
+
+def leave_one_out_pvalues(
+    space: Matrix,
+    *,
+    n_neighbors: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    kernel: Kernel = "squared",
+    symmetry: Symmetry = "or",
+    n_permutations: int = 1000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """p-value of every feature's Laplacian score on the neighbour graph of all *other* features.
+
+    On a graph that a feature helped to build it always looks smooth (99 % false positives); on one built without it, a
+    feature that has nothing to do with the others looks like any permutation of itself.
+
+    Parameters
+    ----------
+    space : array (n, d)
+        The features in the scale distances are taken in.
+    n_neighbors, t, kernel, symmetry
+        Of the graphs, as in :func:`~dubio.laplacian_score`.
+    n_permutations : int
+        Permutations of a feature that the closed-form moments do not show to be ordinary.
+    random_state : int
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    pvalues : array (d,)
+        1 for constant features, and for a table of a single feature.
+    """
+    X = np.asarray(space.toarray() if sparse.issparse(space) else space, dtype=np.float64)
+    if len(X) > MAX_TESTED_ROWS:
+        X = X[np.random.default_rng([random_state, 3]).permutation(len(X))[:MAX_TESTED_ROWS]]
+    X = np.ascontiguousarray(X - X.mean(axis=0))
+    n, d = X.shape
+    k = min(n_neighbors, n - 1)
+    if d < 2 or n < 4:
+        return np.ones(d)
+    threads = resolve_threads(n_jobs)
+    pvalues: list[list[float]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a kernel that is too narrow was reported by the score itself
+        for first, last in chunks(d, max(1, _BLOCK // (n * k))):
+            neighbors = np.empty((last - first, n, k), dtype=np.int64)
+            squared = np.empty((last - first, n, k))
+
+            def search(start: int, stop: int, first: int = first, out: tuple = (neighbors, squared)) -> None:
+                leave_one_out_neighbors(X, first, start, stop, *out)
+
+            def test(start: int, stop: int, first: int = first, lists: tuple = (neighbors, squared)) -> list[float]:
+                found = []
+                for r in range(start, stop):
+                    distances = lists[1][r] if kernel == "squared" else np.sqrt(lists[1][r])
+                    graph = _graph(lists[0][r], distances, symmetry)
+                    graph.data = heat(graph.data, t)
+                    rng = np.random.default_rng([random_state, 4, first + r])
+                    found.append(_pvalue(graph, X[:, first + r], n_permutations, rng))
+                return found
+
+            run_chunks(search, chunks(n, 64), threads)
+            pvalues += run_chunks(test, chunks(last - first, 8), threads)
+    return np.concatenate(pvalues)
+
+
+def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetry: Symmetry) -> sparse.csr_array:
+    """Symmetric graph of distances from neighbour lists; a distance of zero is an edge like any other."""
+    n, k = neighbors.shape
+    rows = np.repeat(np.arange(n), k)
+    columns = neighbors.ravel()
+    keys = np.concatenate([rows * n + columns, columns * n + rows])
+    unique, position, count = np.unique(keys, return_index=True, return_counts=True)
+    if symmetry == "and":
+        unique, position = unique[count == 2], position[count == 2]
+    data = np.concatenate([distances.ravel(), distances.ravel()])[position]
+    indptr = np.searchsorted(unique, np.arange(n + 1) * n)
+    return sparse.csr_array((data, unique % n, indptr), shape=(n, n))
+
+
+def _pvalue(graph: sparse.csr_array, f: NDArray[np.float64], n_permutations: int, rng: np.random.Generator) -> float:
+    """Share of permutations of ``f`` that are as smooth on the graph; from closed-form moments if surely ordinary."""
+    if graph.nnz == 0 or (f == f[0]).all():
+        return 1.0
+    column = f[:, None]
+    observed = laplacian_ratio(graph, column)
+    quick = float(RatioForms.of_laplacian(graph).pvalues(column, observed)[0])
+    if quick > SCREEN:
+        return quick
+    hits = done = 0
+    while done < n_permutations and hits < _ENOUGH:
+        batch = min(_ROUND, n_permutations - done)
+        shuffled = rng.permuted(np.repeat(column, batch, axis=1), axis=0)
+        hits += int((laplacian_ratio(graph, shuffled) <= observed * (1 + 1e-10)).sum())
+        done += batch
+    return (hits + 1) / (done + 1)

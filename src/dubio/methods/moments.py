@@ -1,0 +1,204 @@
+"""Methods that need class moments alone, so that they take a table at once, by blocks, or spread over machines."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from dubio.counts import resolve_count
+from dubio.errors import InputError
+from dubio.methods.base import ScoreSelector
+from dubio.moments.class_moments import ClassMoments, problem_moments
+from dubio.moments.dask_moments import dask_moments
+from dubio.moments.running import RunningMoments
+from dubio.problem import Problem, read_problem
+from dubio.ranking import Answer, Ranking, Scored, default_names, rank_scores
+from dubio.supervision import OfClasses
+from dubio.tables.matrix import is_dask
+
+
+class MomentSelector(ScoreSelector):
+    """A selector whose scores are a function of class moments: ``fit``, ``partial_fit`` and ``merge`` agree.
+
+    A subclass gives :meth:`_score_moments`.
+    """
+
+    _takes_sparse = True
+    _checks_values_itself = True
+    _scores_are_independent = True
+
+    #: Moments of all rows seen; None where the fit was not by moments.
+    _running: RunningMoments | None = None
+
+    @abstractmethod
+    def _score_moments(self, moments: ClassMoments) -> Scored:
+        """Scores from the moments of at least two classes."""
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Add a block of rows; afterwards all is as if ``fit`` had seen all blocks at once (to 1e-10).
+
+        A class may first appear in any block. ``scores_`` and the ranking are there as soon as two classes are. A
+        block that raises leaves the selector as it was.
+
+        Parameters
+        ----------
+        X : array-like or CSR matrix (n, d)
+        y : array-like (n,) or (n, classes)
+            Classes or memberships of these rows. Columns of memberships mean the same in every block.
+        sample_weight : array-like (n,), optional
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_iris
+        >>> from dubio import FisherScore
+        >>> X, y = load_iris(return_X_y=True)  # sorted by class: the third one comes last
+        >>> blocks = FisherScore()
+        >>> for start in range(0, 150, 40):
+        ...     blocks = blocks.partial_fit(X[start : start + 40], y[start : start + 40])
+        >>> np.allclose(blocks.scores_, FisherScore().fit(X, y).scores_, rtol=1e-10)
+        True
+        """
+        self._check_parameters()
+        if y is None:
+            self._raise_no_target()
+        running = self._running
+        problem = read_problem(
+            X,
+            y,
+            missing_label=getattr(self, "missing_label", "auto"),
+            sample_weight=sample_weight,
+            accept_sparse=True,
+            check_values=False,
+            is_block=True,
+        )
+        self._require_kind(problem)
+        if running is not None:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        moments = problem_moments(problem, first_row=0 if running is None else running.n_rows)
+        block = RunningMoments.of_block(_classes_of(problem), moments)
+        return self._fit_running(block if running is None else running.merge(block), problem.names, problem.n_features)
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows another selector of the same kind was fitted on, by blocks or at once.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from dubio import FisherScore
+        >>> X, y = load_iris(return_X_y=True)
+        >>> one, two = FisherScore().partial_fit(X[:60], y[:60]), FisherScore().partial_fit(X[60:], y[60:])
+        >>> one.merge(two).scores_.round(2)
+        array([ 1.62,  0.67, 16.06, 13.06])
+        """
+        if type(other) is not type(self):
+            raise InputError(
+                "other", f"is a {type(other).__name__}", f"only another {type(self).__name__} can be merged"
+            )
+        mine, theirs = self._running, other._running
+        if mine is None or theirs is None:
+            raise InputError("other", "cannot be merged", "both selectors must have seen rows (fit or partial_fit)")
+        names = [getattr(one, "feature_names_in_", None) for one in (self, other)]
+        shown = [list(default_names(one.n_features_in_) if n is None else n) for one, n in zip((self, other), names)]
+        if shown[0] != shown[1] or (names[0] is None) != (names[1] is None):
+            raise InputError(
+                "other",
+                f"saw different features: {_some(shown[1])}, and this selector {_some(shown[0])}",
+                "merge selectors of the same table",
+            )
+        return self._fit_running(mine.merge(theirs), None if names[0] is None else list(names[0]), self.n_features_in_)
+
+    def fit_moments(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
+        """Take the moments of a whole table, however they were summed: by a stream, on a cluster.
+
+        Parameters
+        ----------
+        running : RunningMoments
+            Moments of all rows.
+        names : list or None
+            Names of the columns.
+        n_features : int
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        running.require_two_classes()
+        return self._fit_running(running, names, n_features)
+
+    def _fit(self, X: Any, y: Any, **more: Any) -> Self:
+        weights = more.pop("sample_weight", None)
+        if is_dask(X) and not any(value is not None for value in more.values()):
+            columns = getattr(X, "columns", None)
+            names = None if columns is None else list(columns)
+            running = dask_moments(X, y, weights, missing_label=getattr(self, "missing_label", "auto"))
+            return self.fit_moments(running, names, int(X.shape[1]) if names is None else len(names))
+        return super()._fit(X, y, sample_weight=weights, **more)
+
+    def _score(self, problem: Problem) -> Scored:
+        moments = problem_moments(problem)
+        scored = self._score_moments(moments)
+        running = RunningMoments.of_block(_classes_of(problem), moments)
+        return Scored(scored.scores, scored.columns, {**scored.attributes, "_running": running})
+
+    def _is_ready(self, running: RunningMoments) -> bool:
+        """Whether there is anything to rank by yet."""
+        return running.has_two_classes
+
+    def _require_kind(self, problem: Problem) -> None:
+        """Raise unless a block holds a kind of labels that the method takes."""
+        known = problem.supervision
+        if known.kind not in self._takes:
+            raise InputError("y", f"cannot be used: {known.given}", f"{type(self).__name__} needs one label per row")
+
+    def _fit_running(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
+        """Rank by the moments so far; before a second class is seen there is nothing to rank by."""
+        if self.n_features_to_select == "auto":  # type: ignore[attr-defined]
+            raise InputError(
+                "n_features_to_select",
+                "='auto' shuffles the labels of the whole table, and the moments of blocks or of a Dask table keep no "
+                "rows",
+                "give a count, a share or None",
+            )
+        count, reason = resolve_count(self.n_features_to_select, n_features)  # type: ignore[attr-defined]
+        answer = None
+        if self._is_ready(running):
+            scored = self._score_moments(running.moments)
+            ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
+            texts = names is not None and all(isinstance(name, str) for name in names)
+            labels = np.asarray(names, dtype=object) if texts else default_names(n_features)
+            direction = self._lower_is_better
+            support = ranking <= count
+            answer = Answer(
+                Ranking(labels, scored.scores, direction, ranking, support, type(self).__name__, reason),
+                scored.attributes,
+            )
+        self._assign_shape(names, n_features)
+        self._running = running
+        self.classes_ = running.classes
+        self.n_labelled_ = running.n_labelled
+        self.n_unlabelled_ = running.n_rows - running.n_labelled
+        if answer is not None:
+            self._keep(answer)
+        return self
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "scores_")
+
+
+def _classes_of(problem: Problem) -> OfClasses:
+    known = problem.supervision
+    assert isinstance(known, OfClasses)
+    return known
+
+
+def _some(names: list[Any]) -> str:
+    return f"{len(names)} ({', '.join(map(str, names[:4]))}{', ...' if len(names) > 4 else ''})"

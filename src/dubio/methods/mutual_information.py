@@ -1,0 +1,421 @@
+"""Rank and search by k-NN mutual information with classes that may be soft, wrong or missing (LNT)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from dubio._kernels.threads import resolve_threads
+from dubio._sklearn import Interval, StrOptions
+from dubio.counts import clip_neighbors
+from dubio.errors import InputError
+from dubio.information import InformationCriterion, univariate_mutual_information
+from dubio.information.groups import Groups
+from dubio.methods.base import ScoreSelector, Searched, SearchSelector
+from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, Count, documented
+from dubio.noise import NoiseModel, NoiseTracker
+from dubio.problem import Problem
+from dubio.progress import lines_of, listening
+from dubio.ranking import Scored, rank_in_order
+from dubio.search import MAX_ROWS, SearchPath, SearchStep, SubsetDistances, check_row_limit, greedy_search
+from dubio.search.greedy import Direction
+from dubio.significance.subsets import smallest_sufficient_size
+from dubio.supervision import OfClasses
+from dubio.tables.scaling import varying_columns
+
+#: The parameters that both methods have.
+_SHARED: dict[str, list[Any]] = {
+    "label_noise": ["boolean"],
+    "n_init": AT_LEAST_ONE,
+    "noise_max_iter": AT_LEAST_ONE,
+    "noise_tol": NOT_NEGATIVE,
+    "slack": [Interval(Real, 0, 1, closed="left")],
+    "jitter": NOT_NEGATIVE,
+}
+
+
+@documented
+class MutualInformationRanking(ScoreSelector):
+    """Rank features one by one by their mutual information with a class, when labels may be wrong.
+
+    The estimators of :class:`MutualInformationSearch` on single features: it sees any relation of one feature with
+    the class, and neither redundancy nor features that only tell something together. On one feature neighbours are
+    found by sorting, so wide tables are no trouble. With ``label_noise=True`` the noise model is estimated once, on
+    all features together.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    label_noise : bool, default=True
+        Doubt hard labels. This keeps 12 bytes per pair of rows; without it nothing of that size is needed.
+    n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol, standardize, missing_label, max_rows
+        See :class:`MutualInformationSearch`.
+    random_state : int, RandomState or None, default=0
+        Seed of the jitter and of the restarts.
+    {n_jobs}
+
+    Attributes
+    ----------
+    scores_ : array (n_features,)
+        Mutual information in nats, high is good; ``-inf`` for a constant feature.
+    noise_model_ : NoiseModel or None
+        The noise model on all features; None if nothing was estimated.
+    {scores}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import MutualInformationRanking
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> list(MutualInformationRanking(n_features_to_select=2, random_state=0).fit(X, y).get_feature_names_out())
+    ['flavanoids', 'od280/od315_of_diluted_wines']
+    """
+
+    _name = "mutual_information"
+    _does = "information of one feature on classes that may be wrong, LNT"
+    _lower_is_better = False
+    _n_permutations = 200  # each estimates the noise anew
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _SHARED
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        label_noise: bool = True,
+        n_neighbors: int = 8,
+        n_neighbors_noise: int = 3,
+        n_init: int = 5,
+        slack: float = 0.5,
+        jitter: float = 1e-3,
+        noise_max_iter: int = 50,
+        noise_tol: float = 1e-3,
+        standardize: bool = True,
+        missing_label: Any = "auto",
+        max_rows: int = MAX_ROWS,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.label_noise = label_noise
+        self.n_neighbors = n_neighbors
+        self.n_neighbors_noise = n_neighbors_noise
+        self.n_init = n_init
+        self.slack = slack
+        self.jitter = jitter
+        self.noise_max_iter = noise_max_iter
+        self.noise_tol = noise_tol
+        self.standardize = standardize
+        self.missing_label = missing_label
+        self.max_rows = max_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _score(self, problem: Problem) -> Scored:
+        scene = Scene(self, problem)
+        scores = np.full(problem.n_features, -np.inf)
+        scores[scene.varying], model = scene.information_of_each()
+        return Scored(scores, attributes={"noise_model_": model})
+
+
+@documented
+class MutualInformationSearch(SearchSelector):
+    """Greedy search for the features that together tell most about a class, when labels may be wrong.
+
+    Backward search removes, one at a time, the feature without which the mutual information of the rest with the
+    class is largest. With ``label_noise=True`` the labels are taken as noisy copies of the true classes: before each
+    step the probability of every true class of every row is estimated (:func:`dubio.estimate_memberships`), and the
+    noise-tolerant mutual information of equation 19 is used (LNT-BW, Algorithm 2 of the paper [1]_).
+    ``label_noise=False`` is the plain search (BW).
+
+    Soft labels (2-D ``y``) go straight into the noise-tolerant estimator: they already express uncertainty.
+    Rows without a label take part with memberships estimated by the noise model; with ``label_noise=False`` they are
+    left out.
+
+    The search keeps one n x n array of float64 distances and, with label noise, as many int32 neighbours: 12 bytes
+    per pair of rows. For wide tables use ``prescreen``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, or None for half. "auto": the smallest subset whose mutual information is not significantly
+        below the best (:func:`~dubio.significance.smallest_sufficient_size`).
+    alpha : float, default=0.05
+        With "auto": level of that test.
+    label_noise : bool, default=True
+        Doubt hard labels.
+    direction : {"backward", "forward"}, default="backward"
+        Backward starts with all the information there is, which the noise model needs.
+    n_neighbors : int, default=8
+        k of the mutual information.
+    n_neighbors_noise : int, default=3
+        k of the noise model's densities. With more, small classes are swallowed by large ones.
+    n_init : int, default=5
+        Restarts of the noise model.
+    slack : float, default=0.5
+        See :func:`dubio.noise_tolerant_mutual_information`.
+    jitter : float, default=1e-3
+        Standard deviation of the Gaussian noise added (to a copy, for the search only) against ties, in units of a
+        standardised feature. Among a few discrete features the jitter decides.
+    reestimate : {"step", "once"}, default="step"
+        Fit the noise model anew on each subset, or once on all features.
+    prescreen : int, optional
+        Search only among this many features, the best by their own mutual information
+        (:class:`MutualInformationRanking`).
+    noise_max_iter, noise_tol
+        When a restart of the noise model stops, see :func:`dubio.estimate_memberships`.
+    {standardize}
+    {missing_label}
+    {max_rows}
+    random_state : int, RandomState or None, default=0
+        Seed of the jitter and of the restarts.
+    {n_jobs}
+    verbose : int, default=0
+        1 prints a line after each step.
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        The features of the subset of each size, as column indices.
+    values_ : dict of int to float
+        Mutual information (nats) of each of these subsets, as estimated when it was chosen.
+    ranking_ : array (n_features,)
+        1 = best: the last to be removed, the first to be added. Features left out by ``prescreen`` follow, by their own
+        mutual information; constant ones come last and are in no subset.
+    noise_model_ : NoiseModel or None
+        Memberships, error rates and objectives on the chosen subset; None if nothing was estimated.
+    history_ : tuple of SearchStep
+        Every step: what was tried and what it was worth. Of a candidate that could not win, the value may be an upper
+        bound.
+    support_, n_features_
+        The features chosen, and how many.
+
+    References
+    ----------
+    .. [1] B. Frenay, G. Doquire and M. Verleysen (2014). Estimating mutual information for feature selection in the
+       presence of label noise. Computational Statistics and Data Analysis 71, 832-848.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import MutualInformationSearch
+    >>> from dubio.supervision import flip_labels
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> noisy = flip_labels(y, 0.2, random_state=0)  # every fifth label is wrong
+    >>> search = MutualInformationSearch(n_features_to_select=2, random_state=0).fit(X, noisy)
+    >>> list(search.get_feature_names_out())
+    ['alcohol', 'flavanoids']
+    >>> search.subsets_[3], round(search.values_[3], 1)
+    (array([ 0,  6, 10]), 0.8)
+    """
+
+    _name = "mutual_information_search"
+    _does = "subsets with most information on classes that may be wrong, LNT"
+    _criterion = "mutual information (high is good)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_SHARED,
+        "direction": [StrOptions({"backward", "forward"})],
+        "reestimate": [StrOptions({"step", "once"})],
+        "prescreen": [None, *AT_LEAST_ONE],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        label_noise: bool = True,
+        direction: Direction = "backward",
+        n_neighbors: int = 8,
+        n_neighbors_noise: int = 3,
+        n_init: int = 5,
+        slack: float = 0.5,
+        jitter: float = 1e-3,
+        reestimate: Literal["step", "once"] = "step",
+        prescreen: int | None = None,
+        noise_max_iter: int = 50,
+        noise_tol: float = 1e-3,
+        standardize: bool = True,
+        missing_label: Any = "auto",
+        max_rows: int = MAX_ROWS,
+        random_state: int | np.random.RandomState | None = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.label_noise = label_noise
+        self.direction = direction
+        self.n_neighbors = n_neighbors
+        self.n_neighbors_noise = n_neighbors_noise
+        self.n_init = n_init
+        self.slack = slack
+        self.jitter = jitter
+        self.reestimate = reestimate
+        self.prescreen = prescreen
+        self.noise_max_iter = noise_max_iter
+        self.noise_tol = noise_tol
+        self.standardize = standardize
+        self.missing_label = missing_label
+        self.max_rows = max_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        if self.prescreen is not None and self.prescreen < (count or 1):
+            raise InputError(
+                "prescreen",
+                f"={self.prescreen} features are searched, fewer than the {count} to select",
+                "raise prescreen or give a smaller n_features_to_select",
+            )
+        scene = Scene(self, problem)
+        searched, screened = np.arange(len(scene.varying)), np.empty(0, dtype=np.int64)
+        if self.prescreen is not None and self.prescreen < len(searched):
+            order = np.argsort(-scene.information_of_each()[0], kind="stable")
+            searched, screened = np.sort(order[: self.prescreen]), order[self.prescreen :]
+        columns = scene.varying[searched]
+        distances = scene.distances(searched)
+        path = self._walk(scene, distances, problem.feature_names[columns])
+        sufficient = None
+        if count is None:
+            sufficient = self._sufficient(path, scene, distances)
+        constant = np.setdiff1d(np.arange(problem.n_features), scene.varying)
+        best_first = np.concatenate([columns[path.order()], scene.varying[screened], constant])
+        values = {size: path.values[size] for size in sorted(path.values)}
+        ranks = rank_in_order(best_first)
+        model = None
+        if scene.tracker is not None:
+            kept = ranks <= (count if sufficient is None else sufficient[0])
+            distances.start(np.flatnonzero(kept[columns]))
+            model = scene.tracker.fit(distances)
+        history = tuple(
+            replace(step, feature=int(columns[step.feature]), candidates=columns[step.candidates])
+            for step in path.steps
+        )
+        return Searched(
+            {size: columns[path.subsets[size]] for size in sorted(path.subsets)},
+            values,
+            best_first,
+            np.array([values.get(int(rank), -np.inf) for rank in ranks]),
+            sufficient,
+            attributes={"history_": history, "noise_model_": model},
+        )
+
+    def _kept(self, found: Searched, count: int) -> NDArray[np.bool_]:
+        return rank_in_order(found.best_first) <= count
+
+    def _walk(self, scene: Scene, distances: SubsetDistances, names: NDArray[Any]) -> SearchPath:
+        """The greedy search; stopped by the user, it says what is known by then."""
+        criterion = InformationCriterion(
+            distances, scene.memberships_of, n_neighbors=scene.n_neighbors, slack=self.slack
+        )
+        began, steps = time.perf_counter(), list[SearchStep]()
+        try:
+            with listening(lines_of(type(self).__name__) if self.verbose else None):
+                return greedy_search(criterion, np.arange(len(names)), direction=self.direction, on_step=steps.append)
+        except KeyboardInterrupt:
+            moved = ", ".join(str(names[step.feature]) for step in steps) or "nothing"
+            total = len(names) - 1 if self.direction == "backward" else len(names)
+            verb = "removed" if self.direction == "backward" else "added"
+            raise KeyboardInterrupt(
+                f"{type(self).__name__} was stopped after {len(steps)} of {total} steps "
+                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To be "
+                "faster: prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
+            ) from None
+
+    def _sufficient(self, path: SearchPath, scene: Scene, distances: SubsetDistances) -> tuple[int, str]:
+        """The smallest sufficient size; all subsets are compared under the labels as the best of them shows them."""
+        best = max(path.values, key=lambda size: (path.values[size], -size))
+        distances.start(path.subsets[best])
+        memberships = scene.memberships_of(distances)
+
+        def row_values(subset: NDArray[np.int64]) -> NDArray[np.float64]:
+            criterion = InformationCriterion(
+                distances, lambda _: memberships, n_neighbors=scene.n_neighbors, slack=self.slack
+            )
+            return criterion.row_values(subset)
+
+        return smallest_sufficient_size(path.subsets, path.values, row_values, larger_is_better=True, alpha=self.alpha)
+
+
+class Scene:
+    """What both methods work on: the rows that count, scaled and jittered; the features that vary; the labels."""
+
+    def __init__(self, method: MutualInformationRanking | MutualInformationSearch, problem: Problem) -> None:
+        if not method.label_noise:
+            problem = problem.labelled
+        supervision = problem.supervision
+        assert isinstance(supervision, OfClasses)
+        supervision.require_two_rows_per_class()
+        n = problem.n_rows
+        self._method, self._supervision = method, supervision
+        self.n_neighbors = clip_neighbors(method.n_neighbors, n - 1)
+        self.n_threads = resolve_threads(method.n_jobs)
+        random_state = check_random_state(method.random_state)
+        self.varying = varying_columns(problem.table, supervision.labelled)
+        table = problem.space(method.standardize)[:, self.varying]
+        self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)
+        self.tracker: NoiseTracker | None = None
+        in_doubt = supervision.kind == "hard" or supervision.n_unlabelled > 0
+        if method.label_noise and in_doubt:
+            check_row_limit(n, method.max_rows)
+            self.tracker = NoiseTracker(
+                supervision,
+                n_neighbors=clip_neighbors(method.n_neighbors_noise, n - 1, "n_neighbors_noise"),
+                n_init=method.n_init,
+                max_iter=method.noise_max_iter,
+                tol=method.noise_tol,
+                random_state=random_state,
+                once=getattr(method, "reestimate", "once") == "once",
+            )
+
+    def distances(self, features: NDArray[np.int64]) -> SubsetDistances:
+        """Distances that follow subsets of some of the varying features."""
+        return SubsetDistances(self.table[:, features], n_threads=self.n_threads, max_rows=self._method.max_rows)
+
+    def memberships_of(self, distances: SubsetDistances) -> NDArray[np.float64]:
+        """Memberships as given, or estimated on the current subset."""
+        return self._supervision.memberships if self.tracker is None else self.tracker(distances)
+
+    def information_of_each(self) -> tuple[NDArray[np.float64], NoiseModel | None]:
+        """Mutual information of each varying feature alone, and the noise model on all of them."""
+        every = np.arange(self.table.shape[1])
+        memberships, model = self._supervision.memberships, None
+        if self.tracker is not None:
+            distances = self.distances(every)
+            distances.start(every)
+            model = self.tracker.fit(distances)
+            memberships = model.memberships
+        scores = univariate_mutual_information(
+            np.ascontiguousarray(self.table.T),
+            every,
+            Groups(memberships),
+            n_neighbors=self.n_neighbors,
+            slack=self._method.slack,
+            n_threads=self.n_threads,
+        )
+        return scores, model
+
+
+def _against_ties(
+    table: NDArray[np.float64],
+    memberships: NDArray[np.float64],
+    jitter: float,
+    random_state: np.random.RandomState,
+) -> NDArray[np.float64]:
+    """Add Gaussian noise, drawn for the rows in sorted order: the order they are given in does not matter."""
+    if jitter == 0:
+        return table
+    order = np.lexsort((*memberships.T, *table.T))
+    noise = np.empty(table.shape)
+    noise[order] = random_state.normal(scale=jitter, size=table.shape)
+    return table + noise

@@ -1,0 +1,207 @@
+"""Search for the features in which a row's nearest rows tell its class, or its number."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._kernels.threads import resolve_threads
+from dubio._sklearn import StrOptions
+from dubio.counts import clip_neighbors
+from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
+from dubio.methods.base import Searched, SearchSelector
+from dubio.methods.parameters import Count, documented
+from dubio.noise.audit import Engine
+from dubio.noise.audit_record import LabelAudit
+from dubio.noise.cleaning import clean_labels
+from dubio.problem import Problem
+from dubio.progress import lines_of, listening
+from dubio.search import MAX_ROWS, SearchPath, SubsetDistances, best_subsets, check_row_limit, greedy_search
+from dubio.search.combine import order_by_presence
+from dubio.significance.subsets import smallest_sufficient_size
+from dubio.supervision import Classes, Numbers, OfClasses
+from dubio.tables.scaling import varying_columns
+
+
+@documented
+class NeighborSearch(SearchSelector):
+    """Greedy search on the leave-one-out k-NN cross-entropy of the classes, with doubtful labels cleaned first.
+
+    A subset of features is good if the nearest other rows in it predict a row's class (a number: if their mean
+    predicts it). Hard labels are audited before the search (:func:`dubio.audit_labels`), so that wrong ones do not
+    lead it astray; soft labels already express uncertainty and are taken as they are. Rows without a label are left out
+    of the search.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, or None for half. "auto": the smallest subset whose criterion is not significantly worse than
+        the best (:func:`~dubio.significance.smallest_sufficient_size`); one feature, with a warning, if no subset is
+        better than none.
+    alpha : float, default=0.05
+        With "auto": level of that test.
+    direction : {"both", "forward", "backward"}, default="both"
+        ``"both"`` searches forward and backward and keeps, for each size, the subset with the better value.
+    n_neighbors : int, default=15
+        Neighbours that predict a row.
+    clean : {"confident", "pooled", "lnt"} or None, default="confident"
+        What to do about wrong labels: leave out rows whose label confident learning doubts; weigh every class by its
+        posterior under a uniform flip rate, or by that of the LNT noise model; or trust the labels.
+    {target}
+    {experts}
+    {n_folds}
+    {standardize}
+    {missing_label}
+    {max_rows}
+    random_state : int or None, default=0
+        Seed of the audit, and of the order in which equally distant rows are taken. The order of the rows of the
+        table does not matter.
+    {n_jobs}
+    verbose : int, default=0
+        1 prints a line after each fold of the audit and each step of the search.
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        The features of the best subset of each size, as column indices. With ``direction="both"`` they need not be
+        nested. Constant features are in none.
+    values_ : dict of int to float
+        The criterion of each: class-balanced cross-entropy in nats, or mean squared error. Low is good.
+    ranking_ : array (n_features,)
+        1 = best: by the number of the subsets a feature is in. With one direction it is the order of the search.
+    support_, n_features_
+        ``subsets_[n_features_]``, and its size.
+    audit_ : LabelAudit or None
+        What was thought of the labels.
+    used_rows_ : array of int
+        The rows the search used.
+    paths_ : dict of str to SearchPath
+        The searches themselves, by direction.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import NeighborSearch
+    >>> from dubio.supervision import flip_labels
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> noisy = flip_labels(y, 0.2, random_state=0)
+    >>> search = NeighborSearch(n_features_to_select=3).fit(X, noisy)
+    >>> sorted(search.get_feature_names_out())
+    ['color_intensity', 'flavanoids', 'od280/od315_of_diluted_wines']
+    >>> int((search.audit_.suggested == y).sum()) > int((noisy == y).sum())
+    True
+    """
+
+    _name = "neighbor_search"
+    _does = "subsets in which near rows tell the target; wrong labels cleaned"
+    _takes = ("hard", "soft", "numbers")
+    _criterion = "loss of the nearest neighbours (low is good)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions({"both", "forward", "backward"})],
+        "clean": [StrOptions({"confident", "pooled", "lnt"}), None],
+        "random_state": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        direction: Literal["both", "forward", "backward"] = "both",
+        n_neighbors: int = 15,
+        clean: Engine | None = "confident",
+        target: Literal["auto", "classes", "numbers"] = "auto",
+        experts: Any = None,
+        n_folds: int = 5,
+        standardize: bool = True,
+        missing_label: Any = "auto",
+        max_rows: int = MAX_ROWS,
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.direction = direction
+        self.n_neighbors = n_neighbors
+        self.clean = clean
+        self.target = target
+        self.experts = experts
+        self.n_folds = n_folds
+        self.standardize = standardize
+        self.missing_label = missing_label
+        self.max_rows = max_rows
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        supervision = problem.supervision
+        check_row_limit(supervision.n_labelled, self.max_rows)
+        varying_columns(problem.table, supervision.labelled)  # before the labels are cleaned, which may take long
+        with listening(lines_of(type(self).__name__) if self.verbose else None):
+            audit, rows, goal = self._clean(problem)
+            varying = varying_columns(problem.table, rows)
+            space, goal = problem.space(self.standardize)[np.ix_(rows, varying)], goal[rows]
+            # Equally distant rows are taken in row order; neither the user's order nor a sorted one must decide.
+            order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
+            order = order[np.random.RandomState(self.random_state).permutation(len(order))]
+            distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=self.max_rows)
+            loss = NeighborSquaredError if isinstance(supervision, Numbers) else NeighborCrossEntropy
+            k = clip_neighbors(self.n_neighbors, max(1, len(rows) - 1))
+            criterion = loss(distances, goal[order], n_neighbors=k)
+            paths = self._walk(criterion, len(varying))
+        subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
+        sufficient = None
+        if count is None:
+            sufficient = smallest_sufficient_size(
+                subsets,
+                values,
+                criterion.row_values,
+                larger_is_better=False,
+                alpha=self.alpha,
+                value_of_nothing=criterion.value_of_nothing,
+            )
+        constant = np.setdiff1d(np.arange(problem.n_features), varying)
+        present = np.zeros(problem.n_features)
+        for subset in subsets.values():
+            present[varying[subset]] += 1.0 / len(subsets)
+        return Searched(
+            {size: varying[subset] for size, subset in subsets.items()},
+            values,
+            np.concatenate([varying[order_by_presence(subsets, len(varying))], constant]),
+            present,
+            sufficient,
+            attributes={"audit_": audit, "used_rows_": rows, "paths_": paths},
+        )
+
+    def _walk(self, criterion: NeighborCrossEntropy | NeighborSquaredError, n_features: int) -> dict[str, SearchPath]:
+        directions: tuple[Literal["forward", "backward"], ...]
+        directions = ("forward", "backward") if self.direction == "both" else (self.direction,)
+        return {
+            direction: greedy_search(criterion, np.arange(n_features), direction=direction) for direction in directions
+        }
+
+    def _clean(self, problem: Problem) -> tuple[LabelAudit | None, NDArray[np.int64], NDArray[np.float64]]:
+        """The audit, the rows to search on, and the target of every row."""
+        supervision = problem.supervision
+        known = np.flatnonzero(supervision.labelled)
+        if isinstance(supervision, Numbers):
+            return None, known, supervision.values
+        assert isinstance(supervision, OfClasses)
+        if not isinstance(supervision, Classes) or self.clean is None:
+            return None, known, supervision.memberships
+        cleaned = clean_labels(
+            problem,
+            self.clean,
+            experts=self.experts,
+            n_folds=self.n_folds,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        if self.clean == "confident":
+            return cleaned.audit, np.flatnonzero(cleaned.trusted), supervision.memberships
+        return cleaned.audit, known, cleaned.memberships

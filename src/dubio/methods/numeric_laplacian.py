@@ -1,0 +1,349 @@
+"""Laplacian scores for a numeric target, fully known or mostly missing (SLS, SSLS)."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._sklearn import StrOptions
+from dubio.graphs.anchor_ratio import anchor_ratio
+from dubio.graphs.anchors import semi_supervised_anchors, target_anchors
+from dubio.graphs.nearest_rows import Route
+from dubio.graphs.quadratic import laplacian_ratio
+from dubio.graphs.targets import semi_supervised_graph, target_graph
+from dubio.methods.base import ScoreSelector
+from dubio.methods.laplacian import estimated
+from dubio.methods.parameters import POSITIVE, Count, documented
+from dubio.problem import Problem
+from dubio.ranking import Scored
+from dubio.significance.graph_null import GraphNull
+from dubio.significance.permutation import permutation_pvalues
+from dubio.supervision import Numbers
+
+
+@documented
+def supervised_laplacian_score(
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    neighbors: Literal["exact", "anchors"] = "exact",
+    n_anchors: int = 2000,
+    standardize: bool = False,
+    random_state: Any = 0,
+) -> NDArray[np.float64]:
+    r"""Supervised Laplacian score for a numeric target: do rows with close y have close values? (low is good)
+
+    The Laplacian score on the graph whose neighbours and weights :math:`e^{-(y_i-y_j)^2/t}` are taken on y alone
+    (SSLS paper, equations 3 and 4). Sees non-linear relations that correlation cannot.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix (n, d)
+        Any scale: the score does not depend on that of a column.
+    y : array-like (n,)
+        Numbers; rows with NaN are left out.
+    n_neighbors, t
+        As in :func:`laplacian_score`, on the line of y.
+    neighbors, n_anchors
+        As in :func:`laplacian_score`; neighbours on a line are found exactly in any case.
+    standardize : bool
+        Whether y is scaled to unit variance first, which gives ``t`` its meaning. The estimator does so by default,
+        this function takes y as it is by default.
+    {random_state}
+
+    Returns
+    -------
+    scores : array (d,)
+        ``inf`` for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import supervised_laplacian_score
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> supervised_laplacian_score(X, X[:, 1] ** 3).argmin()
+    np.int64(1)
+    """
+    method = SupervisedLaplacianScore(
+        n_neighbors=n_neighbors,
+        t=t,
+        neighbors=neighbors,
+        n_anchors=n_anchors,
+        standardize=standardize,
+        random_state=random_state,
+    )
+    return method.scores_of(X, y)
+
+
+@documented
+def semi_supervised_laplacian_score(
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 30,
+    n_neighbors_supervised: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    C: float = 1.0,
+    neighbors: Route = "exact",
+    n_anchors: int = 2000,
+    standardize: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    r"""Semi-supervised Laplacian score for a numeric target of which most is missing (low is good).
+
+    .. math:: SSLS_r = \frac{\tilde f_r^T L^{semi} \tilde f_r}{\tilde f_r^T D^{semi} \tilde f_r} \cdot SLS_r,
+
+    where the mixed graph takes distances in y between labelled rows and, per feature, in X otherwise, and
+    :math:`SLS_r` is the supervised score of the labelled rows (SSLS paper, equations 10 and 11).
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table; in the paper its columns are standardised.
+    y : array-like (n,)
+        Numbers, NaN = unlabelled; in the paper standardised too.
+    n_neighbors : int
+        Neighbours in the mixed graph.
+    n_neighbors_supervised : int
+        Neighbours in the graph of the labelled rows.
+    t : float or "mean"
+        Width of the kernel.
+    C : float
+        Weight of an edge between two labelled rows (5 when under about 1 % are labelled).
+    neighbors, n_anchors
+        As in :func:`laplacian_score`, for the mixed graph; the labelled rows' own is always exact.
+    standardize : bool
+        Whether the columns of X and y are scaled to unit variance first. The estimator does so by default, this
+        function takes both as they are by default.
+    {random_state}
+    {n_jobs}
+
+    Returns
+    -------
+    scores : array (d,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import semi_supervised_laplacian_score
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = X[:, 2] ** 3
+    >>> y[40:] = np.nan
+    >>> semi_supervised_laplacian_score(X, y).argmin()
+    np.int64(2)
+    """
+    method = SemiSupervisedLaplacianScore(
+        n_neighbors=n_neighbors,
+        n_neighbors_supervised=n_neighbors_supervised,
+        t=t,
+        C=C,
+        neighbors=neighbors,
+        n_anchors=n_anchors,
+        standardize=standardize,
+        random_state=random_state,
+        n_jobs=n_jobs,
+    )
+    return method.scores_of(X, y)
+
+
+class _NumericScore(ScoreSelector):
+    """What both scores share: a numeric target, scaled or as it is."""
+
+    _takes = ("numbers",)
+    _target = "numbers"
+    standardize: bool
+
+    def _values(self, problem: Problem) -> NDArray[np.float64]:
+        """The target, NaN where it is missing."""
+        known = problem.supervision
+        assert isinstance(known, Numbers)
+        return known.standardized() if self.standardize else known.values
+
+
+@documented
+class SupervisedLaplacianScore(_NumericScore):
+    """Numeric target: keep the features whose values are close where y is (see :func:`supervised_laplacian_score`).
+
+    Rows whose y is NaN are left out.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors : int
+        Neighbours of each row on the line of y.
+    t : float or "mean"
+        Width of the kernel, in squared standard deviations of y.
+    neighbors : {"exact", "anchors"}
+        Whether all labelled rows are scored, or ``n_anchors`` sampled ones, which gives estimates with standard
+        errors. On a line neighbours are found exactly in any case.
+    {n_anchors}
+    standardize : bool
+        Whether y is scaled to unit variance first. The estimator does so by default, the function does not.
+    {random_state}
+
+    Attributes
+    ----------
+    {scores}
+        Low scores are good.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
+    {labelled}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dubio import SupervisedLaplacianScore
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> list(SupervisedLaplacianScore(n_features_to_select=2).fit(X, y).get_feature_names_out())
+    ['bmi', 's5']
+    """
+
+    _name = "supervised_laplacian"
+    _does = "close where the target is, SLS"
+    _takes_sparse = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"neighbors": [StrOptions({"exact", "anchors"})]}
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        n_neighbors: int = 5,
+        t: float | Literal["mean"] = 1.0,
+        neighbors: Literal["exact", "anchors"] = "exact",
+        n_anchors: int = 2000,
+        standardize: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.t = t
+        self.neighbors = neighbors
+        self.n_anchors = n_anchors
+        self.standardize = standardize
+        self.random_state = random_state
+
+    def _score(self, problem: Problem) -> Scored:
+        known = problem.supervision.labelled
+        X, y = problem.X[known], self._values(problem)[known]
+        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t}
+        if self.neighbors == "anchors":
+            edges = target_anchors(y, n_anchors=self.n_anchors, random_state=self.random_state, **options)
+            return estimated(*anchor_ratio(edges, X))
+        return Scored(laplacian_ratio(target_graph(y, **options), X))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        known = problem.supervision.labelled
+        graph = target_graph(self._values(problem)[known], n_neighbors=self.n_neighbors, t=self.t)
+        return permutation_pvalues(GraphNull(graph, problem.X[known]), alpha=self.alpha, random_state=self._seed)
+
+
+@documented
+class SemiSupervisedLaplacianScore(_NumericScore):
+    """Numeric target, mostly missing: neighbours in y where known, in X otherwise.
+
+    See :func:`semi_supervised_laplacian_score`. NaN in y means unlabelled.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors, n_neighbors_supervised : int
+        Neighbours in the mixed graph and in the graph of the labelled rows.
+    t : float or "mean"
+        Width of both kernels.
+    C : float
+        Weight of edges between labelled rows.
+    {neighbors}
+    {n_anchors}
+    standardize : bool
+        Whether the columns of X and y are scaled to unit variance first. The estimator does so by default, the
+        function does not.
+    {random_state}
+    {n_jobs}
+
+    Attributes
+    ----------
+    {scores}
+        Low scores are good.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
+    {labelled}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dubio import SemiSupervisedLaplacianScore
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> y = y.to_numpy(copy=True)
+    >>> y[100:] = np.nan
+    >>> selector = SemiSupervisedLaplacianScore(n_features_to_select=2).fit(X, y)
+    >>> list(selector.get_feature_names_out()), selector.n_unlabelled_
+    (['s4', 's5'], 342)
+    """
+
+    _name = "semi_supervised_laplacian"
+    _does = "SLS that also uses the rows whose number is missing, SSLS"
+    _n_permutations = 200  # each builds the mixed graph anew
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "C": POSITIVE,
+        "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        n_neighbors: int = 30,
+        n_neighbors_supervised: int = 5,
+        t: float | Literal["mean"] = 1.0,
+        C: float = 1.0,
+        neighbors: Route = "exact",
+        n_anchors: int = 2000,
+        standardize: bool = True,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.n_neighbors_supervised = n_neighbors_supervised
+        self.t = t
+        self.C = C
+        self.neighbors = neighbors
+        self.n_anchors = n_anchors
+        self.standardize = standardize
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _score(self, problem: Problem) -> Scored:
+        X, y = problem.X, self._values(problem)
+        space = problem.standardized if self.standardize else X
+        known = problem.supervision.labelled
+        graph = target_graph(y[known], n_neighbors=self.n_neighbors_supervised, t=self.t)
+        supervised = laplacian_ratio(graph, X[known])
+        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t, "C": self.C}
+        options |= {"random_state": self.random_state, "n_jobs": self.n_jobs}
+        if self.neighbors == "anchors":
+            mixed, error = anchor_ratio(semi_supervised_anchors(space, y, n_anchors=self.n_anchors, **options), X)
+            return estimated(_product(mixed, supervised), error * np.where(np.isfinite(supervised), supervised, 0.0))
+        graph = semi_supervised_graph(space, y, approximate=self.neighbors == "approximate", **options)
+        return Scored(_product(laplacian_ratio(graph, X), supervised))
+
+
+def _product(mixed: NDArray[np.float64], supervised: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Product of the two ratios; ``inf`` where either is (0 * inf: nothing is known of such a feature)."""
+    product = np.full(len(mixed), np.inf)
+    both = np.isfinite(mixed) & np.isfinite(supervised)
+    product[both] = mixed[both] * supervised[both]
+    return product

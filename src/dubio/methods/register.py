@@ -1,0 +1,90 @@
+"""The register of methods: every method by its short name.
+
+What a method is (a ranking or a search), what it takes and what it does, it says itself, in class attributes. Front
+ends and selectors that work through others (``FeatureSelector``, ``MeanRankScore``, streams) look it up here.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from dubio.errors import InputError, counted
+from dubio.methods.base import SearchSelector, Selector
+from dubio.supervision import Supervision
+from dubio.supervision.base import kinds_in_words
+
+M = TypeVar("M", bound=type[Selector])
+
+
+@dataclass(frozen=True)
+class Method:
+    """A selector by its short name."""
+
+    estimator: type[Selector]
+
+    @property
+    def name(self) -> str:
+        return self.estimator._name
+
+    @property
+    def does(self) -> str:
+        """What it does, in a few words."""
+        return self.estimator._does
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Kinds of supervision that it takes, "pairs" among them."""
+        return self.estimator._takes
+
+    @property
+    def needs(self) -> str:
+        """What must be known of the target, in words."""
+        return kinds_in_words(self.takes)
+
+    @property
+    def is_search(self) -> bool:
+        """Whether it searches subsets, rather than ranking features one by one."""
+        return issubclass(self.estimator, SearchSelector)
+
+    def make(self, **parameters: Any) -> Any:
+        """An instance with those of the parameters that it has."""
+        own = self.estimator().get_params()
+        return self.estimator(**{key: value for key, value in parameters.items() if key in own})
+
+    def require(self, supervision: Supervision) -> None:
+        """Raise unless the method can use this supervision, all of it."""
+        pairs = supervision.pairs
+        if supervision.has_pairs and "pairs" not in self.takes:
+            able = " or ".join(repr(method.name) for method in METHODS.values() if "pairs" in method.takes)
+            raise InputError(
+                "method",
+                f"={self.name!r} takes no pairs, and {counted(len(pairs.must_link), 'must-link pair')} and "
+                f"{counted(len(pairs.cannot_link), 'cannot-link pair')} are given",
+                f"use {able}, or leave the pairs out",
+            )
+        if supervision.kind in self.takes or (supervision.has_pairs and "pairs" in self.takes):
+            return
+        raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}")
+
+
+#: The methods, by name.
+METHODS: dict[str, Method] = {}
+
+
+def register(estimator: M) -> M:
+    """Add a method to the register; also a decorator."""
+    if not estimator._name or not estimator._does:
+        raise TypeError(f"{estimator.__name__} needs the class attributes _name and _does to be registered.")
+    METHODS[estimator._name] = Method(estimator)
+    return estimator
+
+
+def get_method(name: str) -> Method:
+    """The method of that name; an unknown name is an error that offers the nearest ones."""
+    if name in METHODS:
+        return METHODS[name]
+    near = difflib.get_close_matches(str(name), METHODS, n=3, cutoff=0.4)
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METHODS)}"
+    raise InputError("method", f"={name!r} is unknown", hint)

@@ -1,0 +1,320 @@
+"""Relief scores: does a feature differ from near rows of other classes more than from near rows of its own?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._kernels.relief import (
+    nearest_rows,
+    relieff_sums,
+    relieff_sums_from_order,
+    soft_relief_sums,
+    sort_rows_by_distance,
+)
+from dubio._kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.counts import clip_neighbors
+from dubio.methods.base import ScoreSelector
+from dubio.methods.parameters import Count, documented
+from dubio.problem import Problem
+from dubio.ranking import Scored
+from dubio.significance.permutation import OrderNull, permutation_pvalues
+from dubio.supervision import Classes, OfClasses, Supervision
+from dubio.tables.matrix import Matrix
+
+#: Rows of which the test of ReliefF sorts all pairs.
+MAX_TESTED_ROWS = 2000
+#: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
+_ROWS = 64
+
+
+@documented
+def soft_relief_score(
+    X: ArrayLike, P: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""Soft Relief of every feature, for class memberships (high is good).
+
+    Features are scaled to their range. Among the :math:`4k` rows nearest to row i (L1 distance), row j is a hit
+    with weight :math:`q_{ij} = p_i \cdot p_j` and a miss with weight :math:`1 - q_{ij}`:
+
+    .. math:: S_r = \frac1n \sum_i \Big[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
+              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big],
+
+    over the n rows that have both hits and misses among their neighbours. Looks at all features together when it
+    chooses neighbours, so it sees features that matter only jointly. Work grows as :math:`n^2 d`; memory does not.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    P : array-like (n, classes) or (n,)
+        Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
+    n_neighbors : int
+        k: four times as many rows are looked at.
+    {missing_label}
+    {n_jobs}
+
+    Returns
+    -------
+    scores : array (d,)
+        Between -1 and 1; ``-inf`` for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import soft_relief_score
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 3))
+    >>> p = np.where((X[:, 0] > 0.5) != (X[:, 1] > 0.5), 0.8, 0.2)  # the first two matter, jointly only
+    >>> soft_relief_score(X, np.column_stack([p, 1 - p])).argmin()
+    np.int64(2)
+    """
+    return SoftReliefScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, P)
+
+
+def relieff_score(
+    X: ArrayLike, y: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""ReliefF of every feature, for hard classes (high is good).
+
+    With features scaled to their range, :math:`H_i` the k nearest rows (L1) of row i's own class and
+    :math:`M_{ic}` the k nearest of class c,
+
+    .. math:: S_r = \frac1n \sum_i \Big[ \sum_{c \ne y_i} \frac{\pi_c}{1-\pi_{y_i}}
+              \operatorname*{mean}_{j \in M_{ic}} |x_{ir}-x_{jr}|
+              - \operatorname*{mean}_{j \in H_i} |x_{ir}-x_{jr}| \Big],
+
+    :math:`\pi` being the shares of the classes among the labelled rows [1]_. Of a class with fewer rows all are taken.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    y : array-like (n,)
+        Classes; unlabelled rows are left out.
+    n_neighbors, missing_label, n_jobs
+        As in :func:`soft_relief_score`, with k rows of each class.
+
+    Returns
+    -------
+    scores : array (d,)
+        Between -1 and 1; ``-inf`` for a feature that is constant among the labelled rows.
+
+    References
+    ----------
+    .. [1] M. Robnik-Sikonja and I. Kononenko (2003). Theoretical and empirical analysis of ReliefF and RReliefF.
+       Machine Learning 53.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import relieff_score
+    >>> X, y = load_iris(return_X_y=True)
+    >>> relieff_score(X, y).argsort()[::-1]  # petals first
+    array([3, 2, 0, 1])
+    """
+    return ReliefFScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, y)
+
+
+@documented
+class SoftReliefScore(ScoreSelector):
+    """Classes, hard or soft: keep the features that tell a row from its unlike neighbours.
+
+    See :func:`soft_relief_score`. Features are scaled to their range inside; unlabelled rows are left out.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors : int
+        k; four times as many neighbours are looked at.
+    {missing_label}
+    random_state : int, RandomState or None, default=0
+        For the permutations of "auto".
+    {n_jobs}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import SoftReliefScore
+    >>> from dubio.supervision import unsure_expert
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> doubtful = unsure_expert(y, mean=0.3, random_state=0).memberships
+    >>> list(SoftReliefScore(n_features_to_select=2).fit(X, doubtful).get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _name = "soft_relief"
+    _does = "unlike neighbours, weighted by class probabilities"
+    _takes = ("soft", "hard")
+    _lower_is_better = False
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: Count = None,
+        alpha: float = 0.05,
+        n_neighbors: int = 10,
+        missing_label: Any = "auto",
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.missing_label = missing_label
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _score(self, problem: Problem) -> Scored:
+        return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        table, _ = scale_to_range(problem.X, problem.supervision)
+        P = _memberships(problem)
+        neighbors = relief_neighbors(table, self.n_neighbors, self.n_jobs)
+
+        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
+            return soft_relief_from_neighbors(table, P[order], neighbors)
+
+        return self._shuffle_rows(table, score, scored)
+
+    def _shuffle_rows(
+        self, table: NDArray[np.float64], score: Callable[[NDArray[np.int64]], NDArray[np.float64]], scored: Scored
+    ) -> NDArray[np.float64]:
+        """p-values from a score of shuffled labels that finds no neighbours anew: they do not depend on labels."""
+        scores = score(np.arange(len(table)))
+        scores[np.isneginf(scored.scores)] = -np.inf
+        null = OrderNull(score, table, scores, lower_is_better=False)
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
+
+
+class ReliefFScore(SoftReliefScore):
+    """Hard classes, also few of them: keep the features that tell a row from the nearest rows of other classes.
+
+    See :func:`relieff_score`. Parameters and attributes as for :class:`SoftReliefScore`, with ``n_neighbors`` rows of
+    each class; unlabelled rows are left out.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import ReliefFScore
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> y = y.where(y.index % 5 == 0)  # four of five labels lost
+    >>> list(ReliefFScore(n_features_to_select=2).fit(X, y).get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _name = "relieff"
+    _does = "nearest rows of each class, ReliefF"
+    _takes = ("hard",)
+
+    def _score(self, problem: Problem) -> Scored:
+        return Scored(relieff(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        table, _ = scale_to_range(problem.X, problem.supervision)
+        codes = _codes(problem)
+        if len(table) > MAX_TESTED_ROWS:  # all rows are sorted for each row: a sample of a long table is tested
+            rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
+            table, codes = table[rows], codes[rows]
+        neighbors = sorted_rows(table, self.n_jobs)
+
+        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
+            return relieff_from_order(table, codes[order], neighbors, self.n_neighbors)
+
+        return self._shuffle_rows(table, score, scored)
+
+
+def soft_relief(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """:func:`soft_relief_score` of a problem."""
+    table, varies = scale_to_range(problem.X, problem.supervision)
+    neighbors = relief_neighbors(table, n_neighbors, n_jobs)
+    return np.where(varies, soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs), -np.inf)
+
+
+def relief_neighbors(table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None) -> NDArray[np.int64]:
+    """The 4 k nearest rows of every row, all others where there are fewer."""
+    n = len(table)
+    wanted = 4 * clip_neighbors(n_neighbors, n - 1, where="labelled row")
+    neighbors = np.empty((n, min(wanted, n - 1)), dtype=np.int64)
+    run_chunks(lambda a, b: nearest_rows(table, a, b, neighbors), chunks(n, _ROWS), resolve_threads(n_jobs))
+    return neighbors
+
+
+def soft_relief_from_neighbors(
+    table: NDArray[np.float64], P: NDArray[np.float64], neighbors: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """The score of every feature once the neighbours are known."""
+
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
+        out = np.zeros(table.shape[1])
+        return out, soft_relief_sums(table, P, neighbors, start, stop, out)
+
+    parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs))
+    return np.sum([part for part, _ in parts], axis=0) / max(1, sum(used for _, used in parts))
+
+
+def relieff(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None) -> NDArray[np.float64]:
+    """:func:`relieff_score` of a problem."""
+    table, varies = scale_to_range(problem.X, problem.supervision)
+    n_neighbors = clip_neighbors(n_neighbors, len(table) - 1, where="labelled row")
+    codes = _codes(problem)
+    priors = np.bincount(codes, minlength=problem.supervision.n_classes) / len(codes)
+
+    def work(start: int, stop: int) -> NDArray[np.float64]:
+        out = np.zeros(table.shape[1])
+        relieff_sums(table, codes, priors, n_neighbors, start, stop, out)
+        return out
+
+    total = np.sum(run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs)), axis=0)
+    return np.where(varies, total / len(table), -np.inf)
+
+
+def sorted_rows(table: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.int32]:
+    """All other rows of every row, nearest first: n x n numbers, for tests that relabel the same rows many times."""
+    n = len(table)
+    order = np.empty((n, n - 1), dtype=np.int32)
+    run_chunks(lambda a, b: sort_rows_by_distance(table, a, b, order), chunks(n, _ROWS), resolve_threads(n_jobs))
+    return order
+
+
+def relieff_from_order(
+    table: NDArray[np.float64], codes: NDArray[np.int64], order: NDArray[np.int32], n_neighbors: int
+) -> NDArray[np.float64]:
+    """The score of every feature once all rows are sorted by distance."""
+    priors = np.bincount(codes) / len(codes)
+    out = np.zeros(table.shape[1])
+    relieff_sums_from_order(table, order, codes, priors, n_neighbors, 0, len(table), out)
+    return out / len(table)
+
+
+def scale_to_range(X: Matrix, supervision: Supervision) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The labelled rows with every feature scaled to [0, 1], and which features vary at all."""
+    known = supervision.labelled
+    table = np.array(X[known], dtype=np.float64, order="C")
+    low, high = table.min(axis=0), table.max(axis=0)
+    varies = high > low
+    table -= low
+    table /= np.where(varies, high - low, 1.0)
+    return table, varies
+
+
+def _memberships(problem: Problem) -> NDArray[np.float64]:
+    known = problem.supervision
+    assert isinstance(known, OfClasses)
+    return known.memberships[known.labelled]
+
+
+def _codes(problem: Problem) -> NDArray[np.int64]:
+    known = problem.supervision
+    assert isinstance(known, Classes)
+    return known.codes[known.labelled]

@@ -1,0 +1,209 @@
+"""What every method gets: a table and what is known of its target, read and checked once.
+
+Each front door (an estimator's ``fit``, a function, the command) makes one Problem. Resampling, shuffling and cleaning
+of labels make new ones from it, and never go back to the user's arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio._sklearn import check_weights
+from dubio.errors import InputError
+from dubio.supervision import OfClasses, Supervision, read_supervision
+from dubio.supervision.reader import Target
+from dubio.tables.columns import column_names
+from dubio.tables.matrix import Matrix, read_matrix
+from dubio.tables.mixed import read_mixed_matrix
+from dubio.tables.scaling import fill_missing, standardize
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table and what is known of its target.
+
+    Attributes
+    ----------
+    X : array or CSR matrix (n_rows, n_features)
+        float64 or float32; NaN only where a method takes it.
+    supervision : Supervision
+        What is known of the target.
+    names : list or None
+        Names of the columns, where the table had any.
+    nominal : array (n_features,) of bool
+        Columns whose numbers are only names of categories.
+    sample_weight : array (n_rows,) or None
+        Weight of each row.
+    """
+
+    X: Matrix
+    supervision: Supervision
+    names: list[Any] | None = None
+    nominal: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    sample_weight: NDArray[np.float64] | None = None
+    _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    @property
+    def feature_names(self) -> NDArray[Any]:
+        """One name per feature: the table's own if all of them are text, else x0, x1, ..."""
+        if self.names is not None and all(isinstance(name, str) for name in self.names):
+            return np.asarray(self.names, dtype=object)
+        return np.asarray([f"x{j}" for j in range(self.n_features)], dtype=object)
+
+    def once(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What ``compute`` gives, computed when first asked for and kept: for what is expensive and shared."""
+        if key not in self._known:
+            self._known[key] = compute()
+        value: T = self._known[key]
+        return value
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """The table as float64."""
+        return self.once("table", lambda: np.asarray(self.X, dtype=np.float64))
+
+    @property
+    def standardized(self) -> Matrix:
+        """The table with columns of unit variance, in its own precision."""
+        return self.once("standardized", lambda: standardize(self.X))
+
+    @property
+    def standardized_table(self) -> NDArray[np.float64]:
+        """The same as float64, scaled in float64."""
+        if not sparse.issparse(self.X) and self.X.dtype == np.float64:
+            return np.asarray(self.standardized)
+        return self.once("standardized table", lambda: np.asarray(standardize(self.table)))
+
+    def space(self, standardized: bool) -> NDArray[np.float64]:
+        """The table as float64, in which distances are taken."""
+        return self.standardized_table if standardized else self.table
+
+    @property
+    def n_missing(self) -> int:
+        """Cells of the table without a value."""
+        return int(self._filled()[1])
+
+    @property
+    def filled(self) -> Problem:
+        """The same with missing cells taken as the median of their column; this one itself if there are none."""
+        return self._filled()[0]
+
+    def _filled(self) -> tuple[Problem, int]:
+        def fill() -> tuple[Problem, int]:
+            X, count = fill_missing(self.X)
+            return (replace(self, X=X) if count else self), count
+
+        return self.once("filled", fill)
+
+    def rows(self, index: NDArray[Any]) -> Problem:
+        """The problem of some rows, in that order; a row may be taken more than once."""
+        weight = None if self.sample_weight is None else self.sample_weight[index]
+        return replace(self, X=self.X[index], supervision=self.supervision.rows(index), sample_weight=weight)
+
+    @property
+    def labelled(self) -> Problem:
+        """The problem of the rows of which something is known."""
+        known = self.supervision.labelled
+        return self if known.all() else self.once("labelled", lambda: self.rows(np.flatnonzero(known)))
+
+    def features(self, index: NDArray[np.int64]) -> Problem:
+        """The problem of some features."""
+        names = None if self.names is None else [self.names[j] for j in index]
+        nominal = self.nominal[index] if len(self.nominal) else self.nominal
+        return replace(self, X=self.X[:, index], names=names, nominal=nominal)
+
+    def with_supervision(self, supervision: Supervision) -> Problem:
+        """The same table with other knowledge of the target; what depends on the table alone is kept."""
+        if supervision is self.supervision:
+            return self
+        other = replace(self, supervision=supervision)
+        of_table = ("table", "standardized", "standardized table")
+        other._known.update({key: self._known[key] for key in of_table if key in self._known})
+        return other
+
+    def shuffled(self, rng: np.random.Generator) -> Problem:
+        """The same with what is known, and the weights, dealt out to the wrong rows."""
+        order = self.supervision.shuffled_order(rng)
+        weight = None if self.sample_weight is None else self.sample_weight[order]
+        return replace(self.with_supervision(self.supervision.reordered(order)), sample_weight=weight)
+
+
+def read_problem(
+    X: Any,
+    y: Any = None,
+    *,
+    target: Target = "classes",
+    missing_label: Any = "auto",
+    must_link: Any = None,
+    cannot_link: Any = None,
+    must_link_weights: Any = None,
+    cannot_link_weights: Any = None,
+    sample_weight: Any = None,
+    accept_sparse: bool = False,
+    allow_nan: bool = False,
+    check_values: bool = True,
+    mixed: bool = False,
+    nominal: Any = None,
+    is_block: bool = False,
+) -> Problem:
+    """Read and check a table and what is known of its target: the one way in.
+
+    Parameters
+    ----------
+    X, y, sample_weight, must_link, cannot_link, must_link_weights, cannot_link_weights
+        What the user gave.
+    target, missing_label, is_block
+        How ``y`` is to be read; see :func:`~dubio.supervision.read_supervision`.
+    accept_sparse, allow_nan, check_values
+        What the table may hold; see :func:`~dubio.tables.matrix.read_matrix`.
+    mixed, nominal
+        Whether columns of categories become codes, and which columns of numbers are categories; see
+        :func:`~dubio.tables.mixed.read_mixed_matrix`.
+    """
+    if mixed:
+        matrix, is_nominal = read_mixed_matrix(X, nominal)
+    else:
+        matrix = read_matrix(X, accept_sparse=accept_sparse, allow_nan=allow_nan, check_values=check_values)
+        is_nominal = np.zeros(matrix.shape[1], dtype=bool)
+    supervision = read_supervision(
+        y,
+        matrix.shape[0],
+        target=target,
+        missing_label=missing_label,
+        must_link=must_link,
+        cannot_link=cannot_link,
+        must_link_weights=must_link_weights,
+        cannot_link_weights=cannot_link_weights,
+        is_block=is_block,
+    )
+    weights = None if sample_weight is None else check_weights(sample_weight, matrix)
+    return Problem(matrix, supervision, column_names(X), is_nominal, weights)
+
+
+def require_weights(problem: Problem) -> None:
+    """Raise if the weights leave nothing to learn from."""
+    weights, supervision = problem.sample_weight, problem.supervision
+    if weights is None:
+        return
+    if not weights[supervision.labelled].any():
+        raise InputError("sample_weight", "is zero on every labelled row", "give some of them a positive weight")
+    if isinstance(supervision, OfClasses):
+        counted = supervision.memberships[weights > 0].any(axis=0)
+        if np.count_nonzero(counted) < 2:
+            raise InputError("sample_weight", "leaves only one class", "two classes need rows of positive weight")

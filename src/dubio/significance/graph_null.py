@@ -1,0 +1,140 @@
+r"""Ratios of graph quadratic forms when a feature's values are shuffled over the rows.
+
+A score :math:`f^T A f / f^T B f`, both matrices symmetric with rows that sum to zero, is at most c exactly when
+:math:`f^T (A - c B) f \le 0`. The left side is one quadratic form whose mean and variance over all permutations are
+known in closed form, as they are for Geary's C. They tell at once which features are surely ordinary; the others are
+decided by permutations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+
+from dubio._kernels.threads import chunks
+from dubio.graphs.quadratic import laplacian_ratio
+from dubio.tables.matrix import Matrix
+
+
+@dataclass(frozen=True)
+class RatioForms:
+    """What the moments of ``A - c B`` need of A and B: traces, products of diagonals, and of all entries."""
+
+    traces: tuple[float, float]
+    diagonals: tuple[float, float, float]  # sum of A_ii^2, of A_ii B_ii, of B_ii^2
+    entries: tuple[float, float, float]  # sum of A_ij^2, of A_ij B_ij, of B_ij^2
+
+    @classmethod
+    def of_laplacian(cls, graph: sparse.csr_array) -> RatioForms:
+        """A = D - S and B = D - D 1 1' D / 1' D 1 of a graph S without self edges: the Laplacian score."""
+        d = np.asarray(graph.sum(axis=1)).ravel()
+        total = d.sum()
+        b = d - d**2 / total
+        return cls(
+            (d.sum(), b.sum()),
+            ((d**2).sum(), (d * b).sum(), (b**2).sum()),
+            (
+                (d**2).sum() + (graph.data**2).sum(),
+                (d * b).sum() + d @ (graph @ d) / total,
+                (b**2).sum() + ((d**2).sum() ** 2 - (d**4).sum()) / total**2,
+            ),
+        )
+
+    @classmethod
+    def of_memberships(cls, P: NDArray[np.float64]) -> RatioForms:
+        """A = Laplacian of P P' and B = that of the complete graph: the weighted Laplacian score, WLS / (1 + WLS)."""
+        n = len(P)
+        degrees = P @ P.sum(axis=0)
+        own = (P**2).sum(axis=1)
+        a = degrees - own
+        trace = a.sum()
+        gram = P.T @ P
+        return cls(
+            (trace, n * (n - 1.0)),
+            ((a**2).sum(), (n - 1) * trace, n * (n - 1.0) ** 2),
+            ((degrees**2).sum() - 2 * (degrees * own).sum() + (gram**2).sum(), n * trace, n**2 * (n - 1.0)),
+        )
+
+    def pvalues(self, X: Matrix, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Chance of a ratio as low under permutation, by a normal curve through the exact mean and variance.
+
+        Right in the middle, too bold in the tail: to screen, not to decide. 1 where the ratio is not finite.
+        """
+        out = np.ones(len(ratios))
+        finite = np.isfinite(ratios)
+        c = np.where(finite, ratios, 0.0)
+        a, b = self.traces
+        trace = a - c * b
+        diagonal = self.diagonals[0] - 2 * c * self.diagonals[1] + c**2 * self.diagonals[2]
+        entries = self.entries[0] - 2 * c * self.entries[1] + c**2 * self.entries[2]
+        mean, variance = permutation_moments(*column_moments(X), X.shape[0], trace, diagonal, entries)
+        usable = finite & (variance > 0)
+        out[usable] = stats.norm.cdf(-mean[usable] / np.sqrt(variance[usable]))
+        return out
+
+
+def column_moments(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Second and fourth central moments of every column, each column in units of its own spread."""
+    second, fourth = [], []
+    for start, stop in chunks(X.shape[1], 256):
+        block = X[:, start:stop]
+        f = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        f -= f[0]
+        f -= f.mean(axis=0)
+        largest = np.abs(f).max(axis=0)
+        f /= np.where(largest > 0, largest, 1.0)
+        second.append((f**2).mean(axis=0))
+        fourth.append((f**4).mean(axis=0))
+    return np.concatenate(second), np.concatenate(fourth)
+
+
+def permutation_moments(
+    second: NDArray[np.float64],
+    fourth: NDArray[np.float64],
+    n: int,
+    trace: NDArray[np.float64] | float,
+    diagonal_squares: NDArray[np.float64] | float,
+    squares: NDArray[np.float64] | float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Mean and variance of :math:`f^T M f` over all permutations of f, when the rows of M sum to zero.
+
+    ``second`` and ``fourth`` are central moments of f (divided by n); of M only :math:`\mathrm{tr} M`,
+    :math:`\sum_i M_{ii}^2` and :math:`\sum_{ij} M_{ij}^2` matter. In the second moment the products
+    :math:`M_{ij} M_{kl}` are sorted by which of the four indices coincide: all, three, two pairs, one pair, none.
+    """
+    if n < 4:
+        nothing = np.zeros_like(second)
+        return nothing, nothing  # too few rows for four different indices: no variance known
+    t2, g2, s2 = np.square(trace), diagonal_squares, squares
+    pairs = n * second**2
+    expected_square = (
+        g2 * fourth
+        + 4 * g2 * fourth / (n - 1)
+        + (t2 - 3 * g2 + 2 * s2) * (pairs - fourth) / (n - 1)
+        + (12 * g2 - 2 * t2 - 4 * s2) * (2 * fourth - pairs) / ((n - 1) * (n - 2))
+        + (t2 + 2 * s2 - 6 * g2) * (3 * pairs - 6 * fourth) / ((n - 1) * (n - 2) * (n - 3))
+    )
+    mean = trace * second * n / (n - 1)
+    return mean, np.maximum(expected_square - mean**2, 0.0)
+
+
+class GraphNull:
+    """The Laplacian ratio of every feature on a graph that does not depend on the features, rows shuffled."""
+
+    lower_is_better = True
+    features_are_independent = True
+
+    def __init__(self, graph: sparse.csr_array, X: Matrix) -> None:
+        self.graph = graph
+        self.X = X
+        self.scores = laplacian_ratio(graph, X)
+
+    def screen(self) -> NDArray[np.float64]:
+        return RatioForms.of_laplacian(self.graph).pvalues(self.X, self.scores)
+
+    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        order = rng.permutation(self.X.shape[0])
+        return laplacian_ratio(self.graph, self.X[:, features][order])

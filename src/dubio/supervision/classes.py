@@ -1,0 +1,263 @@
+"""One class for each labelled row."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._kernels.memberships import one_hot_rows
+from dubio._kernels.threads import chunks, default_threads, run_chunks
+from dubio.errors import InputError, InputWarning, counted
+from dubio.supervision.base import Floats, Supervision
+from dubio.supervision.class_names import warn_of_odd_names
+from dubio.supervision.pairs import Pairs
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfClasses(Supervision, ABC):
+    """Knowledge of classes, sure or not: names of the classes, and a membership of every row in each.
+
+    Attributes
+    ----------
+    classes : array (n_classes,)
+        Names of the classes.
+    """
+
+    classes: NDArray[Any]
+
+    if TYPE_CHECKING:  # a field in one kind, computed in the other
+
+        @property
+        def memberships(self) -> Floats:
+            """(n_rows, n_classes): rows sum to 1, and to 0 where nothing is known."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    def require_enough(self) -> None:
+        """Raise unless at least two classes have labelled rows."""
+        some = self._rows_per_class(slice(0, 1000)) > 0
+        if np.count_nonzero(some) < 2:  # not seen in the first rows: look at all
+            refuse_one_class(self.classes, self.rows_per_class() > 0, self.n_rows, self.n_labelled)
+
+    def rows_per_class(self) -> NDArray[np.int64]:
+        """How many rows may belong to each class."""
+        return self._rows_per_class(slice(None))
+
+    def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
+        return np.count_nonzero(self.memberships[rows], axis=0)
+
+    def require_two_rows_per_class(self) -> None:
+        """Raise if a class has only one row: methods that measure distances within a class have none there."""
+        rows_of = self.rows_per_class()
+        lonely = np.flatnonzero(rows_of == 1)
+        if len(lonely) == 0:
+            return
+        looks_numeric = self.kind == "hard" and self.classes.dtype.kind in "iu"
+        if looks_numeric and 3 * len(lonely) > len(rows_of) > 20:
+            raise InputError(
+                "y",
+                f"holds {len(rows_of)} distinct whole numbers in {self.n_labelled} rows, {len(lonely)} of them once "
+                "(Unknown label type)",
+                "this looks like regression, and this method needs classes. For a numeric target use a method such as "
+                "SupervisedLaplacianScore",
+                code="regression",
+            )
+        row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
+        raise InputError(
+            "y",
+            f"has only one row of class {self.classes[lonely[0]]!r} (row {row}; "
+            f"{counted(len(lonely), 'such class', 'such classes')}), and the distance to the next row of the class does "
+            "not exist",
+            "give it a second row, merge it with another class, or leave it out",
+        )
+
+    def _target_columns(self, rows: NDArray[Any]) -> Floats:
+        return np.asarray(self.memberships[rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes(OfClasses):
+    """One class for each labelled row; the label may be wrong.
+
+    Attributes
+    ----------
+    codes : array (n_rows,)
+        Position of the class of each row in ``classes``; -1 without a label.
+    """
+
+    kind: ClassVar[str] = "hard"
+    words: ClassVar[str] = "classes"
+    given: ClassVar[str] = "the target holds classes"
+    _by_row: ClassVar[tuple[str, ...]] = ("codes",)
+
+    codes: NDArray[np.int64] = field(repr=False)
+
+    @cached_property
+    def memberships(self) -> Floats:  # type: ignore[override]
+        """One-hot rows; made when a method first asks for them."""
+        memberships = np.empty((self.n_rows, self.n_classes))
+        codes = self.codes
+
+        def work(start: int, stop: int) -> None:
+            one_hot_rows(codes, start, stop, memberships)
+
+        run_chunks(work, chunks(self.n_rows, 65_536), default_threads())
+        memberships.setflags(write=False)
+        return memberships
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """The class of each row."""
+        return self.codes
+
+    def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
+        codes = self.codes[rows]
+        return np.bincount(codes[codes >= 0], minlength=self.n_classes)
+
+    def with_codes(self, codes: NDArray[np.int64]) -> Classes:
+        """Other labels of the same classes, in place of these."""
+        return Classes(n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs)
+
+    def _described(self) -> str:
+        return f"one class each ({counted(self.n_classes, 'class', 'classes')})"
+
+    def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
+        """A class that none of the rows has is no class of theirs."""
+        codes = self.codes[index]
+        present = np.bincount(codes[codes >= 0], minlength=self.n_classes) > 0
+        classes = self.classes
+        if not present.all():
+            new_code = np.append(np.cumsum(present) - 1, -1)  # the last place is read by code -1
+            codes, classes = new_code[codes], classes[present]
+        return type(self)(n_rows=len(codes), labelled=codes >= 0, pairs=pairs, classes=classes, codes=codes)
+
+
+def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
+    """Raise unless two of the classes have rows."""
+    if n_labelled == 0:
+        raise InputError(
+            "y",
+            f"has no labelled row (all {n_rows} are unlabelled)",
+            "label some rows, or use an unsupervised method such as LaplacianScore",
+            code="no labels",
+        )
+    present = np.flatnonzero(has_rows)
+    if len(present) < 2:
+        name = classes.tolist()[present[0]]
+        raise InputError(
+            "y",
+            f"has only one class ({name!r} in {counted(n_labelled, 'labelled row')})",
+            "at least two classes are needed to tell which features separate them",
+        )
+
+
+def read_classes(
+    values: NDArray[Any],
+    missing: NDArray[np.bool_],
+    missing_label: Any,
+    ordered: list[Any] | None,
+    is_block: bool,
+) -> Classes:
+    """Classes from the known values, the mask of the missing rows, and a declared order of the classes."""
+    if values.dtype.kind == "f":
+        values = _whole_classes(values)
+    hidden = _also_missing(values, missing, missing_label)
+    classes, inverse = _sorted_classes(values[~hidden] if hidden.any() else values)
+    if missing_label == "auto" and hidden.any() and len(classes) == 1 and not is_block:
+        raise InputError(
+            "y",
+            f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one class beside it ({classes.tolist()[0]!r}). "
+            "-1 means unlabelled (scikit-learn's convention), so only one class is left",
+            "if -1 is a class, pass missing_label=None",
+            code="minus one",
+        )
+    if not is_block:
+        warn_of_odd_names(classes, inverse, stacklevel=6)
+    if ordered is not None:
+        position = {value: index for index, value in enumerate(ordered)}
+        order = np.argsort([position.get(value, len(position)) for value in classes.tolist()], kind="stable")
+        new_code = np.empty(len(order), dtype=np.int64)
+        new_code[order] = np.arange(len(order))
+        classes, inverse = classes[order], new_code[inverse]
+    codes = inverse
+    if len(codes) < len(missing):
+        codes = np.full(len(missing), -1, dtype=np.int64)
+        codes[np.flatnonzero(~missing)[~hidden]] = inverse
+    return Classes(n_rows=len(codes), labelled=codes >= 0, classes=classes, codes=codes)
+
+
+def is_whole(values: NDArray[Any]) -> bool:
+    """Whether all numbers are finite and whole."""
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
+    """Classes written as floats (1.0, 2.0) as whole numbers."""
+    if not np.isfinite(values).all():
+        raise InputError("y", "contains infinity", "use NaN or None for unlabelled rows")
+    if not is_whole(values):
+        between = values.min() >= 0 and values.max() <= 1
+        hint = ". Probabilities of one class go in as two columns: y = np.column_stack([1 - p, p])" if between else ""
+        raise InputError(
+            "y",
+            f"holds {len(np.unique(values))} distinct numbers that are not whole, such as "
+            f"{values[values != np.floor(values)][0]:g} (Unknown label type)",
+            "this looks like regression, and this method needs classes. For a numeric target use a method such as "
+            f"SupervisedLaplacianScore{hint}",
+            code="probabilities of one class" if between else "regression",
+        )
+    if np.abs(values).max(initial=0.0) > 2**53:
+        raise InputError(
+            "y", f"holds {values[np.abs(values).argmax()]:g}", "classes that are numbers must be whole and below 2**53"
+        )
+    return values.astype(np.int64)
+
+
+def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any) -> NDArray[np.bool_]:
+    """Known values that mean "unlabelled": -1 by default, or the one that ``missing_label`` names."""
+    hidden = np.zeros(len(values), dtype=bool)
+    if missing_label is None:
+        return hidden
+    if missing_label != "auto":
+        same = np.asarray(values == missing_label, dtype=bool)
+        return same if same.shape == values.shape else hidden  # a value of another type equals nothing
+    if values.dtype.kind in "iu":
+        hidden = values == -1
+        if hidden.any() and missing.any():
+            warnings.warn(
+                InputWarning(
+                    "y",
+                    f"has both -1 ({counted(int(hidden.sum()), 'row')}) and missing values "
+                    f"({counted(int(missing.sum()), 'row')}): both are read as unlabelled",
+                    "pass missing_label=None if -1 is a class",
+                    code="minus one",
+                ),
+                stacklevel=6,
+            )
+    return hidden
+
+
+def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct values, sorted, and the position of each value among them."""
+    if values.dtype.kind in "iu" and len(values):
+        lowest, highest = int(values.min()), int(values.max())
+        if highest - lowest < 65_536:  # count instead of sorting: ten times faster on a million rows
+            offset = values.astype(np.int64)
+            offset -= lowest
+            present = np.flatnonzero(np.bincount(offset))
+            if len(present) == highest - lowest + 1:
+                return (present + lowest).astype(values.dtype), offset
+            position = np.zeros(highest - lowest + 1, dtype=np.int64)
+            position[present] = np.arange(len(present))
+            return (present + lowest).astype(values.dtype), position[offset]
+    classes, inverse = np.unique(values, return_inverse=True)
+    return classes, inverse.astype(np.int64)

@@ -1,0 +1,78 @@
+"""A numeric target, some of it missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError, counted
+from dubio.supervision.base import Floats, Supervision
+
+
+@dataclass(frozen=True, kw_only=True)
+class Numbers(Supervision):
+    """A number for each labelled row.
+
+    Attributes
+    ----------
+    values : array (n_rows,)
+        The numbers, NaN where there is none.
+    """
+
+    kind: ClassVar[str] = "numbers"
+    words: ClassVar[str] = "a numeric target"
+    given: ClassVar[str] = "the target is numeric"
+    _by_row: ClassVar[tuple[str, ...]] = ("values",)
+
+    values: Floats = field(repr=False)
+
+    def require_enough(self) -> None:
+        """Raise unless at least two rows have a number."""
+        if self.n_labelled < 2:
+            raise InputError(
+                "y",
+                f"has {counted(self.n_labelled, 'labelled row')} of {self.n_rows} (n_samples={self.n_labelled})",
+                "this method needs at least 2 rows with a number",
+            )
+
+    def standardized(self) -> Floats:
+        """The numbers with mean 0 and standard deviation 1 over the labelled rows; NaN stays NaN."""
+        known = self.values[self.labelled]
+        spread = known.std()
+        if not spread > 0:
+            raise InputError(
+                "y",
+                f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}",
+                "such a target says nothing about the features",
+            )
+        return np.asarray((self.values - known.mean()) / spread)
+
+    def _target_columns(self, rows: NDArray[Any]) -> Floats:
+        values = self.values[rows][:, None]
+        # squares of very large or small numbers would leave the range of floats
+        return np.asarray(values / (np.abs(values).max() or 1.0))
+
+
+def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any) -> Numbers:
+    """A numeric target from its known values and the mask of its missing rows."""
+    if values.dtype.kind not in "biuf":
+        raise InputError(
+            "y", f"holds text, such as {str(values[0])!r}, where numbers are needed", "encode it as numbers"
+        )
+    numbers = values.astype(np.float64)
+    infinite = np.flatnonzero(~np.isfinite(numbers))
+    if len(infinite):
+        row = int(np.flatnonzero(~missing)[infinite[0]])
+        raise InputError(
+            "y",
+            f"contains infinity in {counted(len(infinite), 'row')}, first in row {row}",
+            "use NaN for unlabelled rows",
+        )
+    full = np.full(len(missing), np.nan)
+    full[~missing] = numbers
+    if missing_label is not None and missing_label != "auto":
+        full[full == missing_label] = np.nan
+    return Numbers(n_rows=len(full), labelled=~np.isnan(full), values=full)

@@ -1,0 +1,162 @@
+"""The table of features: turned once into a float matrix, with errors that name the column."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_array
+
+from dubio.errors import InputError, counted, listed
+from dubio.tables.columns import column_names, name_column
+
+#: Values from here on cannot be squared and summed in floating point.
+LARGEST = 1e150
+#: float64 or float32, dense or CSR: what every method computes on.
+Matrix = Any
+
+_REMEDIES = {
+    "NaN": "fill these values (sklearn.impute.SimpleImputer) or drop them. FeatureSelector fills them with the median "
+    "of their column",
+    "infinity": "replace or drop these values first",
+}
+
+#: Share of a sum of squares left after a subtraction below which too many digits are lost with the rest.
+CANCELLED = 1e-4
+
+
+def is_dask(X: Any) -> bool:
+    """Whether ``X`` is a Dask array, dataframe or series (without importing Dask)."""
+    return callable(getattr(X, "__dask_graph__", None))
+
+
+def read_matrix(
+    X: Any,
+    *,
+    accept_sparse: bool = False,
+    allow_nan: bool = False,
+    check_values: bool = True,
+    name: str = "X",
+) -> Matrix:
+    """Validate ``X`` and return it as a float matrix, without a copy where it is one already.
+
+    float32 stays float32, anything else becomes float64. Columns that are not numbers are named in the error;
+    so are columns with NaN or infinite values, with a count and the first row. ``check_values=False`` leaves
+    out the look at every value, for kernels that see a bad value in their own sums (they then call
+    :func:`check_finite`).
+    """
+    if is_dask(X):
+        raise InputError(
+            name,
+            f"is a Dask {type(X).__name__}, and this method needs all rows at once",
+            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore and ConstraintScore take "
+            "Dask tables",
+        )
+    names = column_names(X)
+    _refuse_text_columns(X, names, name)
+    matrix = check_array(
+        X,
+        accept_sparse="csr" if accept_sparse else False,
+        dtype=(np.float64, np.float32),
+        ensure_all_finite=False,
+        input_name=name,
+    )
+    if check_values:
+        check_finite(matrix, names=names, allow_nan=allow_nan, name=name)
+        if not allow_nan:  # methods that take missing values compare values, and square none
+            check_squares(matrix, names=names)
+    return matrix
+
+
+def check_finite(
+    matrix: Matrix, *, names: list[Any] | None = None, allow_nan: bool = False, name: str = "X", first_row: int = 0
+) -> None:
+    """Raise a ValueError that says where ``matrix`` has its first infinite (or NaN) value.
+
+    ``first_row`` is the number of the first row of ``matrix`` where it is a block of a longer table.
+    """
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one cheap pass; an overflow only costs the slow look below
+            return
+    for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+        if word == "NaN" and allow_nan:
+            continue
+        bad = test(values)
+        if not bad.any():
+            continue
+        if sparse.issparse(matrix):
+            coo = matrix.tocoo()
+            rows, columns = coo.row[bad], coo.col[bad]
+        else:
+            rows, columns = np.nonzero(bad)
+        column = int(columns.min())
+        in_column = np.sort(rows[columns == column])
+        others = np.unique(columns)[1:].tolist()
+        found = (
+            f"contains {word} in {counted(len(in_column), 'row')} of {name_column(names, column)}, first in row "
+            f"{first_row + in_column[0]}"
+        )
+        if others:
+            shown = listed(str(j) if names is None else repr(names[j]) for j in others)
+            verb = "contains" if len(others) == 1 else "contain"
+            found += f"; {counted(len(others), 'more column')} {verb} it too: {shown}"
+        raise InputError(name, found, _REMEDIES[word], code=word)
+
+
+def check_squares(matrix: Matrix, *, names: list[Any] | None = None) -> None:
+    """Raise if a value is so large that sums of its square overflow: no method could use its column."""
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if values.dtype == np.float32 or values.size == 0:  # squares are summed in float64
+        return
+    if max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) < LARGEST:
+        return
+    large = sparse.csr_array(abs(matrix) >= LARGEST) if sparse.issparse(matrix) else np.abs(matrix) >= LARGEST
+    check_overflow(np.where(np.asarray(large.sum(axis=0)).ravel() > 0, np.inf, 0.0), names)
+
+
+def check_overflow(statistic: NDArray[Any], names: list[Any] | None = None) -> None:
+    """Raise if a per-feature statistic of a finite matrix overflowed."""
+    finite = np.isfinite(statistic)
+    if not finite.all():
+        column = int(np.flatnonzero(~finite)[0])
+        raise InputError(
+            "X",
+            f"has values too large to square in {name_column(names, column)}",
+            "rescale it, for example divide it by its largest absolute value",
+        )
+
+
+def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:
+    if names is None:
+        if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
+            bad = [j for j in range(X.shape[1]) if any(isinstance(v, str) for v in X[:, j])]
+            if bad:
+                _raise_text(name, [f"column {j}" for j in bad])
+        return
+    dtypes = list(X.dtypes)
+    bad = [j for j, dtype in enumerate(dtypes) if not _is_numeric(dtype)]
+    if bad:
+        _raise_text(name, [f"{names[j]!r} ({dtypes[j]})" for j in bad])
+
+
+def _raise_text(name: str, columns: list[str]) -> None:
+    verb = "is" if len(columns) == 1 else "are"
+    raise InputError(
+        name,
+        f"has {counted(len(columns), 'column')} that {verb} not numeric: {listed(columns)}",
+        "encode them as numbers or drop them",
+        code="text columns",
+    )
+
+
+def _is_numeric(dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", None)  # NumPy and pandas extension dtypes
+    if kind is not None:
+        if isinstance(dtype, np.dtype) and kind == "O":
+            return False
+        return kind in "biuf" and getattr(dtype, "name", "") != "category"
+    is_numeric = getattr(dtype, "is_numeric", None)  # polars
+    return bool(is_numeric()) or str(dtype) == "Boolean" if callable(is_numeric) else True

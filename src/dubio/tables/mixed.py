@@ -1,0 +1,77 @@
+"""Tables that hold categories beside numbers, and cells without a value."""
+
+from __future__ import annotations
+
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._sklearn import safe_indexing
+from dubio.tables.columns import column_names, pick_columns
+from dubio.tables.matrix import Matrix, check_finite, read_matrix
+
+
+def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:
+    """A dense float64 matrix that may hold NaN, and the mask of its nominal columns.
+
+    Nominal are the columns declared so (``nominal``: a mask, positions or names) and, in a data frame, those of
+    categories, text or bools. Their categories become whole numbers, in the order of their names; a missing one
+    becomes NaN.
+    """
+    names = column_names(X)
+    if names is None:
+        matrix = X
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+            is_nominal = _declared(nominal, names, X.shape[1])
+            matrix = X.astype(object)
+            for column in np.flatnonzero(is_nominal):
+                matrix[:, column] = _category_codes(X[:, column])
+        matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
+        return matrix, _declared(nominal, names, matrix.shape[1])
+    is_nominal = _declared(nominal, names, len(names))
+    is_nominal |= [_holds_categories(X, j, dtype) for j, dtype in enumerate(X.dtypes)]
+    if not is_nominal.any() or X.shape[0] == 0:
+        return read_matrix(X, allow_nan=True, name=name).astype(np.float64, copy=False), is_nominal
+    matrix = np.empty((len(X), len(names)))
+    numeric = np.flatnonzero(~is_nominal)
+    if len(numeric):
+        matrix[:, numeric] = read_matrix(safe_indexing(X, numeric, axis=1), check_values=False, name=name)
+    for j in np.flatnonzero(is_nominal):
+        matrix[:, j] = _category_codes(_column_values(X, int(j)))
+    check_finite(matrix, names=names, allow_nan=True, name=name)
+    return matrix, is_nominal
+
+
+def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
+    """Whether a column of a data frame is one of categories, text or bools."""
+    word = str(dtype).lower()
+    if word == "object":  # text in older pandas, but also numbers beside None
+        known = [value for value in _column_values(X, index) if not _is_missing(value)]
+        return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in known)
+    return word.startswith(("categor", "enum", "bool", "str", "utf8"))
+
+
+def _column_values(X: Any, index: int) -> NDArray[Any]:
+    return np.asarray(safe_indexing(X, [index], axis=1).to_numpy(), dtype=object)[:, 0]
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ in ("NAType", "NaTType") or value != value
+
+
+def _category_codes(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Whole numbers for the categories of one column, NaN where it has none."""
+    missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=len(column))
+    codes = np.full(len(column), np.nan)
+    # Text and numbers may stand side by side: categories are told apart by what they print.
+    codes[~missing] = np.unique([str(value) for value in column[~missing]], return_inverse=True)[1]
+    return codes
+
+
+def _declared(nominal: Any, names: list[Any] | None, n_features: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n_features, dtype=bool)
+    if nominal is not None:
+        mask[pick_columns(nominal, names, n_features, "nominal")] = True
+    return mask

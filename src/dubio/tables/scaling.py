@@ -1,0 +1,89 @@
+"""Columns on a common scale: standardised, centred where they are far from zero, filled where cells are missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.impute import SimpleImputer
+
+from dubio.errors import InputError, counted
+from dubio.tables.matrix import CANCELLED, Matrix
+
+
+def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.intp]:
+    """Positions of the columns that vary among ``rows``, the ones that are learnt from; an error if none does."""
+    used = matrix[rows]
+    varying = np.flatnonzero((used[:1] != used).any(axis=0))
+    if len(varying) == 0:
+        raise InputError(
+            "X",
+            f"has no feature that varies: all of its {counted(matrix.shape[1], 'column')} are constant among the "
+            f"{counted(len(used), 'row')} to learn from",
+        )
+    return varying
+
+
+def standardize(matrix: Matrix) -> Matrix:
+    """Centre every column and divide it by its standard deviation; constant columns become zero.
+
+    A sparse matrix is scaled, and centred only where a column is far from zero (:func:`centre_far_columns`):
+    differences between rows, all that distances need, are the same.
+    """
+    if sparse.issparse(matrix):
+        matrix = centre_far_columns(matrix)
+        scale = np.sqrt(np.maximum(_sparse_spread(matrix)[0], 0.0))
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        return matrix @ sparse.diags_array(inverse.astype(matrix.dtype))
+    centred = matrix - matrix.mean(axis=0, dtype=np.float64).astype(matrix.dtype)
+    scale = np.sqrt(np.einsum("ij,ij->j", centred, centred, dtype=np.float64) / len(centred))
+    # Rounding of the mean leaves dust in a constant column: it is no spread.
+    constant = (matrix == matrix[:1]).all(axis=0)
+    scale[constant | (scale == 0)] = np.inf
+    centred /= scale.astype(matrix.dtype)
+    return centred
+
+
+def centre_far_columns(matrix: Matrix) -> Matrix:
+    """A CSR matrix whose columns far from zero, compared with their spread, are centred: squares keep their digits.
+
+    A row at zero would itself be spread: such columns hold hardly any, and centred take no more room.
+    """
+    spread, squares = _sparse_spread(matrix)
+    is_far = spread < CANCELLED * squares
+    if not is_far.any():
+        return matrix
+    far, near = np.flatnonzero(is_far), np.flatnonzero(~is_far)
+    columns = sparse.csr_array(matrix)
+    centred = columns[:, far].toarray().astype(np.float64)
+    centred -= centred[0].copy()  # so that a constant column is exactly zero
+    centred -= centred.mean(axis=0)
+    joined = sparse.hstack([columns[:, near], sparse.csr_array(centred.astype(matrix.dtype))], format="csr")
+    return joined[:, np.argsort(np.concatenate([near, far]))]
+
+
+def _sparse_spread(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Variance (by subtraction) and mean square of every column, summed in float64."""
+    columns = sparse.csr_array(matrix).astype(np.float64)
+    mean, squares = columns.mean(axis=0), columns.multiply(columns).mean(axis=0)
+    return squares - mean**2, squares
+
+
+def fill_missing(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
+    """The table with missing cells taken as the median of their column, and how many there were.
+
+    A column without any value becomes zero. The table itself is returned where nothing is missing.
+
+    >>> import numpy as np
+    >>> from dubio.tables.scaling import fill_missing
+    >>> fill_missing(np.array([[1.0], [3.0], [np.nan]]))
+    (array([[1.],
+           [3.],
+           [2.]]), 1)
+    """
+    count = int(np.isnan(X).sum())
+    if not count:
+        return X, 0
+    return SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X), count
