@@ -21,8 +21,8 @@ import pandas as pd
 
 from dubio import ConstrainedLaplacianScore, ConstraintScore, FisherScore, LaplacianScore
 from dubio.constraints import pairs_from_labels, select_pairs
+from dubio.methods import c4_score
 from dubio.ranking import rank_scores
-from dubio.scores import c4_score
 from dubio.tables.scaling import standardize
 
 DATASETS = ["sonar", "ionosphere", "soybean_small", "iris", "wine", "colon", "leukemia"]

@@ -10,8 +10,8 @@ from scipy.stats import special_ortho_group
 
 from dubio.constraints import overlap as overlap_module
 from dubio.constraints import som
-from dubio.constraints.clusters import cluster_rows, ward_clusters
 from dubio.constraints.overlap import coherence, projected_overlap
+from dubio.constraints.row_clusters import cluster_rows, ward_clusters
 from dubio.constraints.selection import select_pairs
 from tests import naive
 

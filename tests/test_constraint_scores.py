@@ -19,7 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import dubio
 from dubio import ConstrainedLaplacianScore, ConstraintScore, constrained_laplacian_score, constraint_score
 from dubio.graphs import cluster_blocks as cluster_graphs
-from dubio.scores import c4_score, class_graph, laplacian_score, spec_score
+from dubio.methods import c4_score, class_graph, laplacian_score, spec_score
 from tests import naive
 
 EXACT = {"rtol": 1e-9, "atol": 0}

@@ -10,8 +10,9 @@ import pytest
 
 import dubio
 from dubio import METHODS, FeatureSelector, select_features
-from dubio.choice import RULES, choose
-from dubio.significance import NoFeatureStandsOut, relation_pvalues
+from dubio.methods.choice import RULES, choose
+from dubio.methods.relation import relation_pvalues
+from dubio.significance import NoFeatureStandsOut
 from dubio.supervision import pairs_from_labels, read_supervision, unsure_expert
 
 

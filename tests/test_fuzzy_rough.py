@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dubio.fuzzyrough.criterion as criterion_module
+import dubio.fuzzyrough.gamma as criterion_module
 from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
 from dubio.fuzzyrough.decision import hard_decision, number_decision, soft_decision

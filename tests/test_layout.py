@@ -49,7 +49,7 @@ EXCEPTIONS = {
 
 
 def module_name(path: Path) -> str:
-    """``dubio.scores.laplacian`` for its file, ``dubio.scores`` for that folder's ``__init__.py``."""
+    """``dubio.methods.laplacian`` for its file, ``dubio.methods`` for that folder's ``__init__.py``."""
     parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -82,11 +82,13 @@ def test_imports_are_found_wherever_they_stand():
     source = (
         "import dubio.tables.matrix\n"
         "def f():\n"
-        "    from dubio.scores import laplacian, fisher_score\n"
+        "    from dubio.methods import laplacian, fisher_score\n"
         "    from dubio import FisherScore\n"
     )
-    assert imported(source) == {"dubio.tables.matrix", "dubio.scores", "dubio.scores.laplacian", "dubio"}
-    assert goes_back("dubio.tables.matrix", "dubio.scores.laplacian") and not goes_back("dubio.scores.laplacian", "dubio.tables.matrix")
+    assert imported(source) == {"dubio.tables.matrix", "dubio.methods", "dubio.methods.laplacian", "dubio"}
+    assert goes_back("dubio.tables.matrix", "dubio.methods.laplacian") and not goes_back(
+        "dubio.methods.laplacian", "dubio.tables.matrix"
+    )
 
 
 def test_every_file_is_in_a_room():

@@ -11,7 +11,14 @@ from scipy.stats import ortho_group
 from sklearn.datasets import load_iris, load_wine
 from sklearn.feature_selection import mutual_info_classif
 
-from dubio import MutualInformationRanking, MutualInformationSearch, estimate_memberships, knn_entropy, mutual_information, noise_tolerant_mutual_information
+from dubio import (
+    MutualInformationRanking,
+    MutualInformationSearch,
+    estimate_memberships,
+    knn_entropy,
+    mutual_information,
+    noise_tolerant_mutual_information,
+)
 from dubio._kernels.special import digamma
 from dubio.information import InformationCriterion
 from dubio.search import ADD, REMOVE, SubsetDistances, greedy_search

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from dubio.ranking import Ranking, rank_scores, resolve_count
+from dubio.counts import resolve_count
+from dubio.ranking import Ranking, rank_scores
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,15 @@ from hypothesis.extra.numpy import arrays
 from sklearn.feature_selection import RFE, SelectFromModel, SelectKBest
 from sklearn.linear_model import LogisticRegression
 
-from dubio import ConstraintScore, FeatureSelector, FisherScore, LaplacianScore, SupervisedLaplacianScore, WeightedLaplacianScore, stability
+from dubio import (
+    ConstraintScore,
+    FeatureSelector,
+    FisherScore,
+    LaplacianScore,
+    SupervisedLaplacianScore,
+    WeightedLaplacianScore,
+    stability,
+)
 from dubio.significance import nogueira_index
 from dubio.supervision import unsure_expert
 from tests import naive

@@ -13,10 +13,18 @@ from scipy import sparse, stats
 
 import dubio
 from dubio.graphs.targets import target_graph
-from dubio.scores.dependence import smooth_r2
-from dubio.significance import NoFeatureStandsOut, benjamini_hochberg, cauchy_combination, keep_significant, leave_one_out_pvalues, linear_pvalues, permutation_pvalues, relation_pvalues, shuffle_supervision, smallest_sufficient_size, smooth_pvalues
-from dubio.significance.graphs import GraphNull, RatioForms, column_moments, permutation_moments
-from dubio.significance.leave_one_out import _graph
+from dubio.methods.laplacian import _graph, leave_one_out_pvalues
+from dubio.methods.relation import linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
+from dubio.significance import (
+    NoFeatureStandsOut,
+    benjamini_hochberg,
+    cauchy_combination,
+    keep_significant,
+    permutation_pvalues,
+    shuffle_supervision,
+    smallest_sufficient_size,
+)
+from dubio.significance.graph_null import GraphNull, RatioForms, column_moments, permutation_moments
 from dubio.supervision import read_supervision, unsure_expert
 from tests import naive
 

@@ -13,7 +13,16 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 import dubio
-from dubio.supervision import SoftLabels, flip_labels, flip_labels_by_matrix, hide_labels, pairs_from_labels, read_supervision, soft_labels, unsure_expert
+from dubio.supervision import (
+    SoftLabels,
+    flip_labels,
+    flip_labels_by_matrix,
+    hide_labels,
+    pairs_from_labels,
+    read_supervision,
+    soft_labels,
+    unsure_expert,
+)
 from dubio.supervision.class_names import OddClassNames
 
 # --- forms ---------------------------------------------------------------------------------------------------

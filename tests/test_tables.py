@@ -12,7 +12,7 @@ import pytest
 from dubio.cli.errors import UserError, nearest, quote
 from dubio.cli.question import Wishes, ask
 from dubio.cli.tables import frame_bytes, read_parted_table, read_table, require_columns, separator_of
-from dubio.files import write_whole
+from dubio.whole_files import write_whole
 
 
 @pytest.fixture

@@ -46,8 +46,7 @@ def resolve_count(n_features_to_select: int | float | str | None, n_features: in
             raise InputError(
                 "n_features_to_select",
                 f"={wish}, but the table has {counted(n_features, 'feature')}",
-                f"give a number from 1 to {n_features}, a share in (0, 1], or None for half of them",
-                code="too many features",
+                f"give a number from 1 to {n_features}, or a share",
             )
         return int(wish), "as many as were asked for"
     if isinstance(wish, float | np.floating) and 0 < wish <= 1:

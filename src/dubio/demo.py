@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 
+from dubio.methods.feature_selector import FeatureSelector
 from dubio.noise import audit_labels
-from dubio.selectors.feature_selector import FeatureSelector
 from dubio.significance import stability
 from dubio.supervision import unsure_expert
 
@@ -52,8 +52,8 @@ def doubtful_wine(seed: int = 0) -> tuple[Any, Any, Any, Any]:
 
 def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, jobs: int | None = None) -> Path:
     """Rank, print, write the report, and say where it is."""
+    from dubio.cli.bars import step
     from dubio.cli.output import print_table
-    from dubio.cli.progress import step
     from dubio.report import write_report
 
     X, labels, truth, guesses = doubtful_wine(seed)
@@ -94,8 +94,8 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         f"Kept {doubtful.n_features_} features, {agreed} of the {clean.n_features_} that clean labels would keep and "
         f"{decoys} of the {N_DECOYS} shuffled ones.\n"
     )
-    with step("resampling") as advance:
-        sure = stability(clone(doubtful), X, labels, n_draws=30, random_state=seed, progress=advance)
+    with step("resampling"):
+        sure = stability(clone(doubtful), X, labels, n_draws=30, random_state=seed)
     with step("doubting the labels"):
         audit = audit_labels(X, guesses, random_state=seed, n_jobs=jobs)
     write_report(
@@ -108,7 +108,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         table_name="the wine table",
         target_name="the grape",
         code=_CODE.format(seed=seed),
-        notes=["The doubtful labels listed below are those of the expert's plain guesses, one class a row."],
+        notes=["The doubtful labels listed below are the annotator's plain guesses, one class per row."],
     )
     path = Path(report).resolve()
     print(f"The report: {path}")

@@ -6,7 +6,8 @@ the words of its options (``cli/wording.py``). So a message is written in one pl
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
 
@@ -86,8 +87,25 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def listed(names: Any, most: int = 8) -> str:
+def listed(names: Iterable[object], most: int = 8) -> str:
     """``a, b and 3 more``."""
     shown = [str(name) for name in names]
     rest = len(shown) - most
     return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def quoted(name: object) -> str:
+    """A name as it stands in a message: quoted, on one line, control characters escaped, never longer than a line."""
+    text = repr(str(name))
+    # the middle of a long name goes: the end of a path says most
+    return text if len(text) <= 80 else f"{text[:20]}...{text[-57:]}"
+
+
+def nearest(name: str, candidates: Iterable[object], most: int = 3) -> list[str]:
+    """The candidates most like ``name``, whatever their case."""
+    known = {str(candidate): str(candidate).casefold() for candidate in candidates}
+    wanted = name.casefold()
+    near = difflib.get_close_matches(wanted, list(known.values()), n=most, cutoff=0.5)
+    found = [original for close in near for original, folded in known.items() if folded == close]
+    found += [original for original, folded in known.items() if wanted and wanted in folded]
+    return list(dict.fromkeys(found))[:most]

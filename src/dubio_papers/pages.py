@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dubio.files import write_whole
+from dubio.whole_files import write_whole
 from dubio_papers.experiment import PAPERS
 from dubio_papers.line_charts import Line, legend, line_chart
 from dubio_papers.registry import all_experiments

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 
-from dubio.scores import c4_score, constraint_score, fisher_score, laplacian_score
-from dubio.selectors.constraints import ConstrainedLaplacianScore
+from dubio.methods import ConstrainedLaplacianScore, c4_score, constraint_score, fisher_score, laplacian_score
 from dubio.supervision.pairs import Pairs
 from dubio.tables.scaling import standardize
 from dubio_papers.datasets import load

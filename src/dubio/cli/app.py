@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from dubio import __version__
-from dubio.cli.errors import UserError
+from dubio.cli.wording import UserError
 from dubio_papers.command import app as papers
 
 app = typer.Typer(
@@ -26,7 +26,7 @@ app.add_typer(papers)
 
 
 class Combine(StrEnum):
-    """How experts' votes become probabilities."""
+    """How the votes of annotators become probabilities."""
 
     average = "average"
     dawid_skene = "dawid-skene"
@@ -52,7 +52,8 @@ Unlabelled = Annotated[
 ]
 Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
 Nominal = Annotated[
-    list[str] | None, typer.Option("--nominal", metavar="A,B", help="Columns of names, also if they look like numbers.")
+    list[str] | None,
+    typer.Option("--nominal", metavar="A,B", help="Columns of categories, even if they look like numbers."),
 ]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
 Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; the answer does not depend on it.")]
@@ -87,21 +88,22 @@ def rank(
     confidence: Annotated[
         str | None, typer.Option("--confidence", metavar="COL", help="Column that says how sure the target is, 0 to 1.")
     ] = None,
-    experts: Annotated[
-        list[str] | None, typer.Option("--experts", metavar="A,B,C", help="Columns with one expert's class each.")
+    annotators: Annotated[
+        list[str] | None,
+        typer.Option("--annotators", metavar="A,B,C", help="Columns with the class that each annotator gave."),
     ] = None,
     combine: Annotated[
-        Combine, typer.Option("--combine", help="How the experts' votes are put together.")
+        Combine, typer.Option("--combine", help="How the annotators' votes are combined.")
     ] = Combine.average,
     pairs: Annotated[
         str | None,
         typer.Option("--pairs", metavar="FILE", help="Pairs of rows: row, row, must or cannot (rows from 0)."),
     ] = None,
     regression: Annotated[
-        bool, typer.Option("--regression", help="The target is a number (found out if not said).")
+        bool, typer.Option("--regression", help="The target is a number (detected by default).")
     ] = False,
     classes: Annotated[
-        bool, typer.Option("--classes", help="The target is a class, also if it looks like a number.")
+        bool, typer.Option("--classes", help="The target is a class, even if it looks like a number.")
     ] = False,
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
@@ -112,7 +114,8 @@ def rank(
     ] = "auto",
     alpha: Annotated[float, typer.Option("--alpha", help="Share of false discoveries that auto allows.")] = 0.05,
     redundancy: Annotated[
-        float | None, typer.Option("--redundancy", help="Move down features like better ones: a weight, 1 say.")
+        float | None,
+        typer.Option("--redundancy", help="Move down features that resemble better ones: a weight, such as 1."),
     ] = None,
     draws: Annotated[
         int | None,
@@ -126,7 +129,7 @@ def rank(
         str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to look at.")
     ] = None,
     save_table: Annotated[
-        str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with the kept columns only.")
+        str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with only the kept columns.")
     ] = None,
     stream: Annotated[
         bool | None,
@@ -144,17 +147,17 @@ def rank(
 ) -> None:
     """Rank the columns of a table and say which to keep.
 
-    The target may be a class or a number, some of them missing; class probabilities; the votes of several experts;
-    pairs of rows; or nothing at all. The method and the number of features follow from it, unless you say otherwise.
+    The target may be a class or a number, some of them missing; class probabilities; the votes of several
+    annotators; pairs of rows; or nothing at all. The method and the number of features follow from it by default.
 
     \b
     Examples:
       dubio rank patients.csv --target diagnosis --report patients.html
       dubio rank wine.parquet --soft p_red,p_white --keep 5 --json
-      dubio rank scans.csv.gz --experts ann,bob,eve --save-table small.csv
+      dubio rank scans.csv.gz --annotators ann,bob,eve --save-table small.csv
       dubio rank songs.tsv --pairs pairs.csv
     """
-    from dubio.cli.ranking import RankOptions, rank_table
+    from dubio.cli.rank import RankOptions, rank_table
     from dubio.cli.streaming import is_to_be_streamed, rank_streamed
 
     if regression and classes:
@@ -163,7 +166,7 @@ def rank(
         target=target,
         soft=soft,
         normalize=normalize,
-        experts=experts,
+        annotators=annotators,
         confidence=confidence,
         combine=combine.value,
         pairs=pairs,
@@ -201,7 +204,7 @@ def audit(
     ignore: Ignore = None,
     nominal: Nominal = None,
     engine: Annotated[Engine, typer.Option("--engine", help="How labels are doubted.")] = Engine.pooled,
-    every_row: Annotated[bool, typer.Option("--all", help="Every row, not only the doubtful ones.")] = False,
+    every_row: Annotated[bool, typer.Option("--all", help="List every row, not only the doubtful ones.")] = False,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: AsJson = False,
@@ -274,7 +277,7 @@ def demo(
 
 def _output(as_json: bool, as_csv: bool) -> str:
     if as_json and as_csv:
-        raise UserError("--json and --csv: give one of them.")
+        raise UserError("--json and --csv cannot be combined: give one of them.")
     return "json" if as_json else "csv" if as_csv else "table"
 
 
@@ -299,7 +302,7 @@ def _count(text: str) -> Any:
 def _wishes(**options: Any) -> Any:
     from dubio.cli.question import Wishes
 
-    lists = ("soft", "experts", "ignore", "nominal")
+    lists = ("soft", "annotators", "ignore", "nominal")
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value
     }
@@ -310,7 +313,7 @@ def _wishes(**options: Any) -> Any:
 
 
 def _names(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Names parted by commas; a comma in a name is written twice."""
+    """Names separated by commas; a comma in a name is written twice."""
     names: list[str] = []
     for value in values:
         parts = value.replace(",,", "\0").split(",")

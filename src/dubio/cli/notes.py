@@ -8,8 +8,8 @@ import sys
 import warnings
 from collections.abc import Iterator
 
-from dubio.cli.errors import in_command_words, one_line
 from dubio.cli.output import visible
+from dubio.cli.wording import one_line
 
 _THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
 
@@ -25,7 +25,7 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             for warning in caught:
                 # what the libraries below us warn each other of is no news for a person
                 if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    text = in_command_words(one_line(warning.message))
+                    text = one_line(warning.message)
                     if text not in notes:
                         notes.append(text)
 

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.cli.errors import UserError, quote
-from dubio.cli.tables import read_table
+from dubio.cli.wording import UserError
+from dubio.errors import counted, quoted
+from dubio.tables.files import read_table
 
 _MUST = {"must", "must_link", "must-link", "same", "1", "+1", "1.0", "true"}
 _CANNOT = {"cannot", "cannot_link", "cannot-link", "different", "-1", "-1.0", "0", "0.0", "false"}
@@ -23,7 +24,7 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     frame = _with_header(read_table(path))
     if len(frame.columns) != 3:
         raise UserError(
-            f"--pairs: {quote(path)} has {len(frame.columns)} column(s): give three columns, row number, "
+            f"--pairs: {quoted(path)} has {counted(len(frame.columns), 'column')}: give three columns, row number, "
             "row number, and must or cannot, with a header or without."
         )
     first, second, kind = (frame[name] for name in frame.columns)
@@ -33,8 +34,8 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     strange = np.flatnonzero(~(must | cannot))
     if len(strange):
         raise UserError(
-            f"--pairs: {quote(path)}, pair {strange[0] + 1}: {quote(kind.iloc[strange[0]])} is neither must nor cannot "
-            f"({len(strange)} such pair(s))."
+            f"--pairs: {quoted(path)}, pair {strange[0] + 1}: {quoted(kind.iloc[strange[0]])} is neither must nor cannot "
+            f"({counted(len(strange), 'such pair')})."
         )
     return rows[must], rows[cannot]
 
@@ -53,12 +54,12 @@ def _with_header(frame: Any) -> Any:
 
 def _row_numbers(column: Any, path: str, n_rows: int) -> NDArray[np.int64]:
     if column.dtype.kind not in "iu":
-        raise UserError(f"--pairs: column {quote(column.name)} of {quote(path)} must hold whole row numbers, from 0.")
+        raise UserError(f"--pairs: column {quoted(column.name)} of {quoted(path)} must hold whole row numbers, from 0.")
     numbers = column.to_numpy(dtype=np.int64)
     bad = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
     if len(bad):
         raise UserError(
-            f"--pairs: {quote(path)}, pair {bad[0] + 1} names row {numbers[bad[0]]}, but the table has rows 0 to "
-            f"{n_rows - 1} ({len(bad)} such number(s))."
+            f"--pairs: {quoted(path)}, pair {bad[0] + 1} names row {numbers[bad[0]]}, but the table has rows 0 to "
+            f"{n_rows - 1} ({counted(len(bad), 'such number')})."
         )
     return numbers

@@ -9,19 +9,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.cli.decimal_commas import read_decimal_commas
-from dubio.cli.errors import UserError, listing, quote
 from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.tables import require_columns, table_format
-from dubio.scale.sources import MISSING
+from dubio.cli.wording import UserError, listing
+from dubio.errors import counted, quoted
 from dubio.supervision import soft_labels
+from dubio.tables.decimal_commas import read_decimal_commas
+from dubio.tables.files import MISSING, require_columns, table_format
 
 #: A text column with more values than this is a name or free text, not a kind of thing.
 MAX_CATEGORIES = 20
 #: What to do with numbers where only classes will do.
 NEEDS_CLASSES = (
-    "an audit needs one class a row, so name the column with the class, or write the numbers as a few classes first "
+    "an audit needs one class per row, so name the column with the class, or turn the numbers into a few classes first "
     "(low, high)"
 )
 _COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
@@ -34,7 +34,7 @@ class Wishes:
     target: str | None = None
     soft: tuple[str, ...] = ()
     normalize: bool = False
-    experts: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()
     confidence: str | None = None
     combine: Literal["average", "dawid-skene"] = "average"
     pairs: str | None = None
@@ -83,9 +83,9 @@ class Question:
 
 
 def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question:
-    """Check the wishes against the table and part it into features and target.
+    """Check the wishes against the table, and separate features from the target.
 
-    ``separator`` is what parts the columns in the file: where that is no comma, a comma may be a decimal one.
+    ``separator`` is that of the columns in the file: where that is no comma, a comma may be a decimal one.
     """
     _check_wishes(frame, wishes)
     notes: list[str] = []
@@ -94,7 +94,7 @@ def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question
         frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
-    target_names = [name for name in (wishes.target, *wishes.soft, *wishes.experts) if name]
+    target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators) if name]
     apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
     if not wishes.is_supervised:
         notes.append("no --target is given: features are ranked by the structure of the table alone.")
@@ -112,14 +112,14 @@ def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question
 def _as_written(wishes: Wishes) -> tuple[str, ...]:
     """Columns of names, whatever they look like; an audit is to see that its target holds numbers."""
     is_class = wishes.target and wishes.kind == "classes" and not wishes.only_classes
-    return (*wishes.nominal, *wishes.experts, *([wishes.target] if is_class and wishes.target else []))
+    return (*wishes.nominal, *wishes.annotators, *([wishes.target] if is_class and wishes.target else []))
 
 
 def _check_wishes(frame: Any, wishes: Wishes) -> None:
     for option, names in (
         ("--target", [wishes.target] if wishes.target else []),
         ("--soft", list(wishes.soft)),
-        ("--experts", list(wishes.experts)),
+        ("--annotators", list(wishes.annotators)),
         ("--confidence", [wishes.confidence] if wishes.confidence else []),
         ("--ignore", list(wishes.ignore)),
         ("--nominal", list(wishes.nominal)),
@@ -127,10 +127,10 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         require_columns(frame, names, option)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise UserError(f"{option} names the column {quote(twice[0])} twice.")
+            raise UserError(f"{option} names the column {quoted(twice[0])} twice.")
     given = [
         option
-        for option, value in (("--target", wishes.target), ("--soft", wishes.soft), ("--experts", wishes.experts))
+        for option, value in (("--target", wishes.target), ("--soft", wishes.soft), ("--annotators", wishes.annotators))
         if value
     ]
     if len(given) > 1:
@@ -141,7 +141,7 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         raise UserError("--normalize divides the rows of the --soft columns by their sums: give both.")
     if len(wishes.soft) == 1:
         raise UserError(
-            f"--soft needs one probability column for each class, two at least; only {quote(wishes.soft[0])} is given."
+            f"--soft needs one probability column for each class, at least two; only {quoted(wishes.soft[0])} is given."
         )
 
 
@@ -158,10 +158,10 @@ def _target(
             return table, "classes", "auto"
         code.append("y = soft_labels(y.astype(float), normalize=True)")
         return soft_labels(table, normalize=True), "classes", "auto"
-    if wishes.experts:
-        votes = _hide(frame[list(wishes.experts)], wishes.unlabelled, notes)
-        _require_some(votes, "the columns of --experts")
-        code.append(_hiding_code(f"table[{list(wishes.experts)!r}]", wishes.unlabelled, "votes"))
+    if wishes.annotators:
+        votes = _hide(frame[list(wishes.annotators)], wishes.unlabelled, notes)
+        _require_some(votes, "the columns of --annotators")
+        code.append(_hiding_code(f"table[{list(wishes.annotators)!r}]", wishes.unlabelled, "votes"))
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
         code.append(f"y = soft_labels(votes.to_numpy(dtype=object){tail})")
         return soft_labels(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
@@ -169,7 +169,7 @@ def _target(
         code.append("y = None")
         return None, "auto", "auto"
     column = _hide(frame[wishes.target], wishes.unlabelled, notes)
-    _require_some(column, f"target {quote(wishes.target)}")
+    _require_some(column, f"target {quoted(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
     kind = wishes.kind
     _refuse_id(column, wishes.target, wishes)
@@ -180,14 +180,16 @@ def _target(
         _refuse_mixed(column, wishes.target)
     known = column.dropna().unique()
     if len(known) == 1:
-        raise UserError(f"target {quote(wishes.target)} has one value only, {quote(known[0])}: nothing to tell apart.")
+        raise UserError(
+            f"target {quoted(wishes.target)} has only one value, {quoted(known[0])}: nothing to tell apart."
+        )
     missing_label: Any = "auto"
     if kind != "numbers" and _is_number(column) and -1 in known:
         missing_label = None  # what is unlabelled is empty in a file, or named by --unlabelled
         if 2 < len(known) <= MAX_CATEGORIES:
             notes.append(
-                f"-1 is taken for a class of its own ({int((column == -1).sum())} rows); --unlabelled -1 says that it "
-                "means no label."
+                f"-1 is read as a class ({counted(int((column == -1).sum()), 'row')}). If it means no label, say "
+                "--unlabelled -1."
             )
     if wishes.confidence:
         _require_number_column(frame, wishes.confidence, "--confidence")
@@ -216,7 +218,7 @@ def _hiding_code(expression: str, marks: tuple[str, ...], name: str) -> str:
 
 def _require_some(values: Any, what: str) -> None:
     if not bool(np.asarray(values.notna()).any()):
-        raise UserError(f"{what} has no value in any of the {len(values)} row(s): all labels are missing.")
+        raise UserError(f"{what} has no value in any of the {counted(len(values), 'row')}: all labels are missing.")
 
 
 def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
@@ -232,8 +234,8 @@ def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
     elif _is_number(column):
         todo += "; if it is a number to predict, add --regression"
     raise UserError(
-        f"target {quote(name)} has a different value in each of its {len(known)} row(s), so it looks like {what}: "
-        f"{todo}."
+        f"target {quoted(name)} has a different value in each of its {counted(len(known), 'row')}, so it looks like "
+        f"{what}: {todo}."
     )
 
 
@@ -251,8 +253,8 @@ def _refuse_mixed(column: Any, name: str) -> None:
         first = known.index[as_numbers.isna()][0]
         position = int(column.index.get_loc(first)) + 1
         raise UserError(
-            f"column {quote(name)} mixes numbers ({numbers} cells) with text ({texts} cells, first "
-            f"{quote(known[first])} in row {position} under the header): correct or empty these cells, or say "
+            f"column {quoted(name)} mixes numbers ({counted(numbers, 'cell')}) with text ({counted(texts, 'cell')}, first "
+            f"{quoted(known[first])} in row {position} under the header): correct or empty these cells, or say "
             "--nominal or --ignore."
         )
 
@@ -262,7 +264,9 @@ def _require_number_column(frame: Any, name: str, option: str) -> None:
     if _is_number(column):
         return
     _refuse_mixed(column, name)
-    raise UserError(f"{option}: column {quote(name)} holds text such as {quote(column.dropna().iloc[0])}, not numbers.")
+    raise UserError(
+        f"{option}: column {quoted(name)} holds text such as {quoted(column.dropna().iloc[0])}, not numbers."
+    )
 
 
 def _is_number(column: Any) -> bool:
@@ -283,12 +287,12 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
             continue
         elif _is_number(column):
             if counts_rows(column, name):
-                notes.append(f"column {quote(name)} only numbers the rows and was left out.")
+                notes.append(f"column {quoted(name)} only numbers the rows and was left out.")
                 dropped.append(name)
         elif _is_text(column) and not wishes.is_supervised:
             # the yes/no features of one column determine each other: without a target they would always stand out
             take_in = f"--nominal {shlex.quote(name)}"
-            notes.append(f"column {quote(name)} is text and was left out, as there is no target ({take_in}).")
+            notes.append(f"column {quoted(name)} is text and was left out, as there is no target ({take_in}).")
             dropped.append(name)
         elif _is_text(column):
             _refuse_mixed(column, name)
@@ -296,12 +300,12 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
             if distinct == 0 or distinct > MAX_CATEGORIES:
                 what = "is empty" if distinct == 0 else f"is text with {distinct} different values"
                 take_in = f"--nominal {shlex.quote(name)} takes it in"
-                notes.append(f"column {quote(name)} {what} and was left out ({take_in}).")
+                notes.append(f"column {quoted(name)} {what} and was left out ({take_in}).")
                 dropped.append(name)
             else:
                 nominal.append(name)
         else:
-            notes.append(f"column {quote(name)} holds {column.dtype} values, not numbers, and was left out.")
+            notes.append(f"column {quoted(name)} holds {column.dtype} values, not numbers, and was left out.")
             dropped.append(name)
     table = frame.drop(columns=dropped)
     if not len(table.columns):
@@ -320,10 +324,13 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
         twins = table.columns[table.columns.duplicated()].tolist()
         if twins:
             raise UserError(
-                f"the values of a column of text give a feature {quote(twins[0])}, and there is one already."
+                f"the values of a text column give a feature {quoted(twins[0])}, and the table already has a column of "
+                "that name: rename one of them."
             )
         table = table.drop(columns=spare)
-        notes.append(f"{len(nominal)} column(s) of text became {len(made)} yes/no feature(s): {listing(nominal)}.")
+        notes.append(
+            f"{counted(len(nominal), 'text column')} became {counted(len(made), 'yes/no feature')}: {listing(nominal)}."
+        )
         code.append(f'X = pd.get_dummies(X, columns={nominal!r}, prefix_sep="=", dtype=float)')
         if spare:
             code.append(f"X = X.drop(columns={spare!r})")
@@ -342,8 +349,8 @@ def _refuse_infinite(table: Any) -> None:
         bad = np.flatnonzero(np.isinf(values))
         if len(bad):
             raise UserError(
-                f"column {quote(name)} has {len(bad)} infinite value(s), first in row {bad[0] + 1} under the header: "
-                "empty these cells."
+                f"column {quoted(name)} has {counted(len(bad), 'infinite value')}, first in row {bad[0] + 1} under the "
+                "header: empty these cells."
             )
 
 

@@ -10,8 +10,9 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 
-from dubio.cli.errors import UserError, in_command_words, one_line
-from dubio.files import remove_unfinished
+from dubio.cli.wording import UserError, in_command_words, one_line
+from dubio.errors import InputError
+from dubio.whole_files import remove_unfinished
 
 #: Commands that have nothing to tidy up when they are interrupted.
 _SUDDEN = ("rank", "audit", "methods", "demo")
@@ -38,14 +39,17 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except UserError as error:
         _say(str(error))
         return BAD_INPUT
+    except InputError as error:
+        _say(in_command_words(error, words))
+        return BAD_INPUT
     except (ValueError, OSError) as error:
-        _say(in_command_words(one_line(error), words))
+        _say(one_line(error))
         return BAD_INPUT
     except MemoryError:
         _say("not enough memory for this table and method.")
         return BAD_INPUT
     except Exception as error:
-        _say(f"{type(error).__name__}: {one_line(error)} (this should not happen; --debug shows where)")
+        _say(f"{type(error).__name__}: {one_line(error)} (internal error, please report it; --debug shows where)")
         return FAULT
     finally:
         remove_unfinished()

@@ -1,21 +1,22 @@
-"""``dubio rank`` of tables too large for memory, read once, a batch of rows at a time: ``--stream``, or found out."""
+"""``dubio rank`` of tables too large for memory, read once, a batch of rows at a time."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
-from dubio.cli.errors import UserError, listing
+from dubio.cli.bars import step
 from dubio.cli.notes import tell
 from dubio.cli.output import as_csv, as_json, print_text, records
-from dubio.cli.progress import step
 from dubio.cli.question import Wishes, counts_rows, is_counter
-from dubio.cli.ranking import RankOptions, print_ranking
+from dubio.cli.rank import RankOptions, print_ranking
+from dubio.cli.wording import UserError, listing
+from dubio.errors import InputError, counted
 from dubio.scale import rank_stream
 from dubio.scale.sources import Piece, is_number, open_source
-from dubio.scale.stream import Method
+from dubio.scale.stream import streamed_methods
 
 #: Bytes of a table, as numbers in memory, from which it is streamed unless told otherwise.
 LARGE = 2**30
@@ -70,12 +71,12 @@ def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
     names = [name for name in piece.types if name not in apart]
     text = [name for name in names if not is_number(piece.types[name])]
     if text:
-        notes.append(f"{len(text)} column(s) without numbers are left out: {listing(text)}.")
+        notes.append(f"{counted(len(text), 'column')} without numbers left out: {listing(text)}.")
     suspects = [name for name in names if name not in text and is_counter(name or "unnamed_")]
     some = _first_rows(piece, suspects) if suspects else {}
     counters = [name for name in suspects if counts_rows(some[name], name or "unnamed_")]
     if counters:
-        notes.append(f"column(s) that only number the rows are left out: {listing(counters)}.")
+        notes.append(f"columns that only number the rows were left out: {listing(counters)}.")
     return text + counters
 
 
@@ -92,25 +93,26 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     keep = None if options.keep == "auto" else options.keep
     if keep is None:
         notes.append(
-            "how many features stand out needs the whole table: half of them are kept (--keep N says how many)."
+            "which features stand out can only be told from the whole table: half of them are kept (--keep N sets how many)."
         )
     try:
-        with step(f"reading {path}") as advance:
+        with step(f"reading {path}"):
             ranking = rank_stream(
                 path,
                 target=wishes.target,
                 soft=list(wishes.soft) or None,
-                method="weighted_laplacian" if options.method == "auto" else options.method,  # type: ignore[arg-type]
+                method="weighted_laplacian" if options.method == "auto" else options.method,
                 exclude=exclude,
                 n_features_to_select=keep,
                 missing_label=None,  # what is unlabelled is empty in a file
-                progress=lambda done, total: advance(done, total or 0),
             )
-    except ValueError as error:
+    except InputError as error:
         if asked or Path(path).is_dir():
             raise
-        raise ValueError(
-            f"{error} With --no-stream it is loaded, if it fits in memory, and gaps are filled."
+        raise InputError(
+            error.argument,
+            error.found,
+            "--no-stream loads the table, if it fits in memory, and fills missing cells",
         ) from error
     rows = records(ranking.to_frame())
     if options.output == "csv":
@@ -144,15 +146,16 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         return f"{what} needs --target or --soft: without labels the whole table must be compared."
     if wishes.target and wishes.soft:
         return "--target and --soft both say what the target is: give one of them."
-    if options.method != "auto" and options.method not in get_args(Method):
-        return f"{what} goes with --method {', '.join(get_args(Method))}; {options.method!r} needs the table."
+    if options.method != "auto" and options.method not in streamed_methods():
+        able = ", ".join(streamed_methods())
+        return f"{what} goes with --method {able}; {options.method!r} needs the whole table."
     for option, given in (
         ("--report", options.report),
         ("--save-table", options.save_table),
         ("--stability", options.draws),
         ("--redundancy", options.redundancy),
         ("--pairs", wishes.pairs),
-        ("--experts", wishes.experts),
+        ("--annotators", wishes.annotators),
         ("--confidence", wishes.confidence),
         ("--nominal", wishes.nominal),
         ("--unlabelled", wishes.unlabelled),

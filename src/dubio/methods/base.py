@@ -1,4 +1,4 @@
-"""What every method is: an estimator whose ``fit`` reads the problem once, asks a pure function, and keeps the answer."""
+"""What every method is: an estimator whose ``fit`` reads a problem once, asks a pure function, keeps the answer."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class MeanRankScore(ScoreSelector):
     """Classes, hard or soft, or numbers: the mean of the ranks that several scores give a feature.
 
     In our trials it beat each of its parts. With ``n_features_to_select="auto"`` features are tested for a linear or
-    smooth relation to the target (:func:`~dubio.significance.relation_pvalues`).
+    smooth relation to the target (:func:`~dubio.methods.relation.relation_pvalues`).
 
     Parameters
     ----------

@@ -106,7 +106,10 @@ class MomentSelector(ScoreSelector):
         if mine is None or theirs is None:
             raise InputError("other", "cannot be merged", "both selectors must have seen rows (fit or partial_fit)")
         names = [getattr(one, "feature_names_in_", None) for one in (self, other)]
-        shown = [list(default_names(one.n_features_in_) if n is None else n) for one, n in zip((self, other), names)]
+        shown = [
+            list(default_names(one.n_features_in_) if known is None else known)
+            for one, known in zip((self, other), names, strict=True)
+        ]
         if shown[0] != shown[1] or (names[0] is None) != (names[1] is None):
             raise InputError(
                 "other",

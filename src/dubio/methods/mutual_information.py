@@ -55,8 +55,11 @@ class MutualInformationRanking(ScoreSelector):
     {alpha}
     label_noise : bool, default=True
         Doubt hard labels. This keeps 12 bytes per pair of rows; without it nothing of that size is needed.
-    n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol, standardize, missing_label, max_rows
+    n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol
         See :class:`MutualInformationSearch`.
+    {standardize}
+    {missing_label}
+    {max_rows}
     random_state : int, RandomState or None, default=0
         Seed of the jitter and of the restarts.
     {n_jobs}

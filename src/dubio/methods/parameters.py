@@ -38,7 +38,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "missing_label": [object],
     "random_state": ["random_state"],
     "standardize": ["boolean"],
-    "n_jobs": [None, Integral],
+    "n_jobs": [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")],
     "n_neighbors": AT_LEAST_ONE,
     "n_neighbors_supervised": AT_LEAST_ONE,
     "n_neighbors_noise": AT_LEAST_ONE,

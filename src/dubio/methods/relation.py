@@ -52,7 +52,7 @@ def smooth_r2_score(
 
     :math:`\bar t_{-i}` being the mean of all other rows. It sees any smooth relation of one feature to the target,
     depends on the ranks of the feature only, and so has one null distribution for all features
-    (:func:`dubio.significance.smooth_pvalues`).
+    (:func:`dubio.methods.relation.smooth_pvalues`).
 
     Parameters
     ----------

@@ -76,7 +76,7 @@ class RunningMoments:
         if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
             raise InputError(
                 "y",
-                f"has {len(joined)} distinct values so far, too many for classes of {len(self.moments.origin)} features",
+                f"has {len(joined)} distinct values so far, too many for classes",
                 "is it a number or an identifier?",
             )
         return joined

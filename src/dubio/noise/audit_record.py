@@ -129,7 +129,7 @@ class LabelAudit:
         return pd.DataFrame(columns, index=self.index)
 
     def classes_frame(self) -> Any:
-        """One line per class: its rows, doubtful labels, estimated error rate, and where its errors go (needs pandas)."""
+        """One line per class: rows, doubtful labels, estimated error rate, where errors go (needs pandas)."""
         import pandas as pd
 
         n_classes = len(self.classes)

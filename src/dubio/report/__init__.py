@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
-from dubio.files import write_whole
-from dubio.report.findings import Findings, gather
+from dubio.report.findings import Findings, gather, gather_problem
+from dubio.whole_files import write_whole
 
-__all__ = ["Findings", "gather", "render_report", "write_report"]
+__all__ = ["Findings", "gather", "gather_problem", "render_report", "write_report"]
 
 
 def render_report(findings: Findings) -> str:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
 from dubio.report.svg import figures, shorten
-from dubio.tables.scaling import standardize
+from dubio.supervision import Numbers, OfClasses
+from dubio.tables.scaling import fill_missing, standardize
 
 _TOP_BARS = 30
 _TOP_DRAWN = 6
@@ -179,12 +180,12 @@ def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):
         name, values = str(findings.ranking.names[j]), findings.table[:, j]
-        if known.kind == "numbers":
-            assert known.values is not None
+        if isinstance(known, Numbers):
             picture = charts.feature_by_number(name, values, known.values, findings.target_name)
         else:
-            memberships = np.ones((len(values), 1)) if known.memberships is None else known.memberships
-            classes = ["all rows"] if known.classes is None else [str(c) for c in known.classes.tolist()]
+            memberships, classes = np.ones((len(values), 1)), ["all rows"]
+            if isinstance(known, OfClasses):
+                memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
             order = np.argsort(-memberships.sum(axis=0), kind="stable")
             picture = charts.feature_by_class(name, values, memberships, classes, order)
         pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
@@ -206,10 +207,7 @@ def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
 
 
 def _correlations(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.float64]:
-    columns = findings.table[:, top].copy()
-    for j in range(columns.shape[1]):
-        known = np.isfinite(columns[:, j])
-        columns[~known, j] = np.median(columns[known, j]) if known.any() else 0.0
+    columns, _ = fill_missing(findings.table[:, top])
     unit = standardize(columns) / np.sqrt(len(columns))
     return np.asarray(unit.T @ unit)
 
@@ -232,7 +230,7 @@ def _alike(findings: Findings, top: NDArray[np.int64], correlations: NDArray[np.
 
 def _classes(findings: Findings) -> str:
     known = findings.supervision
-    if known.memberships is None or known.classes is None:
+    if not isinstance(known, OfClasses):
         return ""
     totals = known.memberships.sum(axis=0)
     order = np.argsort(-totals, kind="stable")[:30]
@@ -257,7 +255,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
         _column("row", _numbers(rows), "number", "counted from 0"),
         _column("given label", given, "text"),
         _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
-        _column("wrong with", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
+        _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
     ]
     columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
     shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]

@@ -10,20 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio.errors import InputError, counted
 from dubio.methods import METHODS
+from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
 from dubio.significance.count import any_stands_out
-from dubio.supervision import Supervision, read_supervision
+from dubio.supervision import Supervision
 from dubio.tables.columns import column_names
 from dubio.tables.matrix import is_dask
-from dubio.tables.mixed import read_mixed_matrix
-
-#: What the searches value a subset by.
-_CRITERIA = {
-    "FuzzyRoughSearch": "dependency of the target (high is good)",
-    "MutualInformationSearch": "mutual information (high is good)",
-    "NeighborSearch": "loss of the nearest neighbours (low is good)",
-}
 
 
 @dataclass(frozen=True)
@@ -43,8 +37,7 @@ class Findings:
     """A selection with its table and all that is known about how sure it is."""
 
     ranking: Ranking
-    table: NDArray[np.float64]
-    supervision: Supervision
+    problem: Problem
     explanation: str
     method: str
     method_does: str
@@ -59,6 +52,16 @@ class Findings:
     code: str = ""
     command: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def table(self) -> NDArray[np.float64]:
+        """The table in numbers; NaN where a cell is missing."""
+        return self.problem.table
+
+    @property
+    def supervision(self) -> Supervision:
+        """What is known of the target."""
+        return self.problem.supervision
 
     @property
     def n_kept(self) -> int:
@@ -77,10 +80,38 @@ class Findings:
         return qvalues is None or self.alpha is None or any_stands_out(qvalues, self.alpha)
 
 
-def gather(
+def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
+    """Collect what a fitted selector found on ``X``; any selector with ``to_ranking()`` will do.
+
+    Further arguments are fields of :class:`Findings`: ``stability``, ``audit``, ``table_name`` and so on.
+    """
+    names, ranked = column_names(X), selector.to_ranking().names
+    if names is not None and len(names) == len(ranked) and [str(n) for n in names] != [str(n) for n in ranked]:
+        raise InputError("X", "has other column names than the table the selector was fitted on")
+    if is_dask(X):
+        X = X.compute()
+    if sparse.issparse(X):
+        X = X.toarray()
+    target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
+    if target == "none":
+        y, target = None, "classes"
+    known = getattr(selector, "supervision_", None)
+    problem = read_problem(
+        X,
+        None if known is not None else y,
+        target=target,
+        missing_label=getattr(selector, "missing_label", "auto"),
+        mixed=True,
+        nominal=getattr(selector, "nominal", None),
+    )
+    if known is not None and known.n_rows != problem.n_rows:
+        raise InputError("X", f"has {problem.n_rows} rows, but the selector was fitted on {known.n_rows}")
+    return gather_problem(selector, problem if known is None else problem.with_supervision(known), **more)
+
+
+def gather_problem(
     selector: Any,
-    X: Any,
-    y: Any = None,
+    problem: Problem,
     *,
     stability: Any = None,
     audit: Any = None,
@@ -90,20 +121,18 @@ def gather(
     command: str = "",
     notes: Sequence[str] = (),
 ) -> Findings:
-    """Collect what a fitted selector found on ``X``; any selector with ``to_ranking()`` will do."""
+    """:func:`gather` of a problem that was read before."""
     ranking = selector.to_ranking()
-    table = _dense_table(selector, X)
-    if table.shape[1] != len(ranking.names):
-        raise ValueError(f"X has shape {table.shape}, but the selector was fitted on {len(ranking.names)} feature(s).")
-    names = column_names(X)
-    if names is not None and [str(name) for name in names] != [str(name) for name in ranking.names]:
-        raise ValueError("X has other column names than the table the selector was fitted on.")
+    if problem.n_features != len(ranking.names):
+        raise InputError(
+            "X",
+            f"has shape {problem.X.shape}, but the selector was fitted on {counted(len(ranking.names), 'feature')}",
+        )
     method = METHODS.get(ranking.method)
     tested = "qvalue" in ranking.extras
     return Findings(
         ranking=ranking,
-        table=table,
-        supervision=_supervision(selector, y, len(table)),
+        problem=problem,
         explanation=str(getattr(selector, "explanation_", ranking.reason)),
         method=_method_name(selector, ranking),
         method_does=method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
@@ -151,30 +180,10 @@ def subset_path(selector: Any) -> Curve | None:
         heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
         sufficient = getattr(selector, "sufficient_subset_", None)
         chosen = int(inner.n_features_) if sufficient is None else len(sufficient)
-        return Curve(sizes, heights, chosen, _CRITERIA.get(type(inner).__name__, "criterion"))
+        return Curve(sizes, heights, chosen, getattr(inner, "_criterion", "criterion"))
     return None
 
 
 def _method_name(selector: Any, ranking: Ranking) -> str:
     parts = getattr(getattr(selector, "selector_", selector), "parts_", None)
     return f"{ranking.method} of {' and '.join(parts)}" if parts else ranking.method
-
-
-def _dense_table(selector: Any, X: Any) -> NDArray[np.float64]:
-    """Any table a selector takes, as numbers that can be drawn: categories become codes, what is missing NaN."""
-    if is_dask(X):
-        X = X.compute()
-    if sparse.issparse(X):
-        X = X.toarray()
-    table, _ = read_mixed_matrix(X, getattr(selector, "nominal", None))
-    return np.asarray(table)
-
-
-def _supervision(selector: Any, y: Any, n_rows: int) -> Supervision:
-    known = getattr(selector, "supervision_", None)
-    if known is not None and known.n_rows == n_rows:
-        return known
-    target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
-    if target == "none":
-        y, target = None, "classes"
-    return read_supervision(y, n_rows, target=target, missing_label=getattr(selector, "missing_label", "auto"))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dubio.report.findings import Findings
+from dubio.supervision import Memberships, OfClasses
 
 _RESAMPLED = {
-    "bootstrap": "rows were drawn anew",
+    "bootstrap": "rows were drawn again",
     "subsample": "two thirds of the rows were drawn",
-    "labels": "the labels were drawn anew from their probabilities",
-    "pairs": "the pairs were drawn anew",
+    "labels": "the labels were drawn again from their probabilities",
+    "pairs": "the pairs were drawn again",
 }
 
 
@@ -28,9 +29,9 @@ def answer(findings: Findings) -> str:
     if not findings.stands_out:
         return "No feature stands out."
     if kept == total:
-        return f"All {total:,} features are kept." if total > 1 else "The only one there is."
+        return f"All {total:,} features are kept." if total > 1 else "The only feature is kept."
     plural = "features" if total != 1 else "feature"
-    return f"Keep {kept:,} of {total:,} {plural}." if total > 1 else "Keep the one feature there is."
+    return f"Keep {kept:,} of {total:,} {plural}." if total > 1 else "Keep the only feature."
 
 
 def surety(findings: Findings) -> list[str]:
@@ -38,8 +39,8 @@ def surety(findings: Findings) -> list[str]:
     sentences = []
     if not findings.stands_out:
         sentences.append(
-            "Nothing in the table is clearly related to the target: the best-ranked feature is kept because a "
-            "selection must not be empty, and nothing shows that it matters."
+            "Nothing in the table is clearly related to the target. The best-ranked feature is kept so that the "
+            "selection is not empty, but nothing shows that it matters."
         )
     elif findings.alpha is not None:
         sentences.append(
@@ -48,8 +49,8 @@ def surety(findings: Findings) -> list[str]:
         )
     if findings.sufficient and len(findings.sufficient) < findings.n_kept:
         sentences.append(
-            f"Not all of them are needed: {_join(findings.sufficient)} together do about as well as any larger set "
-            "that the search found."
+            f"Not all of them are needed: {_join(findings.sufficient)} together predict about as well as any "
+            "larger set that the search found."
         )
     stability = findings.stability
     if stability is not None and findings.n_kept == len(findings.ranking.names):
@@ -88,8 +89,7 @@ def labels_table(findings: Findings) -> list[tuple[str, str]]:
     rows = [("rows", f"{known.n_rows:,}")]
     if known.kind == "hard":
         rows.append(("rows with one class each", f"{known.n_labelled:,}"))
-    if known.kind == "soft":
-        assert known.memberships is not None
+    if isinstance(known, Memberships):
         certain = int((known.memberships[known.labelled].max(axis=1) >= 1 - 1e-9).sum())
         rows.append(("rows with class probabilities", f"{known.n_labelled:,}"))
         rows.append(("of these, rows without any doubt", f"{certain:,}"))
@@ -97,9 +97,9 @@ def labels_table(findings: Findings) -> list[tuple[str, str]]:
         rows.append(("rows with a number", f"{known.n_labelled:,}"))
     if known.kind != "none":
         rows.append(("rows without a label", f"{known.n_rows - known.n_labelled:,}"))
-    if known.classes is not None:
+    if isinstance(known, OfClasses):
         rows.append(("classes", f"{known.n_classes:,}"))
     if known.has_pairs:
-        rows.append(("must-link pairs", f"{len(known.must_link):,}"))
-        rows.append(("cannot-link pairs", f"{len(known.cannot_link):,}"))
+        rows.append(("must-link pairs", f"{len(known.pairs.must_link):,}"))
+        rows.append(("cannot-link pairs", f"{len(known.pairs.cannot_link):,}"))
     return rows

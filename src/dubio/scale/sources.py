@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-#: Beside empty cells, what means "nothing here" in a text file.
-MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
+from dubio.errors import InputError, listed
+from dubio.tables.files import convert_options, first_line, parse_options, separator_of
+
 #: Rows of a row group from which it is worth reading by columns, and the largest column to be read in one piece.
 _ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
 #: Bytes of a row group above which it is read by pages and not in one piece, and bytes then read ahead in each column.
@@ -54,9 +55,11 @@ def open_source(source: Any) -> list[Piece]:
         return [
             Piece("the reader", _types(source.schema), None, lambda columns, _: (b.select(columns) for b in source))
         ]
-    raise ValueError(
-        f"source is a {type(source).__name__}: give the path of a Parquet, CSV or Arrow file, a folder of such files, "
-        "or a pyarrow Dataset, Table or RecordBatchReader."
+    raise InputError(
+        "source",
+        f"is a {type(source).__name__}",
+        "give the path of a Parquet, CSV or Arrow file, a folder of such files, or a pyarrow Dataset, Table or "
+        "RecordBatchReader",
     )
 
 
@@ -106,7 +109,7 @@ def _files(path: Path) -> list[Path]:
     if path.is_file():
         return [path]
     if not path.exists():
-        raise ValueError(f"source {path} does not exist.")
+        raise InputError("source", f"{path} does not exist")
     found = sorted(
         file
         for file in path.rglob("*")
@@ -116,10 +119,11 @@ def _files(path: Path) -> list[Path]:
         and not any(p.startswith(("_", ".")) for p in file.relative_to(path).parts)
     )
     if not found:
-        raise ValueError(f"the folder {path} has no Parquet, CSV or Arrow file in it.")
+        raise InputError(f"the folder {path}", "has no Parquet, CSV or Arrow file in it")
     kinds = {_format(file) for file in found}
     if len(kinds) > 1:
-        raise ValueError(f"the folder {path} mixes {' and '.join(sorted(map(str, kinds)))} files: keep one kind.")
+        mixed = " and ".join(sorted(map(str, kinds)))
+        raise InputError(f"the folder {path}", f"mixes {mixed} files", "keep one kind")
     return found
 
 
@@ -139,11 +143,12 @@ def _open_file(path: Path) -> Piece:
     kind = _format(path)
     opener = {"Parquet": _parquet_piece, "CSV": _csv_piece, "Arrow": _arrow_piece}.get(str(kind))
     if opener is None:
-        raise ValueError(f"source {path}: the name must end in .parquet, .csv, .tsv, .arrow or .feather.")
+        raise InputError("source", f"is {path}", "the name must end in .parquet, .csv, .tsv, .arrow or .feather")
     try:
         piece = opener(path)
     except (pa.ArrowInvalid, OSError) as error:
-        raise ValueError(f"{path} cannot be read as a {kind} file; is it cut short? ({_first_line(error)})") from error
+        problem = f"cannot be read as a {kind} file ({first_line(error)})"
+        raise InputError(str(path), problem, "is it cut short?") from error
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         with _readable(path):
@@ -159,7 +164,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise ValueError(f"{path} has rows that cannot be read: {_first_line(error)}") from error
+        raise InputError(str(path), f"has rows that cannot be read: {first_line(error)}") from error
 
 
 def _parquet_piece(path: Path) -> Piece:
@@ -204,17 +209,15 @@ def _csv_piece(path: Path) -> Piece:
     import pyarrow as pa
     from pyarrow import csv
 
-    parse = csv.ParseOptions(delimiter="\t" if ".tsv" in path.name.lower() else ",", newlines_in_values=True)
+    parse = parse_options(separator_of(str(path)))
     block = csv.ReadOptions(block_size=_CSV_BLOCK)
-    missing: dict[str, Any] = {"null_values": ["", *MISSING], "strings_can_be_null": True}
-    convert = csv.ConvertOptions(**missing)
-    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as first:
+    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert_options()) as first:
         inferred = _types(first.schema)
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         # Types are inferred from the first block alone: whole numbers there may be fractions later.
         types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
-        convert = csv.ConvertOptions(include_columns=columns, column_types=types, **missing)
+        convert = convert_options(include_columns=columns, column_types=types)
         with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:
             yield from _whole_rows(reader)
 
@@ -239,7 +242,7 @@ def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
 def _types(schema: Any) -> dict[str, Any]:
     repeated = sorted({name for name in schema.names if schema.names.count(name) > 1}) if _repeats(schema) else []
     if repeated:
-        raise ValueError(f"the table has more than one column named {', '.join(map(repr, repeated))}: rename them.")
+        raise InputError("the table", f"has more than one column named {listed(map(repr, repeated))}", "rename them")
     return {field.name: field.type for field in schema}
 
 
@@ -251,7 +254,3 @@ def _grows(arrow_type: Any) -> bool:
     import pyarrow as pa
 
     return bool(pa.types.is_integer(arrow_type) or pa.types.is_null(arrow_type))
-
-
-def _first_line(error: BaseException) -> str:
-    return str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from typing import Any, Literal, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
-import numpy as np
-
+from dubio.errors import InputError, counted, listed
+from dubio.methods.moments import MomentSelector
+from dubio.methods.register import METHODS, get_method
 from dubio.moments.running import RunningMoments
+from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
-from dubio.scale.blocks import batch_moments
-from dubio.scale.progress import Report, reporting
+from dubio.scale.batch_moments import batch_moments
 from dubio.scale.sources import Piece, is_number, open_source
-from dubio.selectors.constraints import ConstraintScore
-from dubio.selectors.weighted import FisherScore, MomentSelector, WeightedLaplacianScore
-
-Method = Literal["weighted_laplacian", "fisher", "constraint"]
-
-_SELECTORS: dict[str, type[MomentSelector]] = {
-    "weighted_laplacian": WeightedLaplacianScore,
-    "fisher": FisherScore,
-    "constraint": ConstraintScore,
-}
 
 Selector = TypeVar("Selector", bound=MomentSelector)
+
+
+def streamed_methods() -> tuple[str, ...]:
+    """Names of the methods that need one pass over the rows, so that they take a stream."""
+    return tuple(name for name, method in METHODS.items() if issubclass(method.estimator, MomentSelector))
 
 
 def rank_stream(
@@ -32,14 +28,14 @@ def rank_stream(
     *,
     target: str | None = None,
     soft: Sequence[str] | None = None,
-    method: Method = "weighted_laplacian",
+    method: str = "weighted_laplacian",
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     weight: str | None = None,
     n_features_to_select: int | float | None = None,
     missing_label: Any = "auto",
     batch_rows: int | None = None,
-    progress: bool | Report = False,
+    progress: bool | Callable[[int, int | None], None] = False,
 ) -> Ranking:
     """Rank the features of a table of any length, reading it once, in bounded memory.
 
@@ -68,7 +64,7 @@ def rank_stream(
         Rows read at once; by default a row group of a Parquet file, a few columns at a time, or about 24 MB of rows.
         The result does not depend on it (to 1e-10).
     progress : bool or callable
-        True shows a bar on the terminal (needs rich); a function is called with the rows read and their number.
+        True shows on standard error how far it is; a function is called with the rows read and their number.
 
     Returns
     -------
@@ -87,9 +83,9 @@ def rank_stream(
        3  sepal length (cm)    1.623
        4  sepal width (cm)    0.6688
     """
-    if method not in _SELECTORS:
-        raise ValueError(f"method={method!r}: by streaming there are {', '.join(map(repr, _SELECTORS))}.")
-    selector = _SELECTORS[method](n_features_to_select=n_features_to_select, missing_label=missing_label)
+    if method not in streamed_methods():
+        raise InputError("method", f"={method!r} needs the whole table", f"for a stream give one of {_streamed()}")
+    selector = get_method(method).make(n_features_to_select=n_features_to_select, missing_label=missing_label)
     return fit_stream(
         selector,
         source,
@@ -113,18 +109,18 @@ def fit_stream(
     exclude: Sequence[str] = (),
     weight: str | None = None,
     batch_rows: int | None = None,
-    progress: bool | Report = False,
+    progress: bool | Callable[[int, int | None], None] = False,
 ) -> Selector:
     """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore` or :class:`~dubio.ConstraintScore`.
 
     The selector is as after ``fit`` on the whole table. Parameters as in :func:`rank_stream`.
     """
     if (target is None) == (soft is None):
-        raise ValueError("give either target (one column of classes) or soft (columns of class probabilities).")
+        raise InputError("target", "or soft is needed", "give one column of classes, or columns of class probabilities")
     if soft is not None and len(soft) < 2:
-        raise ValueError(f"soft={list(soft)!r}: give a column of probabilities for each of at least two classes.")
-    if soft is not None and not selector._takes_soft:
-        raise ValueError(f"{type(selector).__name__} takes one class a row: give target, not soft.")
+        raise InputError("soft", f"={list(soft)!r}", "give a column of probabilities for each of at least two classes")
+    if soft is not None and "soft" not in selector._takes:
+        raise InputError("soft", f"cannot be used: {type(selector).__name__} takes one class per row", "give target")
     pieces = open_source(source)
     names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
     labels = [target] if target is not None else list(soft or [])
@@ -133,10 +129,7 @@ def fit_stream(
     options: dict[str, Any] = {"target": target, "soft": list(soft or []), "weight": weight}
     options["missing_label"] = getattr(selector, "missing_label", "auto")
     running = _stream_moments(pieces, names, used, batch_rows, progress, options)
-    selector.n_features_in_ = len(names)
-    selector.feature_names_in_ = np.asarray(names, dtype=object)
-    selector._finish(running)
-    return selector
+    return selector.fit_moments(running, names, len(names))
 
 
 def _stream_moments(
@@ -144,14 +137,14 @@ def _stream_moments(
     names: list[str],
     used: list[str],
     batch_rows: int | None,
-    progress: bool | Report,
+    progress: bool | Callable[[int, int | None], None],
     options: dict[str, Any],
 ) -> RunningMoments:
     known = [piece.n_rows for piece in pieces]
     total = None if None in known else sum(n for n in known if n is not None)
     running: RunningMoments | None = None
     done = 0
-    with reporting(progress, total) as report:
+    with listening(listener_of(progress, of="rows")):
         for piece in pieces:
             start = done
             for batch in piece.read(used, batch_rows):
@@ -162,9 +155,9 @@ def _stream_moments(
                 running = block if running is None else running.merge(block)
                 done += batch.num_rows
                 del batch  # before the next one is waited for: a batch less in memory
-                report(done, total)
+                advance("rows", done, total)
     if running is None:
-        raise ValueError("the source has no rows: 0 sample(s) found.")
+        raise InputError("source", "has no rows: 0 sample(s) found")
     return running
 
 
@@ -181,23 +174,28 @@ def _feature_names(
     for role, columns in asked.items():
         for column in columns:
             if column not in piece.types:
-                raise ValueError(_no_such_column(role, column, piece))
+                raise _no_such_column(role, column, piece)
     apart = {*asked["target"], *soft, *asked["weight"], *exclude}
     names = [name for name in (features if features is not None else piece.types) if name not in apart]
     if not names:
-        raise ValueError("0 feature(s) left: every column is a label, a weight or excluded.")
+        raise InputError("source", "has 0 feature(s) left: every column is a label, a weight or excluded")
     return names
 
 
-def _no_such_column(role: str, column: str, piece: Piece) -> str:
+def _no_such_column(role: str, column: str, piece: Piece) -> InputError:
     existing = list(piece.types)
     close = difflib.get_close_matches(column, existing, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    more = f" and {len(existing) - 20} more" if len(existing) > 20 else ""
-    return (
-        f"{role} column {column!r} is not in {piece.name}, which has {len(existing)} column(s): "
-        f"{', '.join(map(repr, existing[:20]))}{more}.{hint}"
+    hint = f"did you mean {close[0]!r}?" if close else ""
+    return InputError(
+        role,
+        f"column {column!r} is not in {piece.name}, which has {counted(len(existing), 'column')} "
+        f"({listed(map(repr, existing), 20)})",
+        hint,
     )
+
+
+def _streamed() -> str:
+    return ", ".join(map(repr, streamed_methods()))
 
 
 def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None:
@@ -205,28 +203,34 @@ def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None
     first = pieces[0]
     text = [name for name in names if _sort_of(first.types[name]) != "numbers"]
     if text:
-        shown = ", ".join(f"{name!r} ({first.types[name]})" for name in text[:8])
-        raise ValueError(
-            f"{first.name} has {len(text)} column(s) that are not numbers: {shown}"
-            f"{f' and {len(text) - 8} more' if len(text) > 8 else ''}. Encode them as numbers, or name them in exclude."
+        shown = listed(f"{name!r} ({first.types[name]})" for name in text)
+        verb = "is" if len(text) == 1 else "are"
+        raise InputError(
+            first.name,
+            f"has {counted(len(text), 'column')} that {verb} not numeric: {shown}",
+            "encode them as numbers, or name them in exclude",
+            code="text columns",
         )
     odd = [name for name in used if _sort_of(first.types[name]) not in ("numbers", "text")]
     if odd:
-        raise ValueError(
-            f"column {odd[0]!r} of {first.name} holds {first.types[odd[0]]}: labels are text, whole numbers or bools."
+        raise InputError(
+            f"column {odd[0]!r} of {first.name}",
+            f"holds {first.types[odd[0]]}",
+            "labels are text, whole numbers or bools",
         )
     for piece in pieces[1:]:
         missing = [name for name in used if name not in piece.types]
         if missing:
-            raise ValueError(f"{piece.name} lacks {len(missing)} column(s) of {first.name}: {missing[:8]}.")
+            raise InputError(piece.name, f"lacks {counted(len(missing), 'column')} of {first.name}: {missing[:8]}")
         extra = [name for name in piece.types if name not in first.types]
         if extra:
-            raise ValueError(f"{piece.name} has {len(extra)} column(s) that {first.name} lacks: {extra[:8]}.")
+            raise InputError(piece.name, f"has {counted(len(extra), 'column')} that {first.name} lacks: {extra[:8]}")
         for name in used:
             if _sort_of(piece.types[name]) != _sort_of(first.types[name]):
-                raise ValueError(
-                    f"column {name!r} is {first.types[name]} in {first.name} and {piece.types[name]} in {piece.name}: "
-                    "write all files with one type."
+                raise InputError(
+                    f"column {name!r}",
+                    f"is {first.types[name]} in {first.name} and {piece.types[name]} in {piece.name}",
+                    "write all files with one type",
                 )
 
 

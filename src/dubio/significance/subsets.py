@@ -88,5 +88,5 @@ def smallest_sufficient_size(
             )
     return (
         best,
-        f"{counted(best, 'feature')}: the best criterion ({values[best]:.4g}), and every smaller subset is clearly worse",
+        f"{counted(best, 'feature')}: the best criterion ({values[best]:.4g}); every smaller subset is clearly worse",
     )

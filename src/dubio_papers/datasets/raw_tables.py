@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.files import write_whole
+from dubio.whole_files import write_whole
 from dubio_papers.datasets.catalog import Entry
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dubio.graphs.neighbors import neighbor_graph
-from dubio.scores import relieff_score, spec_score
+from dubio.methods import relieff_score, spec_score
 from dubio_papers.claims import enough
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio_papers.judges import best_first

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.scores import constraint_score
+from dubio.methods import constraint_score
 from dubio_papers.claims import better, not_worse
 from dubio_papers.experiment import Cell, Curves, Display, Experiment, Finding, Table
 from dubio_papers.judges import best_first

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.selectors.mutual_information_search import MutualInformationSearch
+from dubio.methods.mutual_information import MutualInformationSearch
 from dubio.supervision import flip_labels
 from dubio.tables.scaling import standardize
 from dubio_papers.claims import better, enough, the_same

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
+from dubio.methods.fuzzy_rough import FuzzyRoughSearch
 from dubio_papers.datasets import load
 from dubio_papers.experiment import Cell, Experiment, Finding, Table, printed_table
 from dubio_papers.experiments.ssfrfs_tables import DATASETS, LEVELS, SIZES, TABLE_1

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from dubio.selectors.fuzzy_rough import FuzzyRoughSearch
+from dubio.methods.fuzzy_rough import FuzzyRoughSearch
 from dubio_papers.datasets import load
 from dubio_papers.experiment import Cell, Experiment, Finding, Table, printed_table
 from dubio_papers.summary import Measure

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from dubio.scores import weighted_laplacian_score
+from dubio.methods import weighted_laplacian_score
 from dubio.supervision import unsure_expert
 from dubio_papers.claims import not_worse
 from dubio_papers.datasets import load

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.scores import weighted_laplacian_score
+from dubio.methods import weighted_laplacian_score
 from dubio.supervision import unsure_expert
 from dubio_papers.claims import enough
 from dubio_papers.datasets import Problem, make_circle, make_spheres, make_squares, make_y4, make_y5

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.moments import class_sums_coded, class_sums_column
 from dubio._kernels.threads import chunks, default_threads, run_chunks
+from dubio.errors import InputError
 from dubio.moments.class_moments import (
     ClassMoments,
     cancelled_columns,
@@ -23,9 +23,9 @@ from dubio.moments.class_moments import (
 )
 from dubio.moments.running import RunningMoments
 from dubio.scale.sources import read_ahead
-from dubio.supervision import Supervision, read_supervision
-from dubio.tables.matrix import check_overflow
+from dubio.supervision import Classes, Memberships, OfClasses, read_supervision
 from dubio.tables.columns import name_column
+from dubio.tables.matrix import check_overflow
 
 #: Columns summed by one call of a thread.
 _COLUMNS = 8
@@ -73,12 +73,11 @@ class _Known:
     some: NDArray[np.intp]
 
     @classmethod
-    def of(cls, supervision: Supervision, weights: NDArray[np.float64] | None) -> _Known:
+    def of(cls, supervision: OfClasses, weights: NDArray[np.float64] | None) -> _Known:
         P = supervision.memberships
-        assert P is not None
         P = P if weights is None else P * weights[:, None]
         some = rows_that_count(P, _CENTRE_ROWS)
-        if supervision.codes is not None and weights is None:
+        if isinstance(supervision, Classes) and weights is None:
             return cls(P, None, supervision.codes.astype(np.int32), some)
         return cls(P, np.ascontiguousarray(P.T), None, some)
 
@@ -138,24 +137,28 @@ def _raise_bad_value(
         for r in suspects:
             rows = np.flatnonzero(test(columns[r]))
             if len(rows):
-                raise ValueError(
-                    f"Input X contains {word}: {name_column(list(names), first_column + int(r))} has it first in row "
-                    f"{first_row + rows[0]} ({place}). Impute or drop these values first."
+                raise InputError(
+                    "X",
+                    f"contains {word} in {name_column(list(names), first_column + int(r))}, first in row "
+                    f"{first_row + rows[0]} ({place})",
+                    "fill or drop these values first",
+                    code=word,
                 )
 
 
-def _read_labels(batch: Any, target: str | None, soft: list[str], missing_label: Any, place: str) -> Supervision:
+def _read_labels(batch: Any, target: str | None, soft: list[str], missing_label: Any, place: str) -> OfClasses:
     try:
         if target is not None:
             return _read_classes(batch.select([target]).column(0), missing_label)
         table = np.column_stack([_as_numbers(column).astype(np.float64) for column in batch.select(soft).columns])
         found = read_supervision(table, len(table), is_block=True)
-        return Supervision("soft", found.n_rows, found.labelled, np.asarray(soft), memberships=found.memberships)
-    except ValueError as error:
-        raise ValueError(f"{error} (rows counted within {place})") from error
+        assert isinstance(found, Memberships)
+        return replace(found, classes=np.asarray(soft))
+    except InputError as error:
+        raise error.at(f"rows counted within {place}") from error
 
 
-def _read_classes(column: Any, missing_label: Any) -> Supervision:
+def _read_classes(column: Any, missing_label: Any) -> Classes:
     """Labels are read once for each distinct value, not once for each row."""
     import pyarrow as pa
 
@@ -164,13 +167,11 @@ def _read_classes(column: Any, missing_label: Any) -> Supervision:
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(encoded.dictionary) + 1)[1:])
     values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
     distinct = read_supervision(_plain(values), len(values), missing_label=missing_label, is_block=True)
-    assert distinct.codes is not None and distinct.classes is not None
+    assert isinstance(distinct, Classes)
     translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # the last place is read by code -1
     translate[used] = distinct.codes
     codes = translate[codes]
-    memberships = np.empty((len(codes), len(distinct.classes)))
-    one_hot_rows(codes, 0, len(codes), memberships)
-    return Supervision("hard", len(codes), codes >= 0, distinct.classes, codes, memberships)
+    return Classes(n_rows=len(codes), labelled=codes >= 0, classes=distinct.classes, codes=codes)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
@@ -188,9 +189,10 @@ def _read_weights(column: Any, name: str, place: str) -> NDArray[np.float64]:
     weights = _as_numbers(column).astype(np.float64)
     wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(wrong):
-        raise ValueError(
-            f"weight column {name!r} holds {weights[wrong[0]]:g} in row {wrong[0]} of {place}: weights are finite and "
-            "not negative."
+        raise InputError(
+            "weight",
+            f"column {name!r} holds {weights[wrong[0]]:g} in row {wrong[0]} of {place}",
+            "weights are finite and not negative",
         )
     return weights
 

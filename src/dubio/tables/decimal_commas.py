@@ -1,4 +1,4 @@
-"""Numbers written with a decimal comma: 3,14 in a table whose columns are parted by something else."""
+"""Numbers written with a decimal comma: 3,14 in a table whose separator is not a comma."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from dubio.cli.errors import listing, quote
+from dubio.errors import counted, listed, quoted
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?")
 #: 1,234 may be a good one or a thousand and more; 0,234 and 1234,567 can only be the first.
@@ -16,19 +16,19 @@ _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
 def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], code: list[str]) -> Any:
     """The frame with its columns of text like 3,14 as numbers, those in ``spared`` as they are.
 
-    A column is read as numbers if every value in it is one. Where each comma could as well part thousands (three
+    A column is read as numbers if every value in it is one. Where each comma could as well mark thousands (three
     digits follow, one to three precede) the column stays text. Notes say which columns were read, and which not.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from dubio.cli.decimal_commas import read_decimal_commas
+    >>> from dubio.tables.decimal_commas import read_decimal_commas
     >>> notes = []
     >>> table = pd.DataFrame({"pi": ["3,14", "3"], "price": ["1,250", "2,000"], "word": ["a,b", "3,1"]})
     >>> read_decimal_commas(table, (), notes, [])["pi"].tolist()
     [3.14, 3.0]
     >>> notes[0]
-    "1 column(s) of numbers with a decimal comma were read as numbers: 'pi'."
+    "1 column with decimal commas was read as numbers: 'pi'."
     """
     read: list[str] = []
     unclear: list[str] = []
@@ -44,10 +44,12 @@ def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], c
         for name in read:
             frame[name] = frame[name].str.replace(",", ".").astype(float)
         code.append(f'for name in {read!r}:\n    table[name] = table[name].str.replace(",", ".").astype(float)')
-        notes.append(f"{len(read)} column(s) of numbers with a decimal comma were read as numbers: {listing(read)}.")
+        verb = "was" if len(read) == 1 else "were"
+        shown = listed(map(quoted, read), 5)
+        notes.append(f"{counted(len(read), 'column')} with decimal commas {verb} read as numbers: {shown}.")
     for name in unclear:
         notes.append(
-            f"column {quote(name)} was left as text: in numbers such as {quote(frame[name].dropna().iloc[0])} the "
-            "comma may be that of a decimal or of thousands; write them with a decimal point, or without the comma."
+            f"column {quoted(name)} was left as text: in numbers such as {quoted(frame[name].dropna().iloc[0])} the "
+            "comma may mark decimals or thousands. Write them with a decimal point, or without the comma."
         )
     return frame

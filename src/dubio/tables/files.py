@@ -1,4 +1,7 @@
-"""Tables in files: CSV, TSV, Parquet and Feather, read whole, with errors that say where."""
+"""Tables in files: CSV, TSV, Parquet and Feather, with errors that say where. The one door for text tables.
+
+:func:`read_table` reads a file whole; streams take the separator and the rules for missing cells from here.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +19,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TextIO
 
-from dubio.cli.errors import UserError, listing, nearest, quote
-from dubio.scale.sources import MISSING
+from dubio.errors import InputError, counted, listed, nearest, quoted
 
+#: Beside empty cells, what means "nothing here" in a text file.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 _TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None}
 _COMPRESSED = (".gz", ".bz2", ".zst")
 #: Types of columns are inferred from the first block, and a row must fit into one.
@@ -31,12 +35,12 @@ def read_table(path: str) -> Any:
 
 
 def read_parted_table(path: str) -> tuple[Any, str]:
-    """The table in a file as a pandas frame, and what parts its columns; ``-`` is CSV on standard input.
+    """The table in a file as a pandas frame, and the separator of its columns; ``-`` is CSV on standard input.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from dubio.cli.tables import read_parted_table
+    >>> from dubio.tables.files import read_parted_table
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "two.csv")
     ...     _ = path.write_text("size,colour\\n1.5,red\\n?,blue\\n")
@@ -63,12 +67,13 @@ def read_parted_table(path: str) -> tuple[Any, str]:
             frame, separator = _read_text(path)
             return _tidy(frame, path), separator
     except UnicodeDecodeError as error:
-        raise UserError(
-            f"{quote(path)} is not UTF-8 text (byte {error.object[error.start]:#x}): save it as UTF-8, in a "
-            'spreadsheet as "CSV UTF-8".'
+        raise InputError(
+            quoted(path),
+            f"is not UTF-8 text (byte {error.object[error.start]:#x})",
+            'save it as UTF-8, in a spreadsheet as "CSV UTF-8"',
         ) from error
     except pa.ArrowException as error:
-        raise UserError(f"{quote(path)} cannot be read as {kind}: {_first_line(error)}") from error
+        raise InputError(quoted(path), f"cannot be read as {kind}: {first_line(error)}") from error
     _refuse_twins(table.column_names, path)
     return _tidy(table.to_pandas(), path), ","
 
@@ -85,9 +90,10 @@ def table_format(path: str) -> str:
     if suffix in _TEXT:
         return "text"
     hint = " (save the sheet as CSV first)" if suffix in (".xlsx", ".xls", ".ods") else ""
-    raise UserError(
-        f"{quote(path)} has the ending {quote(suffix)}{hint}: tables are .csv, .tsv, .parquet or .feather, and text "
-        "may be compressed (.csv.gz)."
+    raise InputError(
+        quoted(path),
+        f"has the ending {quoted(suffix)}{hint}",
+        "tables are .csv, .tsv, .parquet or .feather, and text may be compressed (.csv.gz)",
     )
 
 
@@ -106,7 +112,7 @@ def frame_bytes(frame: Any, path: str) -> bytes:
         if path.endswith(".bz2"):
             return bz2.compress(text)
         if path.endswith(".zst"):
-            raise UserError(f"{quote(path)}: write .csv.gz instead, .zst is only read.")
+            raise InputError(quoted(path), "cannot be written: .zst is only read", "write .csv.gz instead")
         return text
     return buffer.getvalue()
 
@@ -117,10 +123,14 @@ def require_columns(frame: Any, names: list[str], option: str) -> None:
         if name in frame.columns:
             continue
         near = nearest(name, frame.columns)
-        hint = f"did you mean {' or '.join(map(quote, near))}?" if near else f"it has {listing(frame.columns, 8)}."
+        hint = (
+            f"did you mean {' or '.join(map(quoted, near))}?"
+            if near
+            else f"it has {listed(map(quoted, frame.columns))}"
+        )
         if any("," in other for other in near):
-            hint += " A comma in a name is written twice, as in 'a,, b'."
-        raise UserError(f"{option}: the table has no column {quote(name)}; {hint}")
+            hint += " A comma in a name is written twice, as in 'a,, b'"
+        raise InputError(option, f"names {quoted(name)}, and the table has no such column", hint)
 
 
 def _suffix(path: str) -> str:
@@ -137,14 +147,14 @@ def _require_file(path: str) -> None:
     except FileNotFoundError as error:
         folder = place.parent
         near = nearest(place.name, sorted(os.listdir(folder))) if folder.is_dir() else []
-        hint = f"; there is {' and '.join(quote(str(folder / name)) for name in near)}" if near else ""
-        raise UserError(f"no such file: {quote(path)}{hint}.") from error
+        hint = f"there is {' and '.join(quoted(str(folder / name)) for name in near)}" if near else ""
+        raise InputError(quoted(path), "does not exist (no such file)", hint) from error
     except OSError as error:
-        raise UserError(f"{quote(path)} cannot be opened: {error.strerror}.") from error
+        raise InputError(quoted(path), f"cannot be opened: {error.strerror}") from error
     if place.is_dir():
-        raise UserError(f"{quote(path)} is a folder: give one table.")
+        raise InputError(quoted(path), "is a folder", "give one table")
     if size == 0:
-        raise UserError(f"{quote(path)} is empty.")
+        raise InputError(quoted(path), "is empty")
 
 
 def _read_text(path: str) -> tuple[Any, str]:
@@ -159,8 +169,8 @@ def _read_text(path: str) -> tuple[Any, str]:
             table = pyarrow.csv.read_csv(
                 source,
                 read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
-                parse_options=pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True),
-                convert_options=pyarrow.csv.ConvertOptions(null_values=["", *MISSING], strings_can_be_null=True),
+                parse_options=parse_options(separator),
+                convert_options=convert_options(),
             )
     except (pa.ArrowException, OSError) as error:
         _explain(path, content, separator, error)
@@ -174,19 +184,33 @@ def _read_text(path: str) -> tuple[Any, str]:
     _refuse_twins(table.column_names, path)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
-            raise UserError(f"{quote(path)}: column {quote(name)} is not UTF-8 text; save the table as UTF-8.")
+            raise InputError(quoted(path), f"holds text that is not UTF-8 in column {quoted(name)}", "save it as UTF-8")
     return table.to_pandas(), separator
 
 
+def parse_options(separator: str) -> Any:
+    """How lines of text are cut into cells, for a file read whole or as a stream."""
+    import pyarrow.csv
+
+    return pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+
+
+def convert_options(**more: Any) -> Any:
+    """How cells become values, for a file read whole or as a stream: what is missing, above all."""
+    import pyarrow.csv
+
+    return pyarrow.csv.ConvertOptions(null_values=["", *MISSING], strings_can_be_null=True, **more)
+
+
 def separator_of(path: str, content: bytes | None = None) -> str:
-    """What parts the columns: known for .tsv, otherwise what the header has most of outside of quotes."""
+    """The separator of the columns: known for .tsv, otherwise what the header has most of outside of quotes."""
     with _lines(path, content) as lines:
         try:
             header = next((line for line in lines if line.strip()), "")
         except (OSError, EOFError) as error:
-            raise UserError(f"{quote(path)} cannot be read: {_first_line(error)}") from error
+            raise InputError(quoted(path), f"cannot be read: {first_line(error)}") from error
     if not header:
-        raise UserError(f"{'standard input' if path == '-' else quote(path)} is empty.")
+        raise InputError(_called(path), "is empty")
     own = (_TEXT.get(_suffix(path)) if path != "-" else None) or ","
     if own == "\t":
         return own
@@ -219,7 +243,7 @@ def _lines(path: str, content: bytes | None) -> Iterator[TextIO]:
 
 def _explain(path: str, content: bytes | None, separator: str, error: Exception) -> None:
     """Raise with the line of the first ragged row; return if no row is ragged."""
-    problem = _first_line(error)
+    problem = first_line(error)
     try:
         with _lines(path, content) as lines:
             csv.field_size_limit(sys.maxsize)
@@ -231,20 +255,26 @@ def _explain(path: str, content: bytes | None, separator: str, error: Exception)
                 if width is None:
                     width = len(row)
                 elif len(row) != width:
-                    raise UserError(
-                        f"{quote(path)}, line {rows.line_num}: {len(row)} cell(s) where the header has {width} "
-                        "column(s); a text with a comma in it must stand in double quotes."
+                    raise InputError(
+                        f"{quoted(path)}, line {rows.line_num},",
+                        f"has {counted(len(row), 'cell')} where the header has {counted(width, 'column')}",
+                        "a text with a comma in it must stand in double quotes",
                     )
     except (OSError, EOFError, csv.Error) as second:
-        raise UserError(f"{quote(path)} cannot be read: {_first_line(second)}") from error
+        raise InputError(quoted(path), f"cannot be read: {first_line(second)}") from error
     if "conversion error" not in problem:
-        raise UserError(f"{quote(path)} cannot be read: {problem}") from error
+        raise InputError(quoted(path), f"cannot be read: {problem}") from error
+
+
+def _called(path: str) -> str:
+    return "standard input" if path == "-" else quoted(path)
 
 
 def _refuse_twins(names: list[str], path: str) -> None:
     twins = [name for name, count in Counter(names).items() if count > 1 and name]
     if twins:
-        raise UserError(f"{quote(path)} has more than one column named {listing(twins)}: rename them.")
+        names_of = listed(map(quoted, twins), 5)
+        raise InputError(quoted(path), f"has more than one column named {names_of}", "rename them")
 
 
 def _tidy(frame: Any, path: str) -> Any:
@@ -257,11 +287,11 @@ def _tidy(frame: Any, path: str) -> Any:
         if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
             frame[name] = frame[name].astype(float)  # decimals of Parquet are numbers
     if len(frame) == 0:
-        where = "standard input" if path == "-" else quote(path)
-        raise UserError(f"{where} is empty: it names {len(frame.columns)} column(s) and has no row.")
+        raise InputError(_called(path), f"is empty: it names {counted(len(frame.columns), 'column')} and has no row")
     return frame
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text."""
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0][:300]

@@ -1,21 +1,20 @@
-"""Progress on standard error, for people only: nothing is shown when it goes to a file."""
+"""Progress bars on standard error, for people only: nothing is shown when it goes to a file."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from dubio.cli.output import visible
-
-Advance = Callable[[int, int], None]
+from dubio.progress import listening
 
 
 @contextmanager
-def step(what: str) -> Iterator[Advance]:
-    """Show a step with its time; call what it yields with (done, total) where that is known."""
+def step(what: str) -> Iterator[None]:
+    """Show a step with its time, and how much of it is done where the work says so (``dubio/progress.py``)."""
     if not sys.stderr.isatty():
-        yield lambda done, total: None
+        yield
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -23,4 +22,9 @@ def step(what: str) -> Iterator[Advance]:
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(visible(what), total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+
+        def listen(part: str, done: int, total: int | None) -> None:
+            progress.update(task, description=visible(f"{what}: {part}"), completed=done, total=total)
+
+        with listening(listen):
+            yield

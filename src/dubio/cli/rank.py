@@ -10,16 +10,18 @@ from typing import Any
 import joblib
 from sklearn.base import clone
 
-from dubio.cli.auditing import audit_question
-from dubio.cli.errors import UserError, in_command_words, listing, quote
+from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records
-from dubio.cli.progress import step
 from dubio.cli.question import Question, Wishes, ask
-from dubio.cli.tables import frame_bytes, read_parted_table, table_format
-from dubio.files import write_whole
-from dubio.significance import stability
-from dubio.significance.permutation import watch_permutations
+from dubio.cli.wording import UserError, in_command_words, listing
+from dubio.errors import InputError, counted, quoted
+from dubio.noise import audit_problem
+from dubio.problem import Problem
+from dubio.significance import problem_stability
+from dubio.supervision import Classes
+from dubio.tables.files import frame_bytes, read_parted_table, table_format
+from dubio.whole_files import write_whole
 
 
 @dataclass(frozen=True)
@@ -52,12 +54,13 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
     selector = _selector(question, options)
-    with step("ranking") as advance, watch_permutations(advance), notes_from_warnings(notes):
-        selector.fit(question.features, question.y, **question.fit_arguments)
-    draws = options.draws if options.draws is not None else (_usual_draws(selector, question) if options.report else 0)
-    sure = _stability(selector, question, options, draws) if draws else None
+    with step("ranking"), notes_from_warnings(notes):
+        problem = selector.read_problem(question.features, question.y, **question.fit_arguments)
+        selector.fit_problem(problem)
+    draws = options.draws if options.draws is not None else (_usual_draws(selector, problem) if options.report else 0)
+    sure = _stability(selector, problem, options, draws) if draws else None
     if options.report:
-        _write_report(path, question, selector, sure, options, notes)
+        _write_report(path, question, problem, selector, sure, options, notes)
     if options.save_table:
         _save_table(question, wishes, selector, options.save_table)
         notes.append(f"table written to {options.save_table}")
@@ -79,53 +82,56 @@ def _selector(question: Question, options: RankOptions) -> Any:
     )
 
 
-def _usual_draws(selector: Any, question: Question) -> int:
+def _usual_draws(selector: Any, problem: Problem) -> int:
     """Fewer resamples of larger tables."""
-    cells = question.features.shape[0] * question.features.shape[1]
+    cells = problem.n_rows * problem.n_features
     if hasattr(selector.selector_, "subsets_"):  # a search costs the square of that
         return 20 if cells <= 3_000 else 10 if cells <= 15_000 else 5
     return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
 
 
-def _stability(selector: Any, question: Question, options: RankOptions, draws: int) -> Any:
+def _stability(selector: Any, problem: Problem, options: RankOptions, draws: int) -> Any:
     """How far ranks move, and how often each feature is kept, when the same is asked of other rows."""
     if draws < 2:
-        raise UserError("--stability needs 2 resamples at least, or 0 for none.")
+        raise UserError("--stability needs at least 2 resamples, or 0 for none.")
     with (
-        step(f"{draws} resamples") as advance,
+        step("how sure"),
         notes_from_warnings([]),
         joblib.parallel_config(backend="threading"),  # processes would start slowly and outlive Ctrl-C
     ):
-        return stability(
+        return problem_stability(
             clone(selector).set_params(n_jobs=1),
-            question.features,
-            question.y,
+            problem,
             n_draws=draws,
             random_state=options.seed,
             n_jobs=options.jobs or -1,
-            progress=advance,
-            **question.fit_arguments,
         )
 
 
 def _write_report(
-    path: str, question: Question, selector: Any, sure: Any, options: RankOptions, notes: list[str]
+    path: str,
+    question: Question,
+    problem: Problem,
+    selector: Any,
+    sure: Any,
+    options: RankOptions,
+    notes: list[str],
 ) -> None:
-    from dubio.report import gather, render_report
+    from dubio.report import gather_problem, render_report
 
     assert options.report is not None
     audit = None
-    if selector.supervision_.kind == "hard":
+    filled = problem.filled.with_supervision(selector.supervision_)
+    if isinstance(selector.supervision_, Classes):
         try:
-            with notes_from_warnings(notes):
-                audit = audit_question(question, "pooled", options.seed, options.jobs)
-        except ValueError as error:
-            notes.append(f"the labels were not audited: {in_command_words(str(error))}")
+            with step("doubting the labels"), notes_from_warnings(notes):
+                audit = audit_problem(filled, "pooled", random_state=options.seed, n_jobs=options.jobs)
+        except InputError as error:
+            notes.append(f"the labels were not audited: {in_command_words(error)}")
     with step("writing the report"):
-        findings = gather(
+        findings = gather_problem(
             selector,
-            question.features,
-            question.y,
+            problem.with_supervision(selector.supervision_),
             stability=sure,
             audit=audit,
             table_name="standard input" if path == "-" else Path(path).name,
@@ -174,7 +180,7 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
 
 
 def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
-    """One dictionary a feature, best first."""
+    """One dictionary per feature, best first."""
     frame = selector.to_ranking().to_frame()
     if sure is not None:
         order = selector.to_ranking().order
@@ -228,12 +234,12 @@ def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top:
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
     shown = [[_shown(name, row[name]) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
-    more = f"{hidden} more feature(s); --top {len(rows)} shows all. " if hidden > 0 else ""
+    more = f"{counted(hidden, 'more feature')}; --top {len(rows)} shows all. " if hidden > 0 else ""
     print_table(
         f"Features for {asked}" if asked else "Features, without a target",
         columns,
         shown,
-        f"{more}{in_command_words(explanation)}{_what_is_kept(rows)}",
+        f"{more}{explanation}{_what_is_kept(rows)}",
     )
 
 
@@ -255,11 +261,11 @@ def _require_place(path: str | None, table: str) -> None:
     if path is None:
         return
     if Path(path).exists() and Path(table).exists() and Path(path).samefile(table):
-        raise UserError(f"{quote(path)} is the table itself, and would be overwritten: give another name.")
+        raise UserError(f"{quoted(path)} is the table itself, and would be overwritten: give another name.")
     folder = Path(path).parent
     if Path(path).is_dir():
-        raise UserError(f"{quote(path)} is a folder: give the name of a file.")
+        raise UserError(f"{quoted(path)} is a folder: give the name of a file.")
     if not folder.is_dir():
-        raise UserError(f"{quote(path)} cannot be written: there is no folder {quote(folder)}.")
+        raise UserError(f"{quoted(path)} cannot be written: there is no folder {quoted(folder)}.")
     if not os.access(folder, os.W_OK):
-        raise UserError(f"{quote(path)} cannot be written: no permission to write in {quote(folder)}.")
+        raise UserError(f"{quoted(path)} cannot be written: no permission to write in {quoted(folder)}.")

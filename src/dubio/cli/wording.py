@@ -1,0 +1,87 @@
+"""The library's findings in the words of the command line.
+
+Errors and warnings of the library carry the argument, what was found and a remedy (``dubio/errors.py``). Here stand the
+names of the options that the arguments have on the command line, and remedies that a person at the keyboard can follow.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterable
+from typing import Any
+
+from dubio.errors import InputError, InputWarning, listed, quoted
+
+
+class UserError(Exception):
+    """Something the person at the keyboard can put right; its text is one line that says how."""
+
+
+#: What an argument of the library is called on the command line.
+NAMES = {
+    "X": "the table",
+    "y": "the target",
+    "labels": "the target",
+    "alpha": "--alpha",
+    "cannot_link": "--pairs",
+    "confidence": "--confidence",
+    "exclude": "--ignore",
+    "method": "--method",
+    "must_link": "--pairs",
+    "n_draws": "--stability",
+    "n_features_to_select": "--keep",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "redundancy": "--redundancy",
+    "soft": "--soft",
+    "source": "the table",
+}
+
+#: What to do about a fault, by its code, where the command has words of its own.
+REMEDIES = {
+    "alone": "label another row of that class, merge it with another class, or empty the cell",
+    "contradiction": "drop one of these pairs",
+    "minus one": "if -1 is a class, give it a name in the table",
+    "missing in words": "--unlabelled VALUE reads such rows as unlabelled",
+    "no labels": "label some rows, or leave out --target",
+    "partly missing": "a row of probabilities is complete, or all of its cells are empty (unlabelled)",
+    "probabilities of one class": "this looks like probabilities: give one column per class, --soft A,B. For a numeric "
+    "target say --regression",
+    "regression": "this looks like regression, and this method needs classes. For a numeric target say --regression",
+    "sum": "--normalize divides each row by its sum",
+    "sum of zero": "a row of empty cells means unlabelled",
+    "text columns": "encode them as numbers, or name them in --ignore",
+    "too many rows": "use a sample of the rows, or a method that ranks features one by one (dubio methods)",
+}
+
+
+def in_command_words(finding: InputError | InputWarning, arguments: Iterable[str] = ()) -> str:
+    """A finding of the library in the words of the command line.
+
+    Examples
+    --------
+    >>> from dubio.cli.wording import in_command_words
+    >>> from dubio.errors import InputError
+    >>> in_command_words(InputError("n_features_to_select", "=50, but the table has 9 features", "give fewer"))
+    '--keep 50, but the table has 9 features: give fewer.'
+    """
+    remedies = REMEDIES
+    if "--stream" in arguments:  # rows that are read once are not changed
+        remedies = {**REMEDIES, "sum": "divide each row by its sum in the file"}
+    return " ".join(finding.sentence(NAMES, remedies).split())
+
+
+def listing(names: Iterable[object], most: int = 5) -> str:
+    """``'a', 'b' and 3 more``."""
+    return listed(map(quoted, names), most)
+
+
+def one_line(error: Any) -> str:
+    """What an error or a warning says, on one line."""
+    if isinstance(error, InputError | InputWarning):
+        return in_command_words(error)
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}."
+    text = " ".join(str(error).split())
+    return text or traceback.format_exception_only(error)[-1].strip()
