@@ -21,6 +21,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from dubio import METHODS, FeatureSelector, soft_labels, stability
 from dubio.cli.run import run
+from dubio.progress import listening
 from dubio.supervision import flip_labels, unsure_expert
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -28,7 +29,7 @@ SOURCE = Path(__file__).parents[1] / "src"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
-    """Iris in several forms: classes, probabilities, experts, confidences, missing labels, pairs."""
+    """Iris in several forms: classes, probabilities, annotators, confidences, missing labels, pairs."""
     place = tmp_path_factory.mktemp("tables")
     X, y = load_iris(return_X_y=True, as_frame=True)
     X.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
@@ -108,7 +109,7 @@ def test_same_seed_same_bytes_for_any_jobs(capfd, folder, form):
     assert outputs[0] == outputs[1] == outputs[2] != ""
 
 
-def test_soft_confidence_experts_and_missing(capfd, folder):
+def test_soft_confidence_annotators_and_missing(capfd, folder):
     table = pd.read_csv(folder / "doubt.csv")
     X = table.iloc[:, :5]
     path, apart = folder / "doubt.csv", OTHERS.replace("noise,", "").split(",")
@@ -128,7 +129,7 @@ def test_soft_confidence_experts_and_missing(capfd, folder):
     assert [r["score"] for r in sure["features"]] == scores(labels)
     experts = [f"expert_{i}" for i in range(3)]
     votes = soft_labels(table[experts].to_numpy(dtype=object), combine="dawid-skene")
-    voted = found("--experts", ",".join(experts), "--combine", "dawid-skene", target=experts)
+    voted = found("--annotators", ",".join(experts), "--combine", "dawid-skene", target=experts)
     assert [r["score"] for r in voted["features"]] == scores(votes)
     partly = found("--target", "partly", "--unlabelled", "unknown", target=["partly"])
     assert [r["score"] for r in partly["features"]] == scores(table["partly"].mask(table["partly"] == "unknown"))
@@ -219,7 +220,7 @@ def test_regression_is_found_out(capfd, folder):
 
 def test_pairs_and_nothing(capfd, folder):
     found = ranked(capfd, folder / "iris.csv", "--pairs", folder / "pairs.csv", "--ignore", "species", "--keep", 2)
-    assert "2 must-link and 1 cannot-link" in found["labels"]
+    assert "2 must-link pairs and 1 cannot-link pair" in found["labels"]
     found = ranked(capfd, folder / "iris.csv", "--ignore", "species", "--keep", "40%")
     assert found["method"] == "laplacian" and len(found["kept"]) == 2
 
@@ -257,7 +258,7 @@ def test_nominal_columns_are_kept_whole(capfd, tmp_path):
     path, out = tmp_path / "t.csv", tmp_path / "small.parquet"
     pd.DataFrame({"x": rng.normal(size=100), "colour": colour, "y": y}).to_csv(path, index=False)
     code, text, err = dubio(capfd, "rank", path, "-t", "y", "--keep", 1, "--save-table", out, "--csv")
-    assert code == 0 and "colour=red" in text and "1 column(s) of text became 3" in err
+    assert code == 0 and "colour=red" in text and "1 text column became 3 yes/no features" in err
     assert list(pd.read_parquet(out).columns) == ["colour", "y"]
 
 
@@ -329,7 +330,7 @@ def test_progress_is_shown_to_a_person_only(folder):
     out = process.stdout.read() if process.stdout else ""
     os.close(ours)
     assert process.wait(timeout=60) == 0
-    assert b"ranking" in shown and b"20 resamples" in shown
+    assert b"ranking" in shown and b"resamples 20 of 20" in shown
     assert out.startswith("rank,feature,") and "\x1b" not in out
 
 
@@ -340,11 +341,13 @@ def test_permutations_are_counted(capfd, folder, monkeypatch):
 
     @contextlib.contextmanager
     def step(what):
-        yield lambda done, total: told.setdefault(what, []).append((done, total))
+        with listening(lambda part, done, total: told.setdefault(f"{what}: {part}", []).append((done, total))):
+            yield
 
-    monkeypatch.setattr("dubio.cli.ranking.step", step)
+    monkeypatch.setattr("dubio.cli.rank.step", step)
     ranked(capfd, folder / "iris.csv", "-t", "species", "-m", "relieff")
-    counts = told["ranking"]
+    assert list(told) == ["ranking: permutations"]
+    counts = told["ranking: permutations"]
     assert len(counts) > 2 and [done for done, _ in counts] == sorted(done for done, _ in counts)
     assert all(done <= total for done, total in counts)
     told.clear()
@@ -358,7 +361,7 @@ def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     code, out, err = dubio(capfd, "audit", tmp_path / "t.csv", "-t", "species", "--json")
     assert code == 0 and json.loads(out)["labels"] == 149
-    assert "1 class(es) with one row each cannot be judged: 'unique'" in err
+    assert "1 class with only one row cannot be judged ('unique'): it is treated as unlabelled" in err
     code, out, err = dubio(capfd, "audit", folder / "diabetes.csv", "-t", "progress")
     assert code == 2 and "different numbers, not classes" in err
 
@@ -397,10 +400,13 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["rank", "{iris}", "-t", "speceis"], "no column 'speceis'; did you mean 'species'"),
+        (
+            ["rank", "{iris}", "-t", "speceis"],
+            "--target names 'speceis', and the table has no such column: did you mean 'species'?",
+        ),
         (["rank", "{empty}", "-t", "y"], "is empty"),
         (["rank", "{ragged}", "-t", "y"], "line 3"),
-        (["rank", "{mixed}", "-t", "y"], "'x' mixes numbers (4 cells) with text (1 cells"),
+        (["rank", "{mixed}", "-t", "y"], "'x' mixes numbers (4 cells) with text (1 cell,"),
         (["rank", "{missing}", "-t", "y"], "all labels are missing"),
         (["rank", "{iris}", "-t", "sepal_length", "--ignore", "species", "--classes"], ""),
         (["rank", "{id}", "-t", "id"], "identifier"),
@@ -409,10 +415,10 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
         (["rank", "{iris}", "-t", "species", "--method", "fischer"], "did you mean 'fisher'"),
         (["rank", "{iris}", "-t", "species", "--method", "supervised_laplacian"], "needs a numeric target"),
         (["rank", "{iris}", "-t", "species", "--keep", "many"], "--keep"),
-        (["rank", "{iris}", "-t", "species", "--keep", "99"], "5 feature(s)"),
+        (["rank", "{iris}", "-t", "species", "--keep", "99"], "the table has 5 features"),
         (["rank", "{iris}", "--soft", "sepal_length,sepal_width"], "sum"),
-        (["rank", "{iris}", "--soft", "sepal_length"], "two at least"),
-        (["rank", "{iris}", "-t", "species", "--experts", "noise"], "both say what the target is"),
+        (["rank", "{iris}", "--soft", "sepal_length"], "at least two"),
+        (["rank", "{iris}", "-t", "species", "--annotators", "noise"], "both say what the target is"),
         (["rank", "{iris}", "--confidence", "noise"], "give both"),
         (["rank", "{iris}", "--json", "--csv"], "one of them"),
         (["rank", "{iris}", "--pairs", "{iris}"], "three columns"),
@@ -447,30 +453,42 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
     [
         (
             ["rank", "{sums}", "--soft", "A,B"],
-            "row 0 sum to 3, not to 1 (60 such row(s)): --normalize divides each row",
+            "sum to 3, not to 1, in row 0 (60 such rows): --normalize divides each row",
         ),
         (["rank", "{sums}", "--soft", "A,B", "--stream"], "divide each row by its sum in the file"),
-        (["rank", "{sums}", "--soft", "A,N", "--normalize"], "--normalize: row 0 has negative or missing values"),
-        (["rank", "{sums}", "--soft", "Y,Z", "--normalize"], "--normalize: row 0 sums to 0"),
+        (
+            ["rank", "{sums}", "--soft", "A,N", "--normalize"],
+            "negative or missing values in row 0 (60 such rows): a row of probabilities is complete and not negative",
+        ),
+        (
+            ["rank", "{sums}", "--soft", "Y,Z", "--normalize"],
+            "the target sums to 0 in row 0 (60 such rows): a row of empty cells means",
+        ),
         (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream"], "leave out --normalize"),
         (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by their sums: give both"),
         (
             ["rank", "{iris}", "-t", "species", "--keep", "50"],
-            "--keep 50, but the table has 5 feature(s): give a number",
+            "--keep 50, but the table has 5 features: give a number",
         ),
-        (["rank", "{iris}", "-t", "species", "--alpha", "2"], "--alpha 2.0: give a float in the range (0.0, 1.0)"),
-        (["rank", "{iris}", "-t", "species", "--redundancy", "-1"], "--redundancy -1.0: give a float"),
-        (["rank", "{iris}", "-t", "species", "--jobs", "0"], "--jobs 0: give a number of threads"),
-        (["rank", "{iris}", "-t", "species", "--confidence", "noise"], "--confidence holds "),
+        (["rank", "{iris}", "-t", "species", "--alpha", "2"], "--alpha 2.0: give a number between 0 and 1."),
+        (["rank", "{iris}", "-t", "species", "--redundancy", "-1"], "--redundancy -1.0: give a number, 0 or more."),
+        (
+            ["rank", "{iris}", "-t", "species", "--jobs", "0"],
+            "--jobs 0: give a number of threads, or -1 for all processors.",
+        ),
+        (
+            ["rank", "{iris}", "-t", "species", "--confidence", "noise"],
+            "--confidence is -0.132105 in row 1 (96 such rows)",
+        ),
         (["rank", "{iris}", "-t", "noise", "--method", "fisher"], "but the target is numeric"),
-        (["rank", "{iris}", "--ignore", "species", "--method", "fisher"], "and no --target is given"),
-        (["rank", "{iris}", "--ignore", "species", "--pairs", "{pairs}"], "--pairs: cannot pair 0, (1, 1)"),
+        (["rank", "{iris}", "--ignore", "species", "--method", "fisher"], "but no target is given: give --target."),
+        (["rank", "{iris}", "--ignore", "species", "--pairs", "{pairs}"], "pair 1 says that row 1 differs from itself"),
         (
             ["rank", "{iris}", "-t", "species", "--stream", "--ignore", "noise", "--keep", "9"],
             "--keep 9, but the table",
         ),
-        (["audit", "{iris}", "-t", "noise"], "an audit needs one class a row, so name the column with the class"),
-        (["audit", "{sums}", "-t", "count"], "an audit needs one class a row, so name the column with the class"),
+        (["audit", "{iris}", "-t", "noise"], "an audit needs one class per row, so name the column with the class"),
+        (["audit", "{sums}", "-t", "count"], "an audit needs one class per row, so name the column with the class"),
     ],
 )
 def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, words, message):
@@ -483,7 +501,8 @@ def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, 
     code, out, err = dubio(capfd, *[word.format(**places) for word in words])
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert message in err
-    for python in ("soft_labels", "n_features_to_select", "n_jobs", "of y ", "y holds", "X has", "parameter of"):
+    python_words = "soft_labels", "n_features_to_select", "n_jobs", "of y ", "y holds", "X has", "parameter of", "None"
+    for python in python_words:
         assert python not in err
     if words[0] == "audit":
         assert "--regression" not in err
@@ -497,7 +516,7 @@ def test_decimal_commas_from_file_to_answer(capfd, folder, tmp_path):
     expected = json.loads(dubio(capfd, "rank", folder / "iris.csv", *words)[1])
     code, out, err = dubio(capfd, "rank", tmp_path / "comma.csv", *words, "--save-table", small)
     assert code == 0 and json.loads(out)["features"] == expected["features"]
-    assert err.startswith("dubio: 5 column(s) of numbers with a decimal comma were read as numbers: 'sepal_length'")
+    assert err.startswith("dubio: 5 columns with decimal commas were read as numbers: 'sepal_length'")
     assert pd.read_csv(small)["petal_width"].tolist() == table["petal_width"].tolist()
     # marks such as 1,3 are classes if one says so, and numbers if not
     table["mark"] = np.repeat(["1,0", "1,3", "1,7"], 50)
@@ -514,17 +533,17 @@ def test_odd_class_names_are_told(capfd, folder, tmp_path):
     for command in ("rank", "audit"):
         code, _, err = dubio(capfd, command, tmp_path / "t.csv", "-t", "species")
         assert code == 0 and "Warning" not in err
-        told = [line for line in err.splitlines() if "differ by case or blanks only" in line]
+        told = [line for line in err.splitlines() if "differ only in case or blanks" in line]
         assert told == [
-            "dubio: the target has classes that differ by case or blanks only: 'Setosa' (2 row(s)), 'setosa' "
-            "(47 row(s)), 'setosa ' (1 row(s)). They are read as different classes: write them alike if they are one."
+            "dubio: the target has classes that differ only in case or blanks: 'Setosa' (2 rows), 'setosa' (47 rows), "
+            "'setosa ' (1 row). They are read as different classes: write them alike if they are the same."
         ]
-        assert err.count("'None' (3 row(s))") == 1 and "--unlabelled VALUE reads such rows as without" in err
+        assert err.count("'None' (3 rows)") == 1 and "--unlabelled VALUE reads such rows as unlabelled" in err
         assert "'None'" not in dubio(capfd, command, tmp_path / "t.csv", "-t", "species", "--unlabelled", "None")[2]
     votes = table.assign(other=table["species"])
     votes.to_csv(tmp_path / "votes.csv", index=False)
-    code, _, err = dubio(capfd, "rank", tmp_path / "votes.csv", "--experts", "species,other", "--keep", 2)
-    assert code == 0 and "'Setosa' (4 row(s))" in err and "Warning" not in err
+    code, _, err = dubio(capfd, "rank", tmp_path / "votes.csv", "--annotators", "species,other", "--keep", 2)
+    assert code == 0 and "'Setosa' (4 rows)" in err and "Warning" not in err
 
 
 def test_counts_of_classes_are_normalized(capfd, tmp_path):
@@ -545,7 +564,7 @@ def test_counts_of_classes_are_normalized(capfd, tmp_path):
     scope: dict = {}
     exec(html.unescape(report.read_text().split("In Python:</p><pre><code>")[1].split("</code>")[0]), scope)
     assert scope["selector"].scores_.tolist() == selector.scores_.tolist()
-    assert "--keep 1" in dubio(capfd, "rank", *words)[1]
+    assert "Kept 1 of 2: as many as were asked for." in " ".join(dubio(capfd, "rank", *words)[1].split())
 
 
 def test_nothing_stands_out_is_said(capfd, tmp_path):
@@ -554,7 +573,7 @@ def test_nothing_stands_out_is_said(capfd, tmp_path):
     table.to_csv(tmp_path / "t.csv", index=False)
     code, out, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--json")
     assert code == 0 and len(json.loads(out)["kept"]) == 1
-    assert err.startswith("dubio: no feature stands out")
+    assert err.startswith("dubio: the table has no feature that stands out")
     assert dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--json", "--quiet")[2] == ""
 
 
@@ -567,7 +586,7 @@ def test_hostile_names_in_a_terminal(capfd, tmp_path):
 
 
 def test_debug_shows_the_traceback(folder):
-    with pytest.raises(Exception, match="no column"):
+    with pytest.raises(Exception, match="the table has no such column"):
         run(["rank", str(folder / "iris.csv"), "-t", "nope", "--debug"])
 
 
@@ -599,7 +618,7 @@ def test_process_clean_output_and_exit_code(folder):
     assert json.loads(out)["method"]
     process = start("rank", folder / "nope.csv", "-t", "species")
     out, err = process.communicate(timeout=120)
-    assert process.returncode == 2 and out == "" and err.startswith("dubio: no such file")
+    assert process.returncode == 2 and out == "" and err.startswith("dubio: ") and "nope.csv' does not exist" in err
 
 
 def _seconds_of_work(pid: int) -> float:
@@ -652,7 +671,7 @@ def test_the_command_starts_where_the_package_says(folder):
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     words = [sys.executable, "-m", "dubio_command", "rank", str(folder / "nope.csv"), "-t", "species"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 2 and done.stderr.startswith("dubio: no such file")
+    assert done.returncode == 2 and done.stderr.startswith("dubio: ") and "nope.csv' does not exist" in done.stderr
 
 
 def test_folder_without_permission(folder, tmp_path):

@@ -108,7 +108,7 @@ def test_errors_say_where(table):
     X, y, _ = table
     bad = X.copy()
     bad[640, 2] = np.nan
-    with pytest.raises(ValueError, match=r"NaN: column 2 has it in 1 row\(s\), first in row 640.*\(in block 6\)"):
+    with pytest.raises(ValueError, match=r"NaN in 1 row of column 2, first in row 640.*\(in block 6\)"):
         dubio.FisherScore().fit(da.from_array(bad, chunks=(100, 8)), y)
     frame = dd.from_pandas(pd.DataFrame(bad, columns=list("abcdefgh")), npartitions=10)
     series = dd.from_pandas(pd.Series(y), npartitions=10)
@@ -119,7 +119,7 @@ def test_errors_say_where(table):
         dubio.FisherScore().fit(lazy, y[:-1])
     with pytest.raises(ValueError, match="same partitions"):
         dubio.FisherScore().fit(frame, dd.from_pandas(pd.Series(y), npartitions=3))
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(ValueError, match="only one class"):
         dubio.FisherScore().fit(lazy, np.zeros(1000, dtype=int))
     with pytest.raises(ValueError, match=r"X is a Dask Array.*X\.compute\(\)"):
         dubio.LaplacianScore().fit(lazy)

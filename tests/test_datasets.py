@@ -1,4 +1,4 @@
-"""Real tables by name: where they come from, what a paper does to them, and what is said where one cannot be had."""
+"""Real tables by name: where they come from, what a paper does to them, and what is said where one is unavailable."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_without_a_network_the_message_says_what_to_do(nowhere, monkeypatch):
 
 
 def test_names_and_papers_are_checked():
-    with pytest.raises(DatasetUnavailable, match="'nitrogen' cannot be had"):
+    with pytest.raises(DatasetUnavailable, match="'nitrogen' is unavailable"):
         load("nitrogen")
     with pytest.raises(ValueError, match="no dataset is called 'irsi'"):
         load("irsi")

@@ -22,7 +22,7 @@ def test_smooth_r2_is_the_literal_one(n):
     y = X[:, 0] ** 2 + X[:, 1]
     P = np.random.default_rng(1).dirichlet([1, 1, 1], size=n)
     np.testing.assert_allclose(
-        smooth_r2_score(X, y, kind="numbers"),
+        smooth_r2_score(X, y, target="numbers"),
         [naive.smooth_r2_score(x, y[:, None]) for x in X.T],
         rtol=1e-10,
         atol=1e-12,
@@ -61,9 +61,9 @@ def test_smooth_r2_depends_on_ranks_only(seed, monotone):
 def test_smooth_r2_knows_no_direction_and_no_units_of_y(seed, scale, offset):
     X = _table(40, 3, seed)
     y = np.random.default_rng(seed).normal(size=40)
-    there = smooth_r2_score(X, y, kind="numbers")
-    np.testing.assert_allclose(there, smooth_r2_score(-X, y, kind="numbers"), rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(there, smooth_r2_score(X, scale * y + offset, kind="numbers"), rtol=1e-6, atol=1e-7)
+    there = smooth_r2_score(X, y, target="numbers")
+    np.testing.assert_allclose(there, smooth_r2_score(-X, y, target="numbers"), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(there, smooth_r2_score(X, scale * y + offset, target="numbers"), rtol=1e-6, atol=1e-7)
     assert (there <= 1).all()
 
 
@@ -102,16 +102,16 @@ def test_constant_columns_offsets_and_unlabelled_rows(score):
 @pytest.mark.parametrize("score", [smooth_r2_score, linear_r2_score])
 def test_bad_targets(score):
     X = _table(20)
-    with pytest.raises(ValueError, match="target is None"):
+    with pytest.raises(ValueError, match="target y is None"):
         score(X, None)
     with pytest.raises(ValueError, match="says the same of all 20"):
         score(X, np.full((20, 2), 0.5))
     with pytest.raises(ValueError, match="says the same of all 20"):
         score(X, np.full(20, 3.5))
-    with pytest.raises(ValueError, match="one class only"):
+    with pytest.raises(ValueError, match="only one class"):
         score(X, np.zeros(20, dtype=int))
     with pytest.raises(ValueError, match=r"target='words'"):
-        score(X, np.arange(20), kind="words")
+        score(X, np.arange(20), target="words")
 
 
 def test_target_may_be_said():

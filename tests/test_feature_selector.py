@@ -12,6 +12,7 @@ import dubio
 from dubio import METHODS, FeatureSelector, select_features
 from dubio.methods.choice import RULES, choose
 from dubio.methods.relation import relation_pvalues
+from dubio.problem import read_problem
 from dubio.significance import NoFeatureStandsOut
 from dubio.supervision import pairs_from_labels, read_supervision, unsure_expert
 
@@ -86,7 +87,7 @@ def test_only_related_features_are_kept_and_the_ranking_is_the_method_s():
     fitted = FeatureSelector().fit(X, P)
     assert {"f1", "f4"} <= set(fitted.get_feature_names_out())
     np.testing.assert_array_equal(fitted.support_, fitted.qvalues_ <= 0.05)
-    tests = relation_pvalues(X.to_numpy(), read_supervision(P, 150))
+    tests = relation_pvalues(read_problem(X.to_numpy(), P))
     np.testing.assert_array_equal(fitted.pvalues_, tests.pvalues)
     np.testing.assert_array_equal(fitted.ranking_, dubio.MeanRankScore().fit(X, P).ranking_)
 
@@ -118,7 +119,7 @@ def test_missing_cells_are_filled_and_counted_and_handed_back():
     X["empty"] = np.nan
     fitted = FeatureSelector("fisher", n_features_to_select=3).fit(X, y)
     assert fitted.n_missing_values_ == 92
-    assert "92 missing value(s)" in fitted.explanation_
+    assert "92 missing values of the table were filled" in fitted.explanation_
     filled = X.assign(f0=X["f0"].fillna(X["f0"].median()), empty=0.0)
     np.testing.assert_array_equal(fitted.ranking_, FeatureSelector("fisher").fit(filled, y).ranking_)
     assert np.isnan(fitted.transform(X[[*X.columns]])).any() == fitted.support_[0]
@@ -133,7 +134,7 @@ def test_redundancy_moves_copies_down():
     fitted = FeatureSelector("fisher", n_features_to_select=2, redundancy=1.0).fit(X, y)
     assert len({"f1", "copy"} & set(fitted.get_feature_names_out())) == 1
     assert max(fitted.ranking_[[1, 6]]) == 7  # the other one of the two goes last
-    assert "redundancy=1" in fitted.explanation_
+    assert "redundancy weight 1)" in fitted.explanation_
 
 
 def test_select_features_is_the_same_in_one_call():
@@ -168,11 +169,11 @@ def test_labels_of_any_kind_reach_the_method():
     ("options", "known", "message"),
     [
         ({"method": "fischer"}, "y", "did you mean 'fisher'"),
-        ({"method": "supervised_laplacian"}, "y", "needs a numeric target, but y holds classes"),
-        ({"method": "fisher"}, "numbers", "needs classes or class probabilities, but y holds a numeric target"),
-        ({"method": "fisher"}, None, "but y holds no labels"),
+        ({"method": "supervised_laplacian"}, "y", "needs a numeric target, but the target holds classes"),
+        ({"method": "fisher"}, "numbers", "needs classes or class probabilities, but the target is numeric"),
+        ({"method": "fisher"}, None, "needs classes or class probabilities, but no target is given"),
         ({"method": "constraint"}, None, "needs pairs of rows or classes"),
-        ({"method": "fisher", "method_params": {"k": 3}}, "y", "'k' is no parameter of FisherScore"),
+        ({"method": "fisher", "method_params": {"k": 3}}, "y", "'k', which is no parameter of FisherScore"),
         ({"redundancy": -1.0}, "y", "redundancy"),
         ({"target": "words"}, "y", "target"),
     ],

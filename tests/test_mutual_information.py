@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.feature_selection import mutual_info_classif
 
 from dubio import (
+    InputWarning,
     MutualInformationRanking,
     MutualInformationSearch,
     estimate_memberships,
@@ -283,7 +286,7 @@ def test_memberships_follow_the_rows_and_the_scale(seed):
 @pytest.mark.parametrize("kind", ["hard", "soft"])
 def test_every_candidate_of_a_search_equals_the_estimator(direction, kind, monkeypatch):
     """The incremental path against a fresh estimate of each subset it looks at, exact for all candidates."""
-    monkeypatch.setattr("dubio.information.criterion.MINOR", 0.0)
+    monkeypatch.setattr("dubio.information.information_criterion.MINOR", 0.0)
     X, y, _ = small_problem(2, n=80, d=6)
     P = np.eye(3)[y] if kind == "hard" else soft(3, 80, 3)
     criterion = InformationCriterion(SubsetDistances(X), lambda _: P, n_neighbors=8)
@@ -511,7 +514,7 @@ def test_features_constant_among_the_labelled_rows_come_last(label_noise):
     assert sorted(search.subsets_) == [1, 2, 3]
     ranking = MutualInformationRanking(label_noise=label_noise, random_state=0).fit(Z, y)
     assert ranking.scores_[0] == -np.inf
-    with pytest.raises(ValueError, match=r"all 1 column\(s\) are constant among the 45 row\(s\)"):
+    with pytest.raises(ValueError, match="its only column is constant among the 45 rows"):
         MutualInformationSearch(label_noise=label_noise).fit(Z[:, [0]], y)
 
 
@@ -520,7 +523,8 @@ def test_verbose_and_interruption(capsys, monkeypatch):
     MutualInformationSearch(label_noise=False, random_state=0, verbose=1).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
-    assert lines[0].startswith("[MutualInformationSearch] step 1 of 3: 3 feature(s), mutual information")
+    for step, line in enumerate(lines, start=1):
+        assert re.fullmatch(rf"\[MutualInformationSearch\] backward search: {step} of 3, \d+\.\d s", line)
 
     evaluate = InformationCriterion.evaluate
 
@@ -552,37 +556,40 @@ def test_a_class_with_one_row():
     y = y % 2
     y[17] = 5
     for call in call_all(X, y):
-        with pytest.raises(ValueError, match=r"class .*5.* has one row only \(row 17"):
+        with pytest.raises(ValueError, match=r"y has only one row of class 5 \(row 17; 1 such class\)"):
             call()
 
 
 def test_too_many_neighbors():
     X, y, _ = small_problem(n=8, n_classes=2)
     y[:] = [0, 1] * 4
-    for call in call_all(X, y):
-        with pytest.raises(ValueError, match="n_neighbors=8 but there are only 8 rows"):
+    for call, where in zip(call_all(X, y), ("labelled rows", "rows", "rows", "rows"), strict=True):
+        with pytest.warns(InputWarning, match=rf"^n_neighbors=8, but there are only 7 other {where}: 7 used\.$"):
             call()
-    with pytest.raises(ValueError, match="noise_neighbors=8 but there are only 8 rows"):
-        MutualInformationSearch(n_neighbors=3, noise_neighbors=8).fit(X, y)
-    with pytest.raises(ValueError, match="n_neighbors=60 but there are only 8 rows"):
-        knn_entropy(X, n_neighbors=60)
-    with pytest.raises(ValueError, match="n_neighbors must be a whole number of at least 1, got 0"):
+    with pytest.warns(InputWarning, match=r"^n_neighbors_noise=8, but there are only 7 other rows: 7 used\.$"):
+        noisy = MutualInformationSearch(n_neighbors=3, n_neighbors_noise=8).fit(X, y)
+    assert noisy.values_ == MutualInformationSearch(n_neighbors=3, n_neighbors_noise=7).fit(X, y).values_
+    with pytest.warns(InputWarning, match=r"^n_neighbors=60, but there are only 7 other rows: 7 used\.$"):
+        assert knn_entropy(X, n_neighbors=60) == knn_entropy(X, n_neighbors=7)
+    with pytest.warns(InputWarning, match=r"^n_neighbors=8, but there is only 1 other row: 1 used\.$"):
+        assert knn_entropy(X[:2]) == knn_entropy(X[:2], n_neighbors=1)
+    with pytest.raises(ValueError, match="n_neighbors=0: give a whole number of neighbours, at least 1"):
         estimate_memberships(X, y, n_neighbors=0)
 
 
 def test_identical_rows_and_ties():
     y = np.tile([0, 1], 15)
     same = np.ones((30, 3))
-    with pytest.raises(ValueError, match=r"identical.*jitter=1e-3"):
+    with pytest.raises(ValueError, match=r"too many equal rows.*zero 60 times.*jitter=1e-3"):
         mutual_information(same, y)
-    with pytest.raises(ValueError, match=r"identical.*jitter=1e-3"):
+    with pytest.raises(ValueError, match=r"too many equal rows.*zero 60 times.*jitter=1e-3"):
         estimate_memberships(same, y)
-    with pytest.raises(ValueError, match=r"no feature that varies: all 3 column\(s\) are constant"):
+    with pytest.raises(ValueError, match="no feature that varies: all of its 3 columns are constant among the 30 rows"):
         MutualInformationSearch().fit(same, y)
     discrete = np.random.default_rng(0).integers(0, 2, size=(200, 3)).astype(float)
     labels = np.arange(200) % 2
     for estimator in (MutualInformationSearch(jitter=0.0), MutualInformationRanking(jitter=0.0)):
-        with pytest.raises(ValueError, match=r"identical.*ties, duplicates, constant or discrete"):
+        with pytest.raises(ValueError, match=r"too many equal rows.*ties, duplicates, constant or discrete"):
             estimator.fit(discrete, labels)
     assert len(MutualInformationSearch(random_state=0).fit(discrete, labels).subsets_) == 3
 
@@ -608,19 +615,24 @@ def test_memberships_that_do_not_sum_to_one():
     P = soft(0, 60, 3)
     P[4] *= 2
     for call in [*call_all(X, P), lambda: noise_tolerant_mutual_information(X, P)]:
-        with pytest.raises(ValueError, match="row 4 of y sum to 2"):
+        with pytest.raises(ValueError, match="y has probabilities that sum to 2, not to 1, in row 4"):
             call()
 
 
 def test_one_class_or_no_labels():
     X, _, _ = small_problem()
-    for labels, message in ((np.zeros(60, dtype=int), "one class only"), (np.full(60, np.nan), "no labelled row")):
+    for labels, message in (
+        (np.zeros(60, dtype=int), "y has only one class"),
+        (np.full(60, np.nan), "no labelled row"),
+    ):
         for call in call_all(X, labels):
             with pytest.raises(ValueError, match=message):
                 call()
-    for function in (mutual_information, noise_tolerant_mutual_information, estimate_memberships):
+    for function in (mutual_information, noise_tolerant_mutual_information):
         with pytest.raises(ValueError, match="y is None"):
             function(X, None)
+    with pytest.raises(ValueError, match="y cannot be used: no target is given"):
+        estimate_memberships(X, None)
 
 
 def test_too_many_rows_are_refused_before_memory_is_asked_for():
@@ -651,5 +663,5 @@ def test_wrong_parameters(parameters, message):
     X, y, _ = small_problem()
     with pytest.raises(ValueError, match=message):
         MutualInformationSearch(**parameters).fit(X, y)
-    with pytest.raises(ValueError, match="slack must lie in"):
+    with pytest.raises(ValueError, match=r"slack=1\.0: it must lie in \[0, 1\)"):
         noise_tolerant_mutual_information(X, y, slack=1.0)

@@ -48,19 +48,22 @@ class TestReading:
     @pytest.mark.parametrize(
         ("arguments", "message"),
         [
-            ({"must_link": [(0, 1), (2, 7)]}, r"must_link\[1\] = \(2, 7\) names row 7, but X has 5 rows"),
+            ({"must_link": [(0, 1), (2, 7)]}, r"must_link\[1\] = \(2, 7\) names row 7, but the table has rows 0 to 4"),
             ({"cannot_link": [(-1, 2)]}, r"cannot_link\[0\] = \(-1, 2\) names row -1"),
             ({"cannot_link": [(0, 1), (3, 3)]}, r"cannot_link\[1\] = \(3, 3\) says that a row differs from itself"),
-            ({"must_link": [0, 1]}, r"must_link must have shape \(m, 2\).*found shape \(2,\)"),
-            ({"must_link": [(0, 1, 2)]}, r"found shape \(1, 3\)"),
-            ({"must_link": [(0.5, 1)]}, "must_link must hold whole row indices"),
-            ({"must_link": [("a", "b")]}, "must_link must hold whole row indices"),
-            ({"must_link": [(True, False)]}, "must_link must hold whole row indices"),
-            ({"must_link": [(0, 1)], "must_link_weights": [1.0, 2.0]}, r"one number for each of the 1 pairs"),
+            ({"must_link": [0, 1]}, r"must_link has shape \(2,\): it must have shape \(m, 2\)"),
+            ({"must_link": [(0, 1, 2)]}, r"must_link has shape \(1, 3\)"),
+            ({"must_link": [(0.5, 1)]}, "must_link has dtype float64.* must hold whole row indices"),
+            ({"must_link": [("a", "b")]}, "must_link has dtype <U1.* must hold whole row indices"),
+            ({"must_link": [(True, False)]}, "must_link has dtype bool.* must hold whole row indices"),
+            ({"must_link": [(0, 1)], "must_link_weights": [1.0, 2.0]}, r"one number per pair \(1 pair\)"),
             ({"must_link": [(0, 1)], "must_link_weights": [-0.5]}, r"must_link_weights\[0\] is -0.5"),
             ({"must_link": [(0, 1)], "must_link_weights": [np.nan]}, r"must_link_weights\[0\] is nan"),
-            ({"must_link": [(0, 1)], "must_link_weights": ["much"]}, "must_link_weights must be numbers"),
-            ({"cannot_link_weights": [1.0]}, "cannot_link_weights was given without cannot_link"),
+            (
+                {"must_link": [(0, 1)], "must_link_weights": ["much"]},
+                "must_link_weights holds values that are not numbers",
+            ),
+            ({"cannot_link_weights": [1.0]}, "cannot_link_weights is given without cannot_link"),
         ],
     )
     def test_bad_pairs(self, arguments, message):
@@ -76,7 +79,7 @@ class TestReading:
 
 class TestContradictions:
     def test_the_chain_is_named(self):
-        with pytest.raises(ValueError, match=r"rows 0 and 7 differ.*chain of must-links 0 - 4 - 2 - 7\."):
+        with pytest.raises(ValueError, match=r"rows 0 and 7 differ.*chain of must-links 0 - 4 - 2 - 7: drop"):
             read_pairs([(0, 4), (4, 2), (7, 2), (5, 6)], [(7, 0), (5, 1)], n_rows=8)
 
     def test_the_chain_is_the_shortest_and_the_rest_is_counted(self):
@@ -89,13 +92,13 @@ class TestContradictions:
 
     def test_labels_against_must_links(self):
         pairs = read_pairs([(1, 3), (3, 2)], None, 5)
-        message = r"rows 1 and 2 have different classes.*1 - 3 - 2\."
+        message = r"rows 1 and 2 have different classes.*1 - 3 - 2: drop"
         with pytest.raises(ValueError, match=message):
             row_groups(pairs, 5, np.array([0, 0, 1, -1, -1]))
 
     def test_labels_against_cannot_links(self):
         pairs = read_pairs([(0, 3)], [(3, 1)], 5)
-        with pytest.raises(ValueError, match=r"1 - \(same class\) - 0 - 3\."):
+        with pytest.raises(ValueError, match=r"1 - \(same class\) - 0 - 3: drop"):
             row_groups(pairs, 5, np.array([0, 0, 1, -1, -1]))
 
     @given(consistent_pairs(), st.randoms(use_true_random=False))
@@ -108,7 +111,7 @@ class TestContradictions:
         together, apart = naive.pair_closure(must_link, cannot_link)
         contradictory = bool(set(together) & set(apart)) or any(i == j for i, j in apart)
         if contradictory:
-            with pytest.raises(ValueError, match="contradict"):
+            with pytest.raises(ValueError, match="belong together by the chain of must-links"):
                 read_pairs(must_link, cannot_link, n)
         else:
             read_pairs(must_link, cannot_link, n)
@@ -133,7 +136,7 @@ class TestClosure:
         together, apart = naive.pair_closure([*must_link, *from_labels[0]], [*cannot_link, *from_labels[1]])
         pairs = read_pairs(must_link, cannot_link, n)
         if set(together) & set(apart) or any(i == j for i, j in apart):
-            with pytest.raises(ValueError, match="contradict"):
+            with pytest.raises(ValueError, match="belong together by the chain of must-links"):
                 row_groups(pairs, n, codes)
             return
         groups = row_groups(pairs, n, codes)
@@ -201,11 +204,11 @@ class TestForms:
         assert len(pairs) == 10
 
     def test_too_large_a_sample(self):
-        with pytest.raises(ValueError, match=r"n_must_link must be between 0 and 1,.*found 2"):
+        with pytest.raises(ValueError, match="n_must_link=2: give a number from 0 to 1,"):
             pairs_from_labels(["a", "a", "b"], n_must_link=2)
 
     def test_soft_labels_are_refused(self):
-        with pytest.raises(ValueError, match="one class a row"):
+        with pytest.raises(ValueError, match="one class per row"):
             pairs_from_labels(np.array([[0.3, 0.7], [1.0, 0.0]]))
 
     def test_signed_pairs(self):
@@ -214,7 +217,7 @@ class TestForms:
         assert as_tuples(pairs.cannot_link) == [(1, 2)]
         with pytest.raises(ValueError, match=r"y\[1\] is .*0.*must be \+1"):
             pairs_from_signed([(0, 1), (2, 1)], [1, 0], n_rows=3)
-        with pytest.raises(ValueError, match="each of the 2 pairs"):
+        with pytest.raises(ValueError, match=r"\+1 or -1 per pair \(2 pairs\)"):
             pairs_from_signed([(0, 1), (2, 1)], [1], n_rows=3)
 
     def test_groups(self):
@@ -224,13 +227,13 @@ class TestForms:
 
     def test_groups_that_share_a_row(self):
         assert len(pairs_from_groups([[0, 1], [1, 2]], n_rows=3).must_link) == 3
-        with pytest.raises(ValueError, match="contradict"):
+        with pytest.raises(ValueError, match="belong together by the chain of must-links"):
             pairs_from_groups([[0, 1], [1, 2]], n_rows=3, apart=True)
         with pytest.raises(ValueError, match="differs from itself"):
             pairs_from_groups([[0, 1], [0, 2]], n_rows=3, apart=True)
 
     def test_bad_groups(self):
-        with pytest.raises(ValueError, match=r"groups\[1\] must be a list of row indices"):
+        with pytest.raises(ValueError, match=r"groups\[1\] is \['a'\]: it must be a list of row indices"):
             pairs_from_groups([[0, 1], ["a"]], n_rows=3)
         with pytest.raises(ValueError, match="names row 9"):
             pairs_from_groups([[0, 9]], n_rows=3)

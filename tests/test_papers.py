@@ -151,7 +151,7 @@ def test_a_table_that_cannot_be_had_is_skipped_and_said(tmp_path):
     said = []
     run_experiments([missing], tmp_path, say=said.append)
     assert len(said) == 1
-    assert said[0].startswith("missing: skipped, dataset 'orange_juice' cannot be had: 218 near-infrared spectra")
+    assert said[0].startswith("missing: skipped, dataset 'orange_juice' is unavailable: 218 near-infrared spectra")
 
 
 def test_time_left_is_learned_from_what_was_measured():
@@ -399,7 +399,7 @@ def test_command(tmp_path):
     assert listed.exit_code == 0
     for name in all_experiments():
         assert name in listed.stdout
-    assert "orange_juice (not to be had)" in listed.stdout
+    assert "orange_juice (unavailable)" in listed.stdout
     out = str(tmp_path / "results")
     ran = command.invoke(app, ["run", "wls-table-2", "--quick", "--cells", "mu=0.5", "--out", out])
     assert ran.exit_code == 0, ran.output

@@ -140,7 +140,7 @@ def test_page_says_when_nothing_stands_out():
     rng = np.random.default_rng(1)
     X = pd.DataFrame(rng.normal(size=(40, 6)))
     X.columns = [f"f{j}" for j in range(6)]
-    with pytest.warns(UserWarning, match="no feature stands out"):
+    with pytest.warns(UserWarning, match="no feature that stands out"):
         selector = FeatureSelector().fit(X, np.tile([0, 1], 20))
     assert "<h1>No feature stands out.</h1>" in render_report(gather(selector, X))
 

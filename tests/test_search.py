@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dubio._kernels.distances import collect_within, nearest_until, scratch_marks
+from dubio.progress import listening
 from dubio.search import ADD, REMOVE, SubsetDistances, greedy_search
 
 
@@ -70,26 +71,23 @@ def test_search_minimises_when_told(linear_problem):
 def test_search_stops_and_reports_and_spares_the_last_update(linear_problem):
     seen = []
     criterion = CorrelationCriterion(*linear_problem)
-    path = greedy_search(
-        criterion,
-        [0, 1, 3],
-        direction="forward",
-        stop_size=2,
-        on_step=lambda step, n_steps: seen.append((step.size, n_steps)),
-    )
+    steps = []
+    with listening(lambda what, done, total: seen.append((what, done, total))):
+        path = greedy_search(criterion, [0, 1, 3], direction="forward", stop_size=2, on_step=steps.append)
     assert sorted(path.subsets) == [1, 2]
-    assert seen == [(1, 2), (2, 2)]
+    assert [step.size for step in steps] == [1, 2]
+    assert seen == [("forward search", 1, 2), ("forward search", 2, 2)]
     assert criterion.calls == [(3, ADD)]
 
 
 @pytest.mark.parametrize("stop_size", [0, 6])
 def test_search_refuses_impossible_sizes(linear_problem, stop_size):
-    with pytest.raises(ValueError, match="stop_size must be between 1 and the 5 features"):
+    with pytest.raises(ValueError, match=rf"stop_size={stop_size}: give a number from 1 to the 5 features"):
         greedy_search(CorrelationCriterion(*linear_problem), range(5), stop_size=stop_size)
 
 
 def test_search_refuses_an_unknown_direction(linear_problem):
-    with pytest.raises(ValueError, match="direction must be 'backward' or 'forward', got 'both'"):
+    with pytest.raises(ValueError, match="direction='both': give 'backward' or 'forward'"):
         greedy_search(CorrelationCriterion(*linear_problem), range(5), direction="both")
 
 

@@ -153,24 +153,24 @@ def test_progress_is_reported(frame, tmp_path):
 
 def test_a_missing_column_says_which_exist(frame, tmp_path):
     path = _sources(frame, tmp_path)["parquet"]
-    with pytest.raises(ValueError, match=r"target column 'Y' is not in one.parquet, which has 10 column\(s\): 'a', "):
+    with pytest.raises(ValueError, match=r"target column 'Y' is not in one.parquet, which has 10 columns \('a', "):
         rank_stream(path, target="Y")
-    with pytest.raises(ValueError, match=r"soft column 'pp'.*Did you mean 'p'\?"):
+    with pytest.raises(ValueError, match=r"soft column 'pp'.*: did you mean 'p'\?"):
         rank_stream(path, soft=["pp", "q"])
     with pytest.raises(ValueError, match="exclude column 'z'"):
         rank_stream(path, target="y", exclude=["z"])
-    with pytest.raises(ValueError, match="either target"):
+    with pytest.raises(ValueError, match=r"target or soft is needed: .*, not both"):
         rank_stream(path)
     with pytest.raises(ValueError, match="method='lap'"):
         rank_stream(path, target="y", method="lap")
-    with pytest.raises(ValueError, match="takes one class a row"):
+    with pytest.raises(ValueError, match="takes one class per row"):
         rank_stream(path, soft=["p", "q", "r"], exclude=["y"], method="constraint")
-    with pytest.raises(ValueError, match="0 feature"):
+    with pytest.raises(ValueError, match="has no feature left: every column is a label, a weight or excluded"):
         rank_stream(path, target="y", exclude=list("abcdefpqr"))
 
 
 def test_text_columns_are_named(frame, tmp_path):
-    with pytest.raises(ValueError, match=r"1 column\(s\) that are not numbers: 'y' \(.*string\).*exclude"):
+    with pytest.raises(ValueError, match=r"1 column that is not numeric: 'y' \(.*string\): .*name it in exclude"):
         rank_stream(_sources(frame, tmp_path)["parquet"], soft=["p", "q", "r"])
 
 
@@ -184,10 +184,10 @@ def test_a_file_whose_type_differs_from_the_first(tmp_path):
     with pytest.raises(ValueError, match=r"column 'y' is (large_)?string in 1.parquet and int64 in 2.parquet"):
         rank_stream(tmp_path, target="y")
     pq.write_table(pa.table({"b": [1.0, 2.0], "y": ["u", "v"]}), tmp_path / "2.parquet")
-    with pytest.raises(ValueError, match=r"2.parquet lacks 1 column\(s\) of 1.parquet: \['a'\]"):
+    with pytest.raises(ValueError, match=r"2.parquet lacks 1 column of 1.parquet: \['a'\]"):
         rank_stream(tmp_path, target="y")
     pq.write_table(good.append_column("b", pa.array([1, 2])), tmp_path / "2.parquet")
-    with pytest.raises(ValueError, match=r"2.parquet has 1 column\(s\) that 1.parquet lacks: \['b'\]"):
+    with pytest.raises(ValueError, match=r"2.parquet has 1 column that 1.parquet lacks: \['b'\]"):
         rank_stream(tmp_path, target="y")
 
 
@@ -220,7 +220,7 @@ def test_a_truncated_file(frame, tmp_path):
     whole = (folder / "part-2.parquet").read_bytes()
     (folder / "part-2.parquet").write_bytes(whole[: len(whole) // 2])
     seen = []
-    with pytest.raises(ValueError, match=r"part-2.parquet cannot be read as a Parquet file; is it cut short\?"):
+    with pytest.raises(ValueError, match=r"part-2.parquet cannot be read as a Parquet file \(.*\): is it cut short\?"):
         rank_stream(folder, target="y", exclude=list("pqr"), progress=lambda *at: seen.append(at))
     assert seen == []  # found before any row was read
     broken = bytearray(whole)
@@ -240,7 +240,9 @@ def test_a_bad_value_is_located(frame, tmp_path, bad):
     pq.write_table(table.slice(700), tmp_path / "2.parquet")
     word = "infinity" if bad == "inf" else "NaN"
     for batch_rows in (50, 1000):
-        with pytest.raises(ValueError, match=rf"{word}: column 'a' \(position 1\).* row 777 \(2.parquet, from its row"):
+        with pytest.raises(
+            ValueError, match=rf"{word} in column 'a' \(position 1\), .* row 777 \(2.parquet, from its row"
+        ):
             rank_stream(tmp_path, target="y", batch_rows=batch_rows)
 
 
@@ -249,7 +251,7 @@ def test_a_nan_in_row_7000001_is_located(tmp_path):
     x = np.tile(np.random.default_rng(3).normal(size=1000), 7001).astype(np.float32)[:7_000_100]
     x[7_000_001] = np.nan
     table = pa.table({"x": x, "y": pa.array(np.arange(7_000_100) % 2, type=pa.int8())})
-    with pytest.raises(ValueError, match=r"NaN: column 'x' \(position 0\) has it first in row 7000001"):
+    with pytest.raises(ValueError, match=r"NaN in column 'x' \(position 0\), first in row 7000001 "):
         rank_stream(table, target="y", batch_rows=65_536)
 
 
@@ -258,9 +260,9 @@ def test_bad_labels_are_located(frame):
     half = frame["p"].fillna(0.5).to_numpy()
     wrong = np.where(np.arange(1000) == 640, 0.7, 0.0)
     table = pa.table(X | {"p": half, "q": 1 - half + wrong})
-    with pytest.raises(ValueError, match=r"row 40 of y sum to 1.7.*from its row 600\)"):
+    with pytest.raises(ValueError, match=r"y .* sum to 1\.7, not to 1, in row 40 .*from its row 600\)"):
         rank_stream(table, soft=["p", "q"], batch_rows=100)
-    with pytest.raises(ValueError, match=r"one class only \('ant'"):
+    with pytest.raises(ValueError, match=r"only one class \('ant'"):
         rank_stream(pa.table(X | {"y": ["ant"] * 1000}), target="y")
     with pytest.raises(ValueError, match="no labelled row"):
         rank_stream(pa.table(X | {"y": pa.nulls(1000, pa.string())}), target="y")
@@ -278,7 +280,7 @@ def test_what_is_no_table(tmp_path):
         rank_stream(tmp_path / "a.xlsx", target="y")
     with pytest.raises(ValueError, match="source is a dict"):
         rank_stream({}, target="y")
-    with pytest.raises(ValueError, match="0 sample"):
+    with pytest.raises(ValueError, match="source has no rows"):
         rank_stream(pa.table({"a": pa.array([], pa.float64()), "y": pa.array([], pa.int64())}), target="y")
 
 

@@ -86,7 +86,7 @@ def test_declared_order_of_categories_is_kept():
 def test_soft_classes():
     P = np.array([[0.2, 0.8], [np.nan, np.nan], [1.0, 0.0]])
     s = read_supervision(P, 3)
-    assert s.kind == "soft" and s.codes is None and list(s.classes) == [0, 1]
+    assert s.kind == "soft" and not hasattr(s, "codes") and list(s.classes) == [0, 1]
     np.testing.assert_array_equal(s.memberships, [[0.2, 0.8], [0, 0], [1, 0]])
     named = read_supervision(pd.DataFrame(P, columns=["ill", "well"]), 3)
     assert list(named.classes) == ["ill", "well"]
@@ -153,14 +153,14 @@ def test_reading_does_not_freeze_the_callers_array():
 
 def test_minus_one_and_plus_one_is_refused_with_the_way_out():
     y = np.array([-1, 1, -1, 1])
-    with pytest.raises(ValueError, match=r"-1 in 2 row\(s\) and only one class.*missing_label=None"):
+    with pytest.raises(ValueError, match=r"-1 in 2 rows and only one class.*missing_label=None"):
         dubio.WeightedLaplacianScore().fit(np.eye(4), y)
     fitted = dubio.WeightedLaplacianScore(missing_label=None).fit(np.random.default_rng(0).normal(size=(4, 3)), y)
     assert list(fitted.classes_) == [-1, 1]
 
 
 def test_both_minus_one_and_nan_warns():
-    with pytest.warns(UserWarning, match=r"both -1 \(1 rows\) and NaN/None \(1 rows\)"):
+    with pytest.warns(UserWarning, match=r"both -1 \(1 row\) and missing values \(1 row\)"):
         s = read_supervision([0, 1, -1, None], 4)
     assert s.n_labelled == 2
 
@@ -182,7 +182,7 @@ def test_missing_labels_in_words_are_named():
 
 def test_classes_in_two_spellings_are_named_and_not_merged():
     labels = ["yes", "Yes ", "no", "YES", "yes"]
-    with pytest.warns(OddClassNames, match=r"'YES' \(1 row\(s\)\), 'Yes ' \(1 row\(s\)\), 'yes' \(2 row") as caught:
+    with pytest.warns(OddClassNames, match=r"'YES' \(1 row\), 'Yes ' \(1 row\), 'yes' \(2 rows\)") as caught:
         read = read_supervision(labels, 5)
     assert len(caught) == 1 and read.n_classes == 4
     X = np.random.default_rng(0).normal(size=(40, 3))
@@ -219,12 +219,12 @@ def test_own_missing_label():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([[0.5, 0.6], [0.5, 0.5]], r"row 0 of y sum to 1.1, not to 1 \(1 such row"),
-        ([[0.0, 0.0], [0.5, 0.5]], "row 0 of y sum to 0"),
+        ([[0.5, 0.6], [0.5, 0.5]], r"y has probabilities that sum to 1.1, not to 1, in row 0 \(1 such row"),
+        ([[0.0, 0.0], [0.5, 0.5]], "y has probabilities that sum to 0, not to 1, in row 0"),
         ([[-1.0, 1.0], [0.5, 0.5]], "negative probability, -1"),
         ([1e20, 2e20], "below 2"),
         ([[0.5, 0.5], [-0.5, 1.5]], "negative probability, -0.5, in row 1, class 0"),
-        ([[0.5, 0.5], [np.nan, 1.0]], "some but not all classes of row 1"),
+        ([[0.5, 0.5], [np.nan, 1.0]], "some but not all class probabilities of row 1"),
         ([[np.inf, 0.5], [0.5, 0.5]], "infinity"),
         ([["a", "b"], ["a", "a"]], "not numbers.*soft_labels"),
         ([0.5, 1.5], "looks like regression"),
@@ -253,11 +253,11 @@ def test_bad_options():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (["a"] * 4, r"one class only \('a' in 4 labelled"),
-        (["a", None, None, None], "one class only"),
+        (["a"] * 4, r"only one class \('a' in 4 labelled rows"),
+        (["a", None, None, None], "only one class"),
         ([None] * 4, "no labelled row.*LaplacianScore"),
         (None, "requires y to be passed"),
-        (np.repeat([[1.0, 0.0]], 4, axis=0), "one class only"),
+        (np.repeat([[1.0, 0.0]], 4, axis=0), "only one class"),
     ],
 )
 def test_too_little_is_known(y, message):
@@ -333,20 +333,23 @@ def test_dawid_skene_does_not_underflow_with_many_experts():
     ("call", "message"),
     [
         (lambda: soft_labels(["a", "b"], confidence=[0.5]), r"confidence has shape \(1,\)"),
-        (lambda: soft_labels(["a", "b"], confidence=[0.5, 1.5]), r"confidence\[1\] = 1.5"),
-        (lambda: soft_labels(["a", "b"], confidence=[np.nan, 1]), r"confidence\[0\] = nan"),
-        (lambda: soft_labels(["a", "a"], confidence=[0.5, 1]), "one class only"),
+        (lambda: soft_labels(["a", "b"], confidence=[0.5, 1.5]), "confidence is 1.5 in row 1"),
+        (lambda: soft_labels(["a", "b"], confidence=[np.nan, 1]), "confidence is nan in row 0"),
+        (lambda: soft_labels(["a", "a"], confidence=[0.5, 1]), "only one class"),
         (lambda: soft_labels([["a"], ["b"]], confidence=[0.5, 1]), "confidence goes with one label"),
-        (lambda: soft_labels([set(), {"a"}]), "row 0 has an empty candidate set"),
-        (lambda: soft_labels(["a", "b"], classes=["a"]), "1 class.es. not in classes: 'b'"),
+        (lambda: soft_labels([set(), {"a"}]), "labels has an empty candidate set in row 0"),
+        (lambda: soft_labels(["a", "b"], classes=["a"]), "1 class not named in classes: 'b'"),
         (lambda: soft_labels(["a", "b"], classes=["a", "b", "a"]), "twice"),
         (lambda: soft_labels([[0.2, 0.8]], classes=["a"]), "names 1 classes, but the table has 2"),
         (lambda: soft_labels([[0.2, 0.7]]), "sum to 0.9"),
-        (lambda: soft_labels([[0.0, 0.0], [0.5, 0.5]], normalize=True), "row 0 sums to 0"),
+        (lambda: soft_labels([[0.0, 0.0], [0.5, 0.5]], normalize=True), "labels sums to 0 in row 0"),
         (lambda: soft_labels(["a", "b"], combine="vote"), "combine='vote'"),
-        (lambda: soft_labels([{"a"}, {"b"}], confidence=[0.5, 0.5]), "confidence goes with one class a row"),
-        (lambda: soft_labels([[-0.2, -0.4], [0.2, 0.2]], normalize=True), "row 0 has negative"),
-        (lambda: soft_labels([[0.2, np.nan], [0.5, 0.5]], normalize=True), "row 0 has negative or missing"),
+        (lambda: soft_labels([{"a"}, {"b"}], confidence=[0.5, 0.5]), "confidence goes with one class per row"),
+        (lambda: soft_labels([[-0.2, -0.4], [0.2, 0.2]], normalize=True), "labels has negative .* in row 0"),
+        (
+            lambda: soft_labels([[0.2, np.nan], [0.5, 0.5]], normalize=True),
+            "labels has negative or missing values in row 0",
+        ),
         (lambda: soft_labels([{"a"}, {1}]), "mixes types"),
     ],
 )
@@ -389,7 +392,7 @@ def test_one_column_frames_are_labels_not_probabilities():
 
 def test_a_weight_that_leaves_one_class_is_refused():
     y = np.arange(6) % 2
-    with pytest.raises(ValueError, match="sample_weight leaves one class only"):
+    with pytest.raises(ValueError, match="sample_weight leaves only one class"):
         dubio.FisherScore().fit(np.random.default_rng(0).normal(size=(6, 2)), y, sample_weight=y == 0)
 
 
@@ -450,13 +453,13 @@ def test_pairs_from_labels(wanted):
     [
         (lambda: unsure_expert([0, 1], 0.0), "mean=0.0"),
         (lambda: unsure_expert([0, 1], 0.3, variance=0.3), "variance=0.3"),
-        (lambda: unsure_expert([1, 1], 0.3), "one class only"),
+        (lambda: unsure_expert([1, 1], 0.3), "only one class"),
         (lambda: flip_labels([0, 1], 1.5), "rate=1.5"),
         (lambda: flip_labels_by_matrix([0, 1], np.eye(3)), r"shape \(3, 3\), but y has 2"),
         (lambda: flip_labels_by_matrix([0, 1], [[0.5, 0.6], [0, 1]]), "sum to 1"),
         (lambda: hide_labels([0, 1], 2.0), "share=2.0"),
         (lambda: hide_labels([0, 1, 0, 1], 0.9, min_per_class=2), "hide at most 0"),
-        (lambda: pairs_from_labels([0, 1, 1], n_must_link=2), "n_must_link must be between 0 and 1"),
+        (lambda: pairs_from_labels([0, 1, 1], n_must_link=2), "n_must_link=2: give a number from 0 to 1"),
     ],
 )
 def test_bad_simulations(call, message):

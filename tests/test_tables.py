@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dubio.cli.errors import UserError, nearest, quote
 from dubio.cli.question import Wishes, ask
-from dubio.cli.tables import frame_bytes, read_parted_table, read_table, require_columns, separator_of
+from dubio.cli.wording import UserError
+from dubio.errors import InputError, nearest, quoted
+from dubio.tables.files import frame_bytes, read_parted_table, read_table, require_columns, separator_of
 from dubio.whole_files import write_whole
 
 
@@ -61,7 +62,7 @@ def test_decimal_commas_are_numbers(tmp_path):
     for name in ("mixed", "word", "code", "price"):
         assert asked.table[name].tolist()[0] == frame[name].tolist()[0]
     assert frame["size"][0] == "3,14"  # what was read is not changed
-    assert "2 column(s) of numbers with a decimal comma were read as numbers: 'size', 'ratio'." in asked.notes
+    assert "2 columns with decimal commas were read as numbers: 'size', 'ratio'." in asked.notes
     scope: dict = {"pd": pd}
     exec("\n".join(asked.code), scope)
     pd.testing.assert_frame_equal(scope["X"].astype(float), asked.features.astype(float))
@@ -90,10 +91,10 @@ def test_the_separator_is_what_the_header_has_most_of(tmp_path, header, separato
 
 
 def test_twins_are_named_also_where_types_change_far_down(tmp_path, monkeypatch):
-    monkeypatch.setattr("dubio.cli.tables._BLOCK", 64)
+    monkeypatch.setattr("dubio.tables.files._BLOCK", 64)
     path = tmp_path / "t.csv"
     path.write_text("a,a\n" + "1,2\n" * 100 + "1.5,2\n")
-    with pytest.raises(UserError, match="more than one column named 'a'"):
+    with pytest.raises(InputError, match="more than one column named 'a'"):
         read_table(str(path))
 
 
@@ -114,19 +115,19 @@ def test_type_that_changes_far_down(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("a,b\n1,2\n3\n4,5\n", "line 3: 1 cell"),
-        ("a,b\n1,2\n3,4,5\n", "line 3: 3 cell"),
-        ('a,b\n"x\ny",2\n3,4,5\n', "line 4: 3 cell"),
+        ("a,b\n1,2\n3\n4,5\n", "line 3, has 1 cell where"),
+        ("a,b\n1,2\n3,4,5\n", "line 3, has 3 cells where"),
+        ('a,b\n"x\ny",2\n3,4,5\n', "line 4, has 3 cells where"),
         ("", "is empty"),
         ("\n\n", "is empty"),
-        ("a,b\n", "is empty: it names 2 column"),
+        ("a,b\n", "is empty: it names 2 columns and has no row"),
         ("a,a\n1,2\n", "more than one column named 'a'"),
     ],
 )
 def test_broken_text(tmp_path, content, message):
     path = tmp_path / "t.csv"
     path.write_text(content)
-    with pytest.raises(UserError, match=message) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         read_table(str(path))
     assert "\n" not in str(caught.value)
 
@@ -134,7 +135,7 @@ def test_broken_text(tmp_path, content, message):
 def test_ragged_inside_gzip(tmp_path):
     path = tmp_path / "t.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n1,2\n3\n"))
-    with pytest.raises(UserError, match="line 3"):
+    with pytest.raises(InputError, match="line 3"):
         read_table(str(path))
 
 
@@ -142,37 +143,37 @@ def test_ragged_inside_gzip(tmp_path):
 def test_wrong_content(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"this is something else")
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(InputError, match="cannot be read"):
         read_table(str(path))
 
 
 def test_not_utf8(tmp_path):
     path = tmp_path / "t.csv"
     path.write_bytes("name,x\nJos\xe9,1\n".encode("latin-1"))
-    with pytest.raises(UserError, match="column 'name' is not UTF-8"):
+    with pytest.raises(InputError, match="not UTF-8 in column 'name'"):
         read_table(str(path))
 
 
 def test_missing_files_and_folders(tmp_path):
     (tmp_path / "patients.csv").write_text("a\n1\n")
-    with pytest.raises(UserError, match=r"no such file.*patients\.csv'"):
+    with pytest.raises(InputError, match=r"pateints\.csv' does not exist: did you mean .*patients\.csv'\?"):
         read_table(str(tmp_path / "pateints.csv"))
-    with pytest.raises(UserError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder"):
         read_table(str(tmp_path))
     (tmp_path / "t.xlsx").write_text("x")
-    with pytest.raises(UserError, match="as CSV first"):
+    with pytest.raises(InputError, match="as CSV first"):
         read_table(str(tmp_path / "t.xlsx"))
 
 
 def test_nearest_names(frame):
-    with pytest.raises(UserError, match="did you mean 'colour'"):
+    with pytest.raises(InputError, match="did you mean 'colour'"):
         require_columns(frame, ["color"], "--target")
-    with pytest.raises(UserError, match="did you mean 'size'"):
+    with pytest.raises(InputError, match="did you mean 'size'"):
         require_columns(frame, ["SIZE"], "--target")
-    with pytest.raises(UserError, match="it has 'size', 'count'"):
+    with pytest.raises(InputError, match="it has 'size', 'count'"):
         require_columns(frame, ["zzz"], "--target")
     assert nearest("b", ["a", "b2", "cab"]) == ["b2", "cab"]
-    assert quote("a\nb\x1b") == r"'a\nb\x1b'"
+    assert quoted("a\nb\x1b") == r"'a\nb\x1b'"
 
 
 def question(**wishes):
@@ -196,14 +197,14 @@ def test_targets_that_cannot_be():
         "none": [None] * 4,
         "one": list("aaaa"),
     }
-    with pytest.raises(UserError, match=r"'id' has a different value in each of its 4 row"):
+    with pytest.raises(UserError, match=r"'id' has a different value in each of its 4 rows"):
         question(data=data, target="id")
     with pytest.raises(UserError, match="--regression"):
         question(data=data, target="nr")
     assert question(data=data, target="nr", kind="numbers").kind == "numbers"
-    with pytest.raises(UserError, match=r"'none' has no value in any of the 4 row"):
+    with pytest.raises(UserError, match=r"'none' has no value in any of the 4 rows"):
         question(data=data, target="none")
-    with pytest.raises(UserError, match="one value only, 'a'"):
+    with pytest.raises(UserError, match="only one value, 'a'"):
         question(data=data, target="one")
 
 
@@ -232,7 +233,7 @@ def test_minus_one_is_a_class_and_a_note_where_it_may_be_none():
     assert asked.missing_label is None and asked.notes == []
     data["y"] = [-1, 0, 1, -1]
     asked = question(data=data, target="y")
-    assert asked.missing_label is None and "(2 rows); --unlabelled -1" in asked.notes[0]
+    assert asked.missing_label is None and "(2 rows). If it means no label, say --unlabelled -1" in asked.notes[0]
 
 
 def test_parquet_index_and_decimals(tmp_path):
@@ -246,7 +247,7 @@ def test_parquet_index_and_decimals(tmp_path):
 
 def test_names_made_of_text_must_not_collide():
     data = {"c": list("abab"), "c=a": [1.0, 2, 3, 5], "y": list("pqqp")}
-    with pytest.raises(UserError, match="'c=a', and there is one already"):
+    with pytest.raises(UserError, match="'c=a', and the table already has a column of that name"):
         question(data=data, target="y")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
 
     The constraints are those of scikit-learn's own estimators.
 
-    >>> check_parameters({"k": [Interval(int, 1, None, closed="left"), None]}, {"k": 0})
+    >>> from numbers import Integral
+    >>> check_parameters({"k": [Interval(Integral, 1, None, closed="left"), None]}, {"k": 0})
     Traceback (most recent call last):
     dubio.errors.InputError: k=0: give an int in the range [1, inf) or None.
     """
@@ -40,7 +41,7 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
         if not any(rule.is_satisfied_by(value) for rule in rules):
             words = [str(rule) for rule in rules if not getattr(rule, "hidden", False)]
             wanted = words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
-            raise InputError(name, f"={value!r}", f"give {wanted}", code="parameter")
+            raise InputError(name, f"={value!r}", f"give {wanted}", code=f"parameter {name}")
 
 
 def check_weights(sample_weight: Any, matrix: Any) -> NDArray[np.float64]:
@@ -52,3 +53,28 @@ def feature_names(X: Any) -> NDArray[Any] | None:
     """Names of the columns if all of them are text; None if X has none, an error if it has both."""
     names: NDArray[Any] | None = _get_feature_names(X)
     return names
+
+
+def grow_random_trees(
+    X: NDArray[np.float32], codes: NDArray[np.float64], n_classes: int, seeds: Sequence[int], min_samples_leaf: int
+) -> list[Any]:
+    """The trees of an ``ExtraTreesClassifier``, one per seed, by scikit-learn's own compiled builder.
+
+    ``X`` is C-ordered; ``codes`` (rows, 1) are whole numbers from 0. Nothing is checked: most of the time that a forest
+    of some hundred rows takes goes into cloning and checking each of its trees.
+    """
+    from sklearn.tree._criterion import Gini
+    from sklearn.tree._splitter import RandomSplitter
+    from sklearn.tree._tree import DepthFirstTreeBuilder, Tree
+
+    sizes = np.array([n_classes], dtype=np.intp)
+    max_features, deepest = max(1, int(np.sqrt(X.shape[1]))), np.iinfo(np.int32).max
+    trees = []
+    for seed in seeds:
+        state = np.random.RandomState(seed)
+        splitter = RandomSplitter(Gini(1, sizes), max_features, min_samples_leaf, 0.0, state, None)
+        tree = Tree(X.shape[1], sizes, 1)
+        builder = DepthFirstTreeBuilder(splitter, 2 * min_samples_leaf, min_samples_leaf, 0.0, deepest, 0.0)
+        builder.build(tree, X, codes, None, None)
+        trees.append(tree)
+    return trees

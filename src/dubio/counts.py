@@ -20,10 +20,11 @@ def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", 
     if available < 1:
         raise InputError("X", f"has n_samples={available + 1} {where}", "a neighbour needs at least two rows")
     if n_neighbors > available:
+        others = f"there {'is' if available == 1 else 'are'} only {counted(available, f'other {where}')}"
         warnings.warn(
             InputWarning(
                 name,
-                f"={n_neighbors}, but there are only {available} other {where}{'' if available == 1 else 's'}",
+                f"={n_neighbors}, but {others}",
                 f"{available} used",
                 code="neighbors",
             ),

@@ -34,7 +34,7 @@ class _Finding:
 
     def __init__(self, argument: str, found: str, remedy: str = "", *, code: str = "") -> None:
         self.argument, self.found, self.remedy, self.code = argument, found, remedy, code
-        super().__init__(self.sentence())
+        super().__init__(self.sentence())  # type: ignore[call-arg]  # an error or a warning, both take a text
 
     def sentence(self, names: Mapping[str, str] | None = None, remedies: Mapping[str, str] | None = None) -> str:
         """The message, with other names for arguments and other remedies for some faults (by code)."""
@@ -50,7 +50,8 @@ class _Finding:
 
     def at(self, place: str) -> Self:
         """The same finding, with the place it was made in: a block of rows, a file."""
-        return type(self)(self.argument, f"{self.found} ({place})", self.remedy, code=self.code)
+        found = f"{self.found[:-1]}; {place})" if self.found.endswith(")") else f"{self.found} ({place})"
+        return type(self)(self.argument, found, self.remedy, code=self.code)
 
     def __reduce__(self) -> Any:
         return _again, (type(self), self.argument, self.found, self.remedy, self.code)

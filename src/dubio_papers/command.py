@@ -90,7 +90,7 @@ def _availability(name: str) -> str:
 
     source = where(name)
     if source is None:
-        return f"{name} (not to be had)"
+        return f"{name} (unavailable)"
     return f"{name} (to be downloaded)" if source == "OpenML" else name
 
 

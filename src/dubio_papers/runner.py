@@ -145,7 +145,7 @@ def _plain(value: Any) -> Any:
 
 
 def _read_datasets(paper: str, cells: Sequence[Cell]) -> tuple[dict[str, str], dict[str, str]]:
-    """Checksums of the tables the cells need, and for each that cannot be had the reason.
+    """Checksums of the tables the cells need, and for each that is unavailable the reason.
 
     Read here first: a table from OpenML is then in the cache before many processes ask for it.
     """

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio_papers.datasets import where
-from dubio_papers.datasets.catalog import NOT_TO_BE_HAD
+from dubio_papers.datasets.catalog import UNAVAILABLE
 from dubio_papers.experiment import Cell, Curves, Display, Experiment, Finding, Table
 from dubio_papers.runner import seed
 from dubio_papers.store import Record, ResultFile
@@ -178,7 +178,7 @@ def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> E
 def _cell(cell: Cell, repetitions: int, measures: Mapping[str, Measure]) -> CellSummary:
     skipped = None
     if not repetitions and cell.dataset is not None and where(cell.dataset) is None:
-        skipped = NOT_TO_BE_HAD.get(cell.dataset, "the dataset is not here")
+        skipped = UNAVAILABLE.get(cell.dataset, "the dataset is not here")
     return CellSummary(cell.key, cell.title, cell.dataset, repetitions, cell.full, skipped, measures)
 
 

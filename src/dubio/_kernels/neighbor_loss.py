@@ -18,29 +18,33 @@ from dubio._kernels.nearest import offer
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+#: 1 in each of the eight bytes of a word.
+_ONES = np.uint64(0x0101010101010101)
+_ONE, _TOP_BYTE = np.uint64(1), np.uint64(56)
+#: So many rows too many are thrown out one by one; more are sorted.
+_FEW_TOO_MANY = 8
+#: Rows looked at for a first bound, for each neighbour wanted, where none are known.
+_SAMPLED_PER_NEIGHBOR = 4
+#: Rows within a bound, for each neighbour wanted, from which a tighter one is tried, and how many that one aims at.
+_LOOSE, _TIGHT = 3, 1.6
+
 
 @numba.njit(cache=True, nogil=True)
-def bound_from_known(
-    row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32], distances: Floats
+def nearest_of_some(
+    row: Floats,
+    column: Floats,
+    own: float,
+    sign: float,
+    some: NDArray[np.int32],
+    distances: Floats,
+    rows: NDArray[np.int32],
 ) -> float:
-    """The ``len(distances)``-th smallest changed distance among the ``known`` rows; ``distances`` is scratch."""
-    wanted = distances.shape[0]
-    found = 0
-    for other in known:
+    """The nearest among ``some`` rows after the change, sorted into ``distances`` and ``rows``; the last distance."""
+    filled = 0
+    for other in some:
         gap = own - column[other]
-        distance = row[other] + sign * gap * gap
-        if found == wanted:
-            if distance >= distances[wanted - 1]:
-                continue
-            place = wanted - 1
-        else:
-            place = found
-            found += 1
-        while place > 0 and distances[place - 1] > distance:
-            distances[place] = distances[place - 1]
-            place -= 1
-        distances[place] = distance
-    return distances[wanted - 1]
+        filled = offer(row[other] + sign * gap * gap, other, distances, rows, filled)
+    return distances[len(distances) - 1]
 
 
 @numba.njit(cache=True, nogil=True)
@@ -77,6 +81,81 @@ def nearest_after_change(
 
 
 @numba.njit(cache=True, nogil=True)
+def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: NDArray[np.bool_]) -> int:
+    """Mark the rows whose changed distance is within ``bound``; how many they are. No loop has a branch."""
+    for other in range(row.shape[0]):
+        gap = own - column[other]
+        marks[other] = row[other] + sign * gap * gap <= bound
+    count = 0
+    words = marks.view(np.uint64)
+    for word in range(words.shape[0]):
+        count += int((words[word] * _ONES) >> _TOP_BYTE)
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def nearest_set_after_change(
+    row: Floats,
+    column: Floats,
+    own: float,
+    sign: float,
+    some: NDArray[np.int32],
+    power: float,
+    marks: NDArray[np.bool_],
+    distances: Floats,
+    rows: NDArray[np.int32],
+    k: int,
+) -> None:
+    """Fill ``rows[:k]`` with the rows of smallest changed distance, in any order; of equal ones the earlier rows.
+
+    The k nearest among ``some`` rows bound the distance. Often no other row lies within it, and they are the answer.
+    Where the bound is loose a tighter one is tried, as if rows were spread evenly (squared distances then grow with the
+    share of rows to the ``power`` of 2 / dimensions). ``distances`` and ``rows`` are scratch for all rows.
+    """
+    bound = nearest_of_some(row, column, own, sign, some, distances[:k], rows[:k])
+    within = mark_within(row, column, own, sign, bound, marks)
+    if within == k:
+        return
+    if within > _LOOSE * k and 0.0 < bound < np.inf:
+        within = mark_within(row, column, own, sign, bound * (_TIGHT * k / within) ** power, marks)
+        if within < k:
+            mark_within(row, column, own, sign, bound, marks)
+    found = 0
+    words = marks.view(np.uint64)
+    for word in range(words.shape[0]):
+        left = words[word]
+        while left != 0:
+            low = left & (~left + _ONE)
+            left ^= low
+            # the bytes below the lowest mark, counted by a multiplication
+            other = 8 * word + np.int64((((low - _ONE) & _ONES) * _ONES) >> _TOP_BYTE)
+            gap = own - column[other]
+            distances[found] = row[other] + sign * gap * gap
+            rows[found] = other
+            found += 1
+    if found - k <= _FEW_TOO_MANY:
+        while found > k:
+            worst = 0
+            for p in range(1, found):
+                if distances[p] >= distances[worst]:  # rows stand in increasing order: of equal ones the last goes
+                    worst = p
+            found -= 1
+            for p in range(worst, found):
+                distances[p] = distances[p + 1]
+                rows[p] = rows[p + 1]
+        return
+    filled = 0
+    for p in range(found):  # the list never overtakes the rows that are still to be offered
+        filled = offer(distances[p], rows[p], distances[:k], rows[:k], filled)
+
+
+@numba.njit(cache=True, nogil=True)
+def first_rows(n: int, k: int) -> NDArray[np.int32]:
+    """Some rows to bound distances by, where no near ones are known."""
+    return np.arange(min(n, _SAMPLED_PER_NEIGHBOR * k + 1)).astype(np.int32)
+
+
+@numba.njit(cache=True, nogil=True)
 def fill_nearest(squared_part: Floats, known: NDArray[np.int32], is_known: bool, start: int) -> None:
     """The nearest rows of rows ``start..`` in the current subset; ``known`` holds those of an earlier one."""
     n = squared_part.shape[1]
@@ -86,7 +165,9 @@ def fill_nearest(squared_part: Floats, known: NDArray[np.int32], is_known: bool,
     nearest = np.empty(known.shape[1], dtype=np.int32)
     for p in range(squared_part.shape[0]):
         row = squared_part[p]
-        bound = bound_from_known(row, no_column, 0.0, 0.0, known[start + p], distances) if is_known else UNBOUNDED
+        bound = UNBOUNDED
+        if is_known:
+            bound = nearest_of_some(row, no_column, 0.0, 0.0, known[start + p], distances, nearest)
         nearest_after_change(row, no_column, 0.0, 0.0, bound, marks, distances, nearest)
         known[start + p] = nearest
 
@@ -103,6 +184,7 @@ def cross_entropy_sums(
     known: NDArray[np.int32],
     is_known: bool,
     k: int,
+    dimensions: int,
     start: int,
     stop: int,
 ) -> Floats:
@@ -113,16 +195,17 @@ def cross_entropy_sums(
     """
     n_classes, n = memberships.shape
     marks = scratch_marks(n)
-    distances = np.empty(k)
-    nearest = np.empty(k, dtype=np.int32)
+    distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
+    anywhere = first_rows(n, k)
     sums = np.zeros(len(candidates))
+    power = 2.0 / dimensions
     for i in range(start, stop):
         row = squared[i]
         for c in range(len(candidates)):
             column = columns[candidates[c]]
             own = column[i]
-            bound = bound_from_known(row, column, own, sign, known[i], distances) if is_known else UNBOUNDED
-            nearest_after_change(row, column, own, sign, bound, marks, distances, nearest)
+            some = known[i] if is_known else anywhere
+            nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
             for s in range(n_classes):
                 if row_weights[s, i] == 0.0:
                     continue
@@ -144,21 +227,23 @@ def squared_error_sums(
     known: NDArray[np.int32],
     is_known: bool,
     k: int,
+    dimensions: int,
     start: int,
     stop: int,
 ) -> Floats:
     """Squared error of the mean of the nearest rows, summed over rows ``start..stop``, for each changed subset."""
     marks = scratch_marks(len(values))
-    distances = np.empty(k)
-    nearest = np.empty(k, dtype=np.int32)
+    distances, nearest = np.empty(len(values)), np.empty(len(values), dtype=np.int32)
+    anywhere = first_rows(len(values), k)
     sums = np.zeros(len(candidates))
+    power = 2.0 / dimensions
     for i in range(start, stop):
         row = squared[i]
         for c in range(len(candidates)):
             column = columns[candidates[c]]
             own = column[i]
-            bound = bound_from_known(row, column, own, sign, known[i], distances) if is_known else UNBOUNDED
-            nearest_after_change(row, column, own, sign, bound, marks, distances, nearest)
+            some = known[i] if is_known else anywhere
+            nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
             total = 0.0
             for p in range(k):
                 total += values[nearest[p]]

@@ -24,7 +24,8 @@ def step(what: str) -> Iterator[None]:
         task = progress.add_task(visible(what), total=None)
 
         def listen(part: str, done: int, total: int | None) -> None:
-            progress.update(task, description=visible(f"{what}: {part}"), completed=done, total=total)
+            known = f"{done:,} of {total:,}" if total else f"{done:,}"
+            progress.update(task, description=visible(f"{what}: {part} {known}"), completed=done, total=total)
 
         with listening(listen):
             yield

@@ -34,8 +34,14 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     strange = np.flatnonzero(~(must | cannot))
     if len(strange):
         raise UserError(
-            f"--pairs: {quoted(path)}, pair {strange[0] + 1}: {quoted(kind.iloc[strange[0]])} is neither must nor cannot "
-            f"({counted(len(strange), 'such pair')})."
+            f"--pairs: {quoted(path)}, pair {strange[0] + 1}: {quoted(kind.iloc[strange[0]])} is neither must nor "
+            f"cannot ({counted(len(strange), 'such pair')})."
+        )
+    itself = np.flatnonzero(cannot & (rows[:, 0] == rows[:, 1]))
+    if len(itself):
+        raise UserError(
+            f"--pairs: {quoted(path)}, pair {itself[0] + 1} says that row {rows[itself[0], 0]} differs from itself "
+            f"({counted(len(itself), 'such pair')}): drop it."
         )
     return rows[must], rows[cannot]
 

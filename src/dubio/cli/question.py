@@ -47,7 +47,7 @@ class Wishes:
     @property
     def is_supervised(self) -> bool:
         """Whether anything at all is said of the target."""
-        return bool(self.target or self.soft or self.experts or self.pairs)
+        return bool(self.target or self.soft or self.annotators or self.pairs)
 
 
 @dataclass(frozen=True)
@@ -253,8 +253,8 @@ def _refuse_mixed(column: Any, name: str) -> None:
         first = known.index[as_numbers.isna()][0]
         position = int(column.index.get_loc(first)) + 1
         raise UserError(
-            f"column {quoted(name)} mixes numbers ({counted(numbers, 'cell')}) with text ({counted(texts, 'cell')}, first "
-            f"{quoted(known[first])} in row {position} under the header): correct or empty these cells, or say "
+            f"column {quoted(name)} mixes numbers ({counted(numbers, 'cell')}) with text ({counted(texts, 'cell')}, "
+            f"first {quoted(known[first])} in row {position} under the header): correct or empty these cells, or say "
             "--nominal or --ignore."
         )
 

@@ -93,7 +93,8 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     keep = None if options.keep == "auto" else options.keep
     if keep is None:
         notes.append(
-            "which features stand out can only be told from the whole table: half of them are kept (--keep N sets how many)."
+            "which features stand out can only be told from the whole table, so half of them are kept (--keep N sets "
+            "the number)."
         )
     try:
         with step(f"reading {path}"):

@@ -31,6 +31,7 @@ NAMES = {
     "n_draws": "--stability",
     "n_features_to_select": "--keep",
     "n_jobs": "--jobs",
+    "n_neighbors": "the number of neighbours is",  # no option has it: its findings give the number first
     "random_state": "--seed",
     "redundancy": "--redundancy",
     "soft": "--soft",
@@ -44,14 +45,19 @@ REMEDIES = {
     "minus one": "if -1 is a class, give it a name in the table",
     "missing in words": "--unlabelled VALUE reads such rows as unlabelled",
     "no labels": "label some rows, or leave out --target",
-    "partly missing": "a row of probabilities is complete, or all of its cells are empty (unlabelled)",
+    "no target": "give --target",
+    "parameter alpha": "give a number between 0 and 1",
+    "parameter n_jobs": "give a number of threads, or -1 for all processors",
+    "parameter redundancy": "give a number, 0 or more",
+    "partly missing": "a row of probabilities is complete and not negative, or all of its cells are empty (unlabelled)",
     "probabilities of one class": "this looks like probabilities: give one column per class, --soft A,B. For a numeric "
     "target say --regression",
     "regression": "this looks like regression, and this method needs classes. For a numeric target say --regression",
     "sum": "--normalize divides each row by its sum",
     "sum of zero": "a row of empty cells means unlabelled",
-    "text columns": "encode them as numbers, or name them in --ignore",
+    "text columns": "encode text as numbers, or leave such columns out with --ignore",
     "too many rows": "use a sample of the rows, or a method that ranks features one by one (dubio methods)",
+    "undecided": "look for duplicate rows, or leave out rows without a label",
 }
 
 

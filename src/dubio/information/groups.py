@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma
 
 from dubio._kernels.information import NEGLIGIBLE
-from dubio.errors import InputError
+from dubio.errors import InputError, counted
 
 
 class Groups:
@@ -38,8 +38,8 @@ def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
         where = "" if subset is None else f" in features {subset.tolist()}"
         raise InputError(
             "X",
-            f"has too many equal rows{where} (ties, duplicates, constant or discrete features): {n_zero} times the "
-            "distance to a neighbour is zero, and has no logarithm",
-            "add a little noise against ties: jitter=1e-3 in the estimators, X + 1e-3 * rng.normal(size=X.shape) with "
-            "the functions",
+            f"has too many equal rows{where} (ties, duplicates, constant or discrete features). The distance to a "
+            f"neighbour is zero {counted(n_zero, 'time')}, and zero has no logarithm",
+            "add a little noise against ties, with jitter=1e-3 in the estimators, or X + 1e-3 * "
+            "rng.normal(size=X.shape) with the functions",
         )

@@ -133,6 +133,7 @@ class NeighborCrossEntropy(_NeighborLoss):
             self._known,
             self._is_known,
             self.n_neighbors,
+            max(1, len(self.distances.subset) + int(sign)),
             start,
             stop,
         )
@@ -173,6 +174,7 @@ class NeighborSquaredError(_NeighborLoss):
             self._known,
             self._is_known,
             self.n_neighbors,
+            max(1, len(self.distances.subset) + int(sign)),
             start,
             stop,
         )

@@ -24,7 +24,7 @@ from dubio.seeds import seed_of
 from dubio.significance.count import keep_significant
 from dubio.significance.permutation import RelabelNull, permutation_pvalues
 from dubio.supervision import OfClasses
-from dubio.supervision.base import kinds_in_words
+from dubio.supervision.knowledge import kinds_in_words
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -52,6 +52,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _takes_nan: ClassVar[bool] = False
     #: Whether the look for NaN and infinities is left to the computation itself.
     _checks_values_itself: ClassVar[bool] = False
+    #: How many features to keep; a parameter of every method.
+    n_features_to_select: Any
     #: What the method's own parameters may be; shared ones are in ``methods/parameters.py``.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
@@ -104,8 +106,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         if self._target == "none":
             y = None
-        feature_names(X)  # raises for names of which only some are text
-        return read_problem(
+        problem = read_problem(
             X,
             y,
             target=self._reads,
@@ -115,6 +116,8 @@ class Selector(SelectorMixin, BaseEstimator):
             check_values=not self._checks_values_itself,
             **more,
         )
+        feature_names(X)  # raises for names of which only some are text
+        return problem
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
         problem = self._read(X, y, **more)
@@ -169,8 +172,7 @@ class Selector(SelectorMixin, BaseEstimator):
         elif supervision.kind not in self._takes:
             raise InputError(
                 "y",
-                f"cannot be used: {supervision.given}",
-                f"{name} needs {kinds_in_words(self._takes)}",
+                f"cannot be used: {supervision.given}, and {name} needs {kinds_in_words(self._takes)}",
                 code="wrong kind",
             )
         if self._needs_labels:
@@ -313,7 +315,7 @@ class ScoreSelector(Selector):
         return None
 
     def _solve(self, problem: Problem) -> Answer:
-        wish: Any = self.n_features_to_select  # type: ignore[attr-defined]
+        wish: Any = self.n_features_to_select
         count, reason = (0, "") if wish == "auto" else resolve_count(wish, problem.n_features)
         scored = self._score(problem)
         ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
@@ -401,7 +403,7 @@ class SearchSelector(Selector):
         """Search subsets; ``count`` features will be kept, or (None) as many as are sufficient. Nothing is stored."""
 
     def _solve(self, problem: Problem) -> Answer:
-        wish: Any = self.n_features_to_select  # type: ignore[attr-defined]
+        wish: Any = self.n_features_to_select
         count, reason = (None, "") if isinstance(wish, str) else resolve_count(wish, problem.n_features)
         found = self._search(problem, count)
         if count is None:

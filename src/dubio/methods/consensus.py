@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
 from dubio._sklearn import StrOptions
-from dubio.errors import InputError
+from dubio.errors import InputError, counted
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import Count, documented
 from dubio.methods.register import get_method
@@ -47,9 +47,9 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
     columns = [np.asarray(s, dtype=np.float64) for s in scores]
     if not columns or len(columns) != len(lower_is_better):
         raise InputError(
-            "scores",
-            f"holds {len(columns)} scores, and lower_is_better {len(lower_is_better)}",
-            "give one or more of each",
+            "lower_is_better",
+            f"has {counted(len(lower_is_better), 'direction')} for {counted(len(columns), 'score')}",
+            "give one or more scores, and a direction for each",
         )
     lengths = {len(c) for c in columns}
     if len(lengths) > 1:
@@ -58,7 +58,7 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
         if np.isnan(column).any():
             raise InputError(
                 "scores",
-                f"[{position}] contains NaN in {int(np.isnan(column).sum())} places",
+                f"[{position}] contains NaN in {counted(int(np.isnan(column).sum()), 'place')}",
                 "give every feature a number",
             )
     ranks = [rankdata(c if low else -c) for c, low in zip(columns, lower_is_better, strict=True)]

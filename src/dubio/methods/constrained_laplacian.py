@@ -320,7 +320,7 @@ class ConstrainedLaplacianScore(PairSelector):
 def check_kernel(lam: float, scale: str) -> None:
     """Raise if the kernel has no width."""
     if not (np.isfinite(lam) and lam > 0):
-        raise InputError("lam", f"={lam!r}", "the width of the kernel exp(-d^2 / lam) must be positive")
+        raise InputError("lam", f"={lam!r}", "the width of the kernel exp(-d^2 / lam) must be positive and finite")
     if scale not in ("mean", "none"):
         raise InputError("scale", f"={scale!r}", "give 'mean' or 'none'")
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from dubio.errors import InputError
 from dubio.graphs.quadratic import by_blocks, quadratic_form
 from dubio.methods.base import ScoreSelector
-from dubio.methods.moments import MomentSelector
+from dubio.methods.moment_selector import MomentSelector
 from dubio.methods.parameters import Count, documented
 from dubio.methods.weighted import weighted_laplacian_from_moments
 from dubio.moments.class_moments import ClassMoments
@@ -204,8 +204,9 @@ class ConstraintScore(PairSelector, MomentSelector):
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
     def _score_moments(self, moments: ClassMoments) -> Scored:
+        counts = count_pairs(moments)  # first: it says that there is nothing to score
         # Summed over all pairs of labelled rows, numerator and denominator are those of the weighted Laplacian score.
-        return Scored(weighted_laplacian_from_moments(moments), attributes=dict(_named(count_pairs(moments))))
+        return Scored(weighted_laplacian_from_moments(moments), attributes=dict(_named(counts)))
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision

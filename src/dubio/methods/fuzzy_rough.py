@@ -240,9 +240,7 @@ class FuzzyRoughSearch(SearchSelector):
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table, which may hold categories and missing cells, and a target; see ``fit``."""
-        return read_problem(
-            X, y, target=self.target, missing_label=self.missing_label, mixed=True, nominal=self.nominal, **more
-        )
+        return super().read_problem(X, y, mixed=True, nominal=self.nominal, **more)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         n_features = problem.n_features
@@ -300,15 +298,16 @@ def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
     if dependency_all <= GAMMA_TOLERANCE:
         warning = InputWarning(
             "X",
-            f"does not decide y: the dependency on all features is 0. Each of the {n_rows} rows has an equal row "
-            "(missing values equal everything) that is not known to be of its class. One feature is kept so that the "
-            "selection is not empty",
+            f"does not decide the target: the dependency on all features is 0. Each of the {n_rows} rows has an equal "
+            "row (missing values equal everything) that is not known to be of its class. One feature is kept so that "
+            "the selection is not empty",
             "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0",
+            code="undecided",
         )
     else:
         warning = InputWarning(
             "y",
-            f"needs no feature: without any, the dependency is already that of all features, {dependency_all:.4g}. y "
+            f"needs no feature: without any, the dependency is already that of all features, {dependency_all:.4g}. It "
             "tells no two rows apart (only one class?). One feature is kept so that the selection is not empty",
         )
     warnings.warn(warning, stacklevel=6)

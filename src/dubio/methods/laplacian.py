@@ -202,7 +202,7 @@ class LaplacianScore(ScoreSelector):
         if self.graph is not None:
             if self.neighbors != "exact":
                 raise InputError(
-                    "graph", f"is given together with neighbors={self.neighbors!r}", "a graph of your own has its edges"
+                    "graph", f"is given together with neighbors={self.neighbors!r}", "leave one of them out"
                 )
             return Scored(laplacian_ratio(read_graph(self.graph, space, **self._graph_options), X))
         options = {**self._graph_options, "n_neighbors": self.n_neighbors, "random_state": self.random_state}

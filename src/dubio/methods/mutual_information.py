@@ -297,7 +297,7 @@ class MutualInformationSearch(SearchSelector):
         ranks = rank_in_order(best_first)
         model = None
         if scene.tracker is not None:
-            kept = ranks <= (count if sufficient is None else sufficient[0])
+            kept = ranks <= (sufficient[0] if sufficient is not None else count or 1)
             distances.start(np.flatnonzero(kept[columns]))
             model = scene.tracker.fit(distances)
         history = tuple(

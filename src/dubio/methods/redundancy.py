@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted
 from dubio.problem import Problem
-from dubio.supervision.base import nothing
+from dubio.supervision.knowledge import nothing
 from dubio.tables.matrix import read_matrix
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from dubio.errors import InputError, counted
 from dubio.methods.base import SearchSelector, Selector
 from dubio.supervision import Supervision
-from dubio.supervision.base import kinds_in_words
+from dubio.supervision.knowledge import kinds_in_words
 
 M = TypeVar("M", bound=type[Selector])
 
@@ -66,7 +66,8 @@ class Method:
             )
         if supervision.kind in self.takes or (supervision.has_pairs and "pairs" in self.takes):
             return
-        raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}")
+        code = "no target" if supervision.kind == "none" else ""
+        raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", code=code)
 
 
 #: The methods, by name.

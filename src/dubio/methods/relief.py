@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -154,7 +154,7 @@ class SoftReliefScore(ScoreSelector):
 
     _name = "soft_relief"
     _does = "unlike neighbours, weighted by class probabilities"
-    _takes = ("soft", "hard")
+    _takes: ClassVar[tuple[str, ...]] = ("soft", "hard")
     _lower_is_better = False
 
     def __init__(

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.methods.moments import MomentSelector
+from dubio.methods.moment_selector import MomentSelector
 from dubio.methods.parameters import Count, documented
 from dubio.moments.class_moments import ClassMoments
 from dubio.problem import Problem

@@ -44,7 +44,7 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
         parts = [merge(parts[i : i + _MERGED_AT_ONCE]) for i in range(0, len(parts), _MERGED_AT_ONCE)]
     running: RunningMoments | None = parts[0].compute()
     if running is None:
-        raise InputError("X", "has no rows: 0 sample(s) found")
+        raise InputError("X", "has no rows")
     return running
 
 

@@ -3,8 +3,8 @@
 from dubio.noise.audit import audit_labels, audit_problem
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import CleanedLabels, clean_labels
+from dubio.noise.estimation import estimate_memberships
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
-from dubio.noise.memberships import estimate_memberships
 from dubio.noise.noise_model import NoiseModel
 from dubio.noise.tracking import NoiseTracker
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.errors import InputError, counted, listed
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
+from dubio.noise.estimation import membership_model
 from dubio.noise.experts import content_order, judged_codes, out_of_fold, require_judges
-from dubio.noise.memberships import membership_model
 from dubio.noise.pooled import pool_experts
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
@@ -110,7 +110,7 @@ def audit_labels(
         raise InputError("engine", f"={engine!r}", f"give one of {', '.join(map(repr, ASSUMPTIONS))}")
     if engine == "lnt" and (experts is not None or probabilities is not None):
         given = "experts" if experts is not None else "probabilities"
-        raise InputError(given, "cannot be used with engine='lnt'", "it models the rows themselves: leave them out")
+        raise InputError(given, "cannot be used with engine='lnt', which models the rows themselves", "leave them out")
     if probabilities is not None and experts is not None:
         raise InputError("experts", "is given together with probabilities", "give one of them")
     if probabilities is not None:
@@ -254,12 +254,12 @@ def _require_classes(supervision: Any) -> Classes:
     if isinstance(supervision, Memberships):
         raise InputError(
             "y",
-            f"has shape ({supervision.n_rows}, {supervision.n_classes}), class probabilities: they already express "
+            f"has shape ({supervision.n_rows}, {supervision.n_classes}), class probabilities, which already express "
             "uncertainty",
             "an audit needs one label per row",
         )
     if not isinstance(supervision, Classes):
-        raise InputError("y", f"cannot be audited: {supervision.given}", "an audit needs one label per row")
+        raise InputError("y", f"cannot be audited: {supervision.given}, and an audit needs one label per row")
     supervision.require_enough()
     return supervision
 

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dubio.errors import InputError, InputWarning
+from dubio.noise.random_trees import RandomTrees
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.supervision import Classes
@@ -80,9 +82,11 @@ def out_of_fold(
         if experts is None and problem.n_features > MANY_FEATURES:
             table = main_directions(problem, random_state)
         judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
-        said = out_of_fold_probabilities(
-            table, place[codes], len(kept), judges, n_folds=folds, random_state=random_state
-        )
+        # our own experts need no check of parameters and values in every fold
+        with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
+            said = out_of_fold_probabilities(
+                table, place[codes], len(kept), judges, n_folds=folds, random_state=random_state
+            )
         everything = np.zeros((len(judges), supervision.n_rows, supervision.n_classes))
         everything[:, :, kept] = said.probabilities
         return OutOfFold(said.names, everything, said.folds, folds)
@@ -114,7 +118,7 @@ def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: i
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
     neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
     experts: dict[str, Any] = {
-        "forest": ExtraTreesClassifier(100, min_samples_leaf=2, n_jobs=n_jobs),
+        "forest": RandomTrees(100, min_samples_leaf=2, n_jobs=n_jobs),
         "neighbors": make_pipeline(StandardScaler(), neighbors),
         "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
     }
@@ -167,8 +171,8 @@ def require_judges(supervision: Classes) -> None:
     if len(alone):
         raise InputError(
             "y",
-            f"has only one labelled row of class {supervision.classes.tolist()[alone[0]]!r}: nobody can judge a label "
-            "whose class is nowhere else",
+            f"has only one labelled row of class {supervision.classes.tolist()[alone[0]]!r}, and nobody can judge a "
+            "label whose class is nowhere else",
             "label another row of that class, merge it with another class, or set the row's label to missing",
             code="alone",
         )
@@ -184,7 +188,7 @@ def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int) -> int:
             InputWarning(
                 "y",
                 f"has {counts[smallest]} labelled rows of class {classes.tolist()[smallest]!r}, fewer than "
-                f"n_folds={n_folds}: {counts[smallest]} folds are used",
+                f"the {n_folds} folds of the audit: {counts[smallest]} folds are used",
             ),
             stacklevel=3,
         )

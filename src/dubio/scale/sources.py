@@ -147,7 +147,7 @@ def _open_file(path: Path) -> Piece:
     try:
         piece = opener(path)
     except (pa.ArrowInvalid, OSError) as error:
-        problem = f"cannot be read as a {kind} file ({first_line(error)})"
+        problem = f"cannot be read as a {kind} file ({first_line(error).rstrip('.')})"
         raise InputError(str(path), problem, "is it cut short?") from error
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted, listed
-from dubio.methods.moments import MomentSelector
+from dubio.methods.moment_selector import MomentSelector
 from dubio.methods.register import METHODS, get_method
 from dubio.moments.running import RunningMoments
 from dubio.progress import advance, listener_of, listening
@@ -116,11 +116,18 @@ def fit_stream(
     The selector is as after ``fit`` on the whole table. Parameters as in :func:`rank_stream`.
     """
     if (target is None) == (soft is None):
-        raise InputError("target", "or soft is needed", "give one column of classes, or columns of class probabilities")
+        raise InputError(
+            "target", "or soft is needed", "give one column of classes, or columns of class probabilities, not both"
+        )
     if soft is not None and len(soft) < 2:
         raise InputError("soft", f"={list(soft)!r}", "give a column of probabilities for each of at least two classes")
     if soft is not None and "soft" not in selector._takes:
-        raise InputError("soft", f"cannot be used: {type(selector).__name__} takes one class per row", "give target")
+        raise InputError(
+            "soft",
+            f"cannot be used: {type(selector).__name__} takes one class per row",
+            "give target",
+            code="no target",
+        )
     pieces = open_source(source)
     names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
     labels = [target] if target is not None else list(soft or [])
@@ -157,7 +164,7 @@ def _stream_moments(
                 del batch  # before the next one is waited for: a batch less in memory
                 advance("rows", done, total)
     if running is None:
-        raise InputError("source", "has no rows: 0 sample(s) found")
+        raise InputError("source", "has no rows")
     return running
 
 
@@ -178,7 +185,7 @@ def _feature_names(
     apart = {*asked["target"], *soft, *asked["weight"], *exclude}
     names = [name for name in (features if features is not None else piece.types) if name not in apart]
     if not names:
-        raise InputError("source", "has 0 feature(s) left: every column is a label, a weight or excluded")
+        raise InputError("source", "has no feature left: every column is a label, a weight or excluded")
     return names
 
 
@@ -204,11 +211,11 @@ def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None
     text = [name for name in names if _sort_of(first.types[name]) != "numbers"]
     if text:
         shown = listed(f"{name!r} ({first.types[name]})" for name in text)
-        verb = "is" if len(text) == 1 else "are"
+        verb, them = ("is", "it") if len(text) == 1 else ("are", "them")
         raise InputError(
             first.name,
             f"has {counted(len(text), 'column')} that {verb} not numeric: {shown}",
-            "encode them as numbers, or name them in exclude",
+            f"encode {them} as numbers, or name {them} in exclude",
             code="text columns",
         )
     odd = [name for name in used if _sort_of(first.types[name]) not in ("numbers", "text")]

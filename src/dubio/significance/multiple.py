@@ -43,5 +43,5 @@ def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
         raise InputError(name, f"has shape {p.shape}", "give one p-value per feature (1-D)")
     bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
     if len(bad):
-        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {p[bad[0]]!r} at {bad[0]}")
+        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {p[bad[0]]:g} at {bad[0]}")
     return p

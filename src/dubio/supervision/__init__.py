@@ -1,7 +1,7 @@
 """What is known of the target: one class for each kind of knowledge, the reader, and simulators of doubt."""
 
-from dubio.supervision.base import Nothing, Supervision
 from dubio.supervision.classes import Classes, OfClasses
+from dubio.supervision.knowledge import Nothing, Supervision
 from dubio.supervision.memberships import Memberships, SoftLabels
 from dubio.supervision.numbers import Numbers
 from dubio.supervision.pair_forms import pairs_from_labels

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError, InputWarning, counted
-from dubio.supervision.base import Floats, Supervision
 from dubio.supervision.class_names import warn_of_odd_names
+from dubio.supervision.knowledge import Floats, Supervision
 from dubio.supervision.pairs import Pairs
 
 
@@ -74,9 +74,9 @@ class OfClasses(Supervision, ABC):
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
         raise InputError(
             "y",
-            f"has only one row of class {self.classes[lonely[0]]!r} (row {row}; "
-            f"{counted(len(lonely), 'such class', 'such classes')}), and the distance to the next row of the class does "
-            "not exist",
+            f"has only one row of class {self.classes.tolist()[lonely[0]]!r} (row {row}; "
+            f"{counted(len(lonely), 'such class', 'such classes')}), and the distance to the next row of the class "
+            "does not exist",
             "give it a second row, merge it with another class, or leave it out",
         )
 
@@ -102,7 +102,7 @@ class Classes(OfClasses):
     codes: NDArray[np.int64] = field(repr=False)
 
     @cached_property
-    def memberships(self) -> Floats:  # type: ignore[override]
+    def memberships(self) -> Floats:
         """One-hot rows; made when a method first asks for them."""
         memberships = np.empty((self.n_rows, self.n_classes))
         codes = self.codes
@@ -237,7 +237,7 @@ def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_labe
                 InputWarning(
                     "y",
                     f"has both -1 ({counted(int(hidden.sum()), 'row')}) and missing values "
-                    f"({counted(int(missing.sum()), 'row')}): both are read as unlabelled",
+                    f"({counted(int(missing.sum()), 'row')}). Both are read as unlabelled",
                     "pass missing_label=None if -1 is a class",
                     code="minus one",
                 ),

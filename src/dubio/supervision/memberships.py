@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dubio._kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError, counted
-from dubio.supervision.base import Floats, Supervision
 from dubio.supervision.classes import Classes, OfClasses
+from dubio.supervision.knowledge import Floats, Supervision
 
 #: How far the sum of a row of probabilities may be from 1.
 SUM_TOLERANCE = 1e-6
@@ -34,7 +34,7 @@ class Memberships(OfClasses):
     given: ClassVar[str] = "the target holds class probabilities"
     _by_row: ClassVar[tuple[str, ...]] = ("memberships",)
 
-    memberships: Floats = field(repr=False)  # type: ignore[assignment]
+    memberships: Floats = field(repr=False)
 
     def certain(self) -> Supervision:
         """Probabilities that are all 0 or 1 as the classes they are."""

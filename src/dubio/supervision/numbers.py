@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
-from dubio.supervision.base import Floats, Supervision
+from dubio.supervision.knowledge import Floats, Supervision
 
 
 @dataclass(frozen=True, kw_only=True)

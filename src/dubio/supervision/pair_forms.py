@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
-from dubio.errors import InputError
-from dubio.supervision.base import Supervision
+from dubio.errors import InputError, counted
 from dubio.supervision.classes import Classes
+from dubio.supervision.knowledge import Supervision
 from dubio.supervision.pairs import Pairs, list_pairs, read_indices, read_pairs, row_groups
 from dubio.supervision.reader import read_supervision
 
@@ -120,7 +120,7 @@ def pairs_from_signed(pairs: ArrayLike, y: ArrayLike, n_rows: int) -> Pairs:
     indices = read_indices("pairs", pairs)
     signs = np.asarray(y)
     if signs.shape != (len(indices),):
-        raise InputError("y", f"has shape {signs.shape}", f"it must hold +1 or -1 for each of the {len(indices)} pairs")
+        raise InputError("y", f"has shape {signs.shape}", f"give +1 or -1 per pair ({counted(len(indices), 'pair')})")
     wrong = ~np.isin(signs, (-1, 1))
     if wrong.any():
         at = np.flatnonzero(wrong)[0]

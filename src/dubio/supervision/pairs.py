@@ -321,7 +321,7 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
     except (TypeError, ValueError):
         raise InputError(name, "holds values that are not numbers", "give one number for each pair") from None
     if array.shape != (expected,):
-        raise InputError(name, f"has shape {array.shape}", f"it must hold one number for each of the {expected} pairs")
+        raise InputError(name, f"has shape {array.shape}", f"give one number per pair ({counted(expected, 'pair')})")
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
         at = np.flatnonzero(bad)[0]

@@ -16,8 +16,8 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, counted
-from dubio.supervision.base import Supervision, nothing
 from dubio.supervision.classes import is_whole, read_classes
+from dubio.supervision.knowledge import Supervision, nothing
 from dubio.supervision.memberships import SoftLabels, read_memberships
 from dubio.supervision.numbers import read_numbers
 from dubio.supervision.pairs import read_pairs

@@ -234,7 +234,8 @@ def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]
     names = list(classes)
     unknown = sorted(map(repr, found - set(names)))
     if unknown:
-        raise InputError("labels", f"holds classes that are not in classes: {listed(unknown, 5)}")
+        unnamed = counted(len(unknown), "class", "classes")
+        raise InputError("labels", f"holds {unnamed} not named in classes: {listed(unknown, 5)}")
     if len(set(names)) != len(names):
         raise InputError("classes", "names a class twice")
     return np.asarray(names)

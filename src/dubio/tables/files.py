@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
@@ -29,13 +29,15 @@ _COMPRESSED = (".gz", ".bz2", ".zst")
 _BLOCK = 1 << 26
 
 
-def read_table(path: str) -> Any:
+def read_table(path: str, *, as_text: Collection[str] = ()) -> Any:
     """The table in a file as a pandas frame, see :func:`read_parted_table`."""
-    return read_parted_table(path)[0]
+    return read_parted_table(path, as_text=as_text)[0]
 
 
-def read_parted_table(path: str) -> tuple[Any, str]:
+def read_parted_table(path: str, *, as_text: Collection[str] = ()) -> tuple[Any, str]:
     """The table in a file as a pandas frame, and the separator of its columns; ``-`` is CSV on standard input.
+
+    Columns of text files that ``as_text`` names stay as they are written, also where they look like numbers.
 
     Examples
     --------
@@ -64,7 +66,7 @@ def read_parted_table(path: str) -> tuple[Any, str]:
 
             table = pyarrow.feather.read_table(path)
         else:
-            frame, separator = _read_text(path)
+            frame, separator = _read_text(path, as_text)
             return _tidy(frame, path), separator
     except UnicodeDecodeError as error:
         raise InputError(
@@ -147,8 +149,8 @@ def _require_file(path: str) -> None:
     except FileNotFoundError as error:
         folder = place.parent
         near = nearest(place.name, sorted(os.listdir(folder))) if folder.is_dir() else []
-        hint = f"there is {' and '.join(quoted(str(folder / name)) for name in near)}" if near else ""
-        raise InputError(quoted(path), "does not exist (no such file)", hint) from error
+        hint = f"did you mean {' or '.join(quoted(str(folder / name)) for name in near)}?" if near else ""
+        raise InputError(quoted(path), "does not exist", hint) from error
     except OSError as error:
         raise InputError(quoted(path), f"cannot be opened: {error.strerror}") from error
     if place.is_dir():
@@ -157,7 +159,7 @@ def _require_file(path: str) -> None:
         raise InputError(quoted(path), "is empty")
 
 
-def _read_text(path: str) -> tuple[Any, str]:
+def _read_text(path: str, as_text: Collection[str]) -> tuple[Any, str]:
     import pyarrow as pa
     import pyarrow.csv
 
@@ -170,7 +172,7 @@ def _read_text(path: str) -> tuple[Any, str]:
                 source,
                 read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
                 parse_options=parse_options(separator),
-                convert_options=convert_options(),
+                convert_options=convert_options(column_types=dict.fromkeys(as_text, pa.string())),
             )
     except (pa.ArrowException, OSError) as error:
         _explain(path, content, separator, error)
@@ -180,7 +182,16 @@ def _read_text(path: str) -> tuple[Any, str]:
             header = next(csv.reader(lines, delimiter=separator), [])
         _refuse_twins(header, path)
         source_again: Any = io.BytesIO(content) if content is not None else path
-        return pd.read_csv(source_again, sep=separator, na_values=list(MISSING), low_memory=False), separator
+        frame = pd.read_csv(
+            source_again,
+            sep=separator,
+            dtype=dict.fromkeys(as_text, str),
+            keep_default_na=False,
+            na_values=["", *MISSING],
+            float_precision="round_trip",
+            low_memory=False,
+        )
+        return frame, separator
     _refuse_twins(table.column_names, path)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):

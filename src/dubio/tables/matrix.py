@@ -143,11 +143,11 @@ def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:
 
 
 def _raise_text(name: str, columns: list[str]) -> None:
-    verb = "is" if len(columns) == 1 else "are"
+    verb, them = ("is", "it") if len(columns) == 1 else ("are", "them")
     raise InputError(
         name,
         f"has {counted(len(columns), 'column')} that {verb} not numeric: {listed(columns)}",
-        "encode them as numbers or drop them",
+        f"encode {them} as numbers or drop {them}",
         code="text columns",
     )
 

@@ -18,10 +18,11 @@ def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[
     used = matrix[rows]
     varying = np.flatnonzero((used[:1] != used).any(axis=0))
     if len(varying) == 0:
+        count = matrix.shape[1]
+        which = "its only column is" if count == 1 else f"all of its {count} columns are"
         raise InputError(
             "X",
-            f"has no feature that varies: all of its {counted(matrix.shape[1], 'column')} are constant among the "
-            f"{counted(len(used), 'row')} to learn from",
+            f"has no feature that varies: {which} constant among the {counted(len(used), 'row')} to learn from",
         )
     return varying
 

@@ -1,4 +1,4 @@
-"""The real tables of the five papers: what each holds, where it can be had, and what each paper does to it."""
+"""The real tables of the five papers: what each holds, where it can be found, and what each paper does to it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Entry:
     """One dataset.
 
     ``classes`` maps each class to its number of rows (empty for a numeric target), ``openml`` and ``bundled`` say where
-    it can be had, ``papers`` what each paper does to it.
+    it can be found, ``papers`` what each paper does to it.
     """
 
     n_rows: int
@@ -263,7 +263,7 @@ CATALOG: dict[str, Entry] = {
 }
 
 #: Tables that no public copy was found of, and why.
-NOT_TO_BE_HAD: dict[str, str] = {
+UNAVAILABLE: dict[str, str] = {
     "orange_juice": "218 near-infrared spectra of orange juice; the page that offered them is gone",
     "nitrogen": "141 near-infrared spectra of grass; the page that offered them is gone",
     "water2": "390 rows of the water treatment table, filled in and merged into 2 classes in a way not described",

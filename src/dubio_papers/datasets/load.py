@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio_papers.datasets.catalog import CATALOG, NOT_TO_BE_HAD, Filtering
+from dubio_papers.datasets.catalog import CATALOG, UNAVAILABLE, Filtering
 from dubio_papers.datasets.checksums import CHECKSUMS
 from dubio_papers.datasets.raw_tables import DatasetUnavailable, RawTable, content_checksum, locate, read_raw
 
@@ -78,8 +78,8 @@ def load(name: str, *, paper: str | None = None, download: bool = True) -> Datas
     >>> wine.X.shape, sorted(set(wine.y.tolist()))
     ((178, 13), ['1', '2', '3'])
     """
-    if name in NOT_TO_BE_HAD:
-        raise DatasetUnavailable(f"dataset {name!r} cannot be had: {NOT_TO_BE_HAD[name]}.")
+    if name in UNAVAILABLE:
+        raise DatasetUnavailable(f"dataset {name!r} is unavailable: {UNAVAILABLE[name]}.")
     if name not in CATALOG:
         raise ValueError(f"no dataset is called {name!r}; there are {', '.join(names())}.")
     entry = CATALOG[name]
@@ -93,12 +93,12 @@ def load(name: str, *, paper: str | None = None, download: bool = True) -> Datas
 
 
 def names() -> tuple[str, ...]:
-    """Names of all datasets that can be had somewhere."""
+    """Names of all datasets that some source has."""
     return tuple(CATALOG)
 
 
 def where(name: str) -> str | None:
-    """The source a dataset would come from, without a download; None where it cannot be had."""
+    """The source a dataset would come from, without a download; None where it is unavailable."""
     return locate(name, CATALOG[name]) if name in CATALOG else None
 
 

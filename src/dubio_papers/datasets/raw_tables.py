@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import InputError
+from dubio.tables.files import read_table
 from dubio.whole_files import write_whole
 from dubio_papers.datasets.catalog import Entry
 
 
 class DatasetUnavailable(LookupError):
-    """The dataset cannot be had here; the message says what would help."""
+    """The dataset is unavailable here; the message says what would help."""
 
 
 @dataclass(frozen=True)
@@ -90,14 +92,12 @@ def content_checksum(table: RawTable) -> str:
 
 def read_csv(path: Path, source: str) -> RawTable:
     """A gzipped CSV file: a header, numbers (empty = missing), the last column the target."""
-    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
-        rows = csv.reader(file)
-        header = next(rows)
-        cells = [row for row in rows if row]
-    if header[-1] != "target":
-        raise ValueError(f"{path}: the last column must be 'target', found {header[-1]!r}.")
-    X = np.array([[float(cell) if cell else np.nan for cell in row[:-1]] for row in cells])
-    return RawTable(X, _target([row[-1] for row in cells]), tuple(header[:-1]), source)
+    frame = read_table(str(path), as_text=("target",))
+    *features, last = frame.columns
+    if last != "target":
+        raise InputError(str(path), f"has the last column {last!r}", "the last column must be 'target'")
+    X = np.ascontiguousarray(frame[features].to_numpy(dtype=np.float64))
+    return RawTable(X, _target(frame["target"].fillna("").tolist()), tuple(features), source)
 
 
 def write_csv(path: Path, table: RawTable) -> None:
@@ -145,8 +145,8 @@ def _from_openml(name: str, entry: Entry) -> RawTable:
         labels: NDArray[Any] = np.array([_class_name(label) for label in bunch.target.tolist()])
     except Exception as error:
         raise DatasetUnavailable(
-            f"dataset {name!r} could not be had from OpenML (table {entry.openml}): {type(error).__name__}: {error}. "
-            f"Without a network put {name}.csv.gz (header, last column 'target') into a folder; set DUBIO_DATA to it."
+            f"dataset {name!r} could not be downloaded from OpenML (table {entry.openml}): {type(error).__name__}: "
+            f"{error}. Without a network put {name}.csv.gz (header, last column 'target') into a folder; set DUBIO_DATA to it."
         ) from error
     if entry.classes:
         labels = _names_by_size(labels, entry)

@@ -197,7 +197,7 @@ EXPERIMENTS = (
         title="Figures 3 to 6: RMSE with 3 and 5 % of the targets known",
         about=_ABOUT
         + "Ten repetitions, C = 5, k = 30. Gains are in % of the standard deviation of y. The orange juice and "
-        "nitrogen tables (Figures 3 and 4) are not to be had.",
+        "nitrogen tables (Figures 3 and 4) are unavailable.",
         cells=tuple(
             _cell(dataset, 10, 1.2, f", {share:.0%} known", known=share, quick=0 if "random" in dataset else 1)
             for dataset in (
@@ -245,7 +245,7 @@ EXPERIMENTS = (
         paper="ssls",
         title="Figure 10: SSLS by the weight C of known targets",
         about=_ABOUT
-        + "Ten targets known. The paper shows orange juice, which is not to be had: other tables stand in its place.",
+        + "Ten targets known. The paper shows orange juice, which is unavailable: other tables stand in its place.",
         cells=tuple(_cell(dataset, 10, 1.8) for dataset in ("orange_juice", *_OFTEN)),
         protocol=run_by_C,
         displays=(

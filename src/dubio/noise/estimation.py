@@ -121,7 +121,7 @@ def membership_model(
     """:func:`estimate_memberships` of a problem."""
     supervision, table = problem.supervision, np.ascontiguousarray(problem.table)
     if not isinstance(supervision, OfClasses):
-        raise InputError("y", f"cannot be used: {supervision.given}", "estimating memberships needs some labels")
+        raise InputError("y", f"cannot be used: {supervision.given}, and estimating memberships needs some labels")
     supervision.require_enough()
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
     for name, value in (("n_init", n_init), ("max_iter", max_iter)):

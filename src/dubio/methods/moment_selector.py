@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from dubio._sklearn import feature_names
 from dubio.counts import resolve_count
 from dubio.errors import InputError
 from dubio.methods.base import ScoreSelector
@@ -80,7 +81,9 @@ class MomentSelector(ScoreSelector):
             is_block=True,
         )
         self._require_kind(problem)
-        if running is not None:
+        if running is None:
+            feature_names(X)  # raises for names of which only some are text
+        else:
             validate_data(self, X, reset=False, skip_check_array=True)
         moments = problem_moments(problem, first_row=0 if running is None else running.n_rows)
         block = RunningMoments.of_block(_classes_of(problem), moments)
@@ -160,18 +163,18 @@ class MomentSelector(ScoreSelector):
         """Raise unless a block holds a kind of labels that the method takes."""
         known = problem.supervision
         if known.kind not in self._takes:
-            raise InputError("y", f"cannot be used: {known.given}", f"{type(self).__name__} needs one label per row")
+            raise InputError("y", f"cannot be used: {known.given}, and {type(self).__name__} needs one label per row")
 
     def _fit_running(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
         """Rank by the moments so far; before a second class is seen there is nothing to rank by."""
-        if self.n_features_to_select == "auto":  # type: ignore[attr-defined]
+        if self.n_features_to_select == "auto":
             raise InputError(
                 "n_features_to_select",
                 "='auto' shuffles the labels of the whole table, and the moments of blocks or of a Dask table keep no "
                 "rows",
                 "give a count, a share or None",
             )
-        count, reason = resolve_count(self.n_features_to_select, n_features)  # type: ignore[attr-defined]
+        count, reason = resolve_count(self.n_features_to_select, n_features)
         answer = None
         if self._is_ready(running):
             scored = self._score_moments(running.moments)

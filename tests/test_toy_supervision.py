@@ -1,0 +1,120 @@
+"""A kind of supervision added in one file: a subclass and a reader; it flows to a method that declares it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import dubio
+from dubio.errors import InputError
+from dubio.methods.base import ScoreSelector
+from dubio.methods.register import METHODS, register
+from dubio.problem import Problem
+from dubio.ranking import Scored
+from dubio.supervision import READERS, Reader, Supervision
+
+
+@dataclass(frozen=True)
+class AtLeast:
+    """What a person passes as y: for each row a number that the target reaches at least; NaN = nothing is known."""
+
+    low: Any
+
+    def __len__(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBounds(Supervision):
+    """The target is at least so large."""
+
+    kind: ClassVar[str] = "lower bounds"
+    words: ClassVar[str] = "lower bounds"
+    given: ClassVar[str] = "the target holds lower bounds"
+    _by_row: ClassVar[tuple[str, ...]] = ("low",)
+
+    low: np.ndarray = field(repr=False)
+
+    def require_enough(self) -> None:
+        if self.n_labelled < 2:
+            raise InputError("y", "has fewer than two bounds", "give more")
+
+    def _target_columns(self, rows: np.ndarray) -> np.ndarray:
+        return self.low[rows][:, None]
+
+
+def read_bounds(y, question):
+    low = np.asarray(y.low, dtype=float)
+    if len(low) != question.n_rows:
+        raise InputError("y", f"has {len(low)} rows and X has {question.n_rows}")
+    return LowerBounds(n_rows=len(low), labelled=~np.isnan(low), low=low)
+
+
+class BoundScore(ScoreSelector):
+    """Absolute correlation with the lower bounds."""
+
+    _name = "bound"
+    _does = "correlation with lower bounds"
+    _takes = ("lower bounds",)
+    _lower_is_better = False
+    _scores_are_independent = True
+
+    def __init__(self, *, n_features_to_select: Any = None, alpha: float = 0.05) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+
+    def _score(self, problem: Problem) -> Scored:
+        known = problem.supervision.labelled
+        target = problem.supervision.target_matrix(known)[:, 0]
+        table = problem.table[known] - problem.table[known].mean(axis=0)
+        return Scored(np.abs(target @ table) / np.sqrt(len(target) * (table**2).sum(axis=0)))
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    monkeypatch.setitem(METHODS, "bound", register(BoundScore) and METHODS["bound"])
+    READERS.insert(0, Reader(lambda y: isinstance(y, AtLeast), read_bounds))
+    yield
+    READERS.pop(0)
+    METHODS.pop("bound", None)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(100, 4))
+    low = X[:, 2] + 0.2 * rng.normal(size=100)
+    low[::5] = np.nan
+    return X, AtLeast(low)
+
+
+def test_it_flows_through_the_front_door(data):
+    X, y = data
+    selector = dubio.FeatureSelector("bound").fit(X, y)
+    assert selector.get_support(indices=True).tolist() == [2]
+    assert selector.n_unlabelled_ == 20
+    assert selector.explanation_.startswith("80 rows with lower bounds, 20 rows without a label. Method: bound")
+    np.testing.assert_array_equal(selector.pvalues_ < 0.01, [False, False, True, False])
+
+
+def test_it_is_resampled_and_shuffled_like_any_other(data):
+    X, y = data
+    sure = dubio.stability(BoundScore(n_features_to_select=1), X, y, n_draws=4)
+    assert sure.frequency.tolist() == [0, 0, 1, 0]
+
+
+def test_methods_that_do_not_declare_it_say_so(data):
+    X, y = data
+    with pytest.raises(InputError, match=r"method='fisher' needs classes or .*, but the target holds lower bounds"):
+        dubio.FeatureSelector("fisher").fit(X, y)
+    with pytest.raises(
+        InputError, match="y cannot be used: the target holds lower bounds, and FisherScore needs classes"
+    ):
+        dubio.FisherScore().fit(X, y)
+    with pytest.raises(InputError, match="y cannot be used: the target is numeric, and BoundScore needs lower bounds"):
+        BoundScore().fit_problem(dubio.SmoothR2Score().read_problem(X, X[:, 0]))
+    with pytest.raises(InputError, match="y has fewer than two bounds"):
+        BoundScore().fit(X, AtLeast(np.full(100, np.nan)))
