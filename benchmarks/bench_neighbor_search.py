@@ -69,6 +69,39 @@ def confident(n: int, ours: bool) -> Callable[[], object]:
     )
 
 
+def forest(n: int, d: int, ours: bool) -> Callable[[], object]:
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    from dubio.noise.random_trees import RandomTrees
+
+    X, y = _table(n, d)
+    kind = RandomTrees if ours else ExtraTreesClassifier
+    return lambda: kind(100, min_samples_leaf=2, random_state=0).fit(X, y).predict_proba(X)
+
+
+def command_with_report(n: int, d: int) -> Callable[[], object]:
+    """``dubio rank --report``: the ranking, the resamples, the audit and the page."""
+    import contextlib
+    import io
+    import tempfile
+    from pathlib import Path
+
+    import pandas as pd
+
+    from dubio.cli.run import run
+
+    X, y = _table(n, d)
+    folder = tempfile.mkdtemp(prefix="dubio-bench-")
+    path = Path(folder, "table.csv")
+    pd.DataFrame(X, columns=[f"x{j}" for j in range(d)]).assign(y=[f"class {k}" for k in y]).to_csv(path, index=False)
+
+    def call() -> int:
+        with contextlib.redirect_stdout(io.StringIO()):
+            return run(["rank", str(path), "-t", "y", "--report", str(Path(folder, "page.html")), "--quiet", "-j", "1"])
+
+    return call
+
+
 def main() -> None:
     """Print the tables."""
     one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -87,6 +120,18 @@ def main() -> None:
         ),
     ]
     show("search, 600 x 18, one thread", rows, "LNT-BW")
+    show(
+        "dubio rank --report, 600 x 18, three classes, one job",
+        [("ranking, ten resamples, audit, page", measure(MODULE, "command_with_report", environment=one, **size))],
+    )
+    show(
+        "one forest of the audit, 480 x 18",
+        [
+            ("scikit-learn ExtraTreesClassifier", measure(MODULE, "forest", n=480, d=18, ours=False)),
+            ("dubio", measure(MODULE, "forest", n=480, d=18, ours=True)),
+        ],
+        "scikit-learn ExtraTreesClassifier",
+    )
     show(
         "audit_labels, 20000 x 50, two jobs",
         [("pooled", measure(MODULE, "audit", warmup=0, repeat=1, n=20_000, d=50, n_jobs=2, progress=True))],

@@ -364,6 +364,22 @@ def test_audit_leaves_out_what_nobody_can_judge(capfd, folder, tmp_path):
     assert "1 class with only one row cannot be judged ('unique'): it is treated as unlabelled" in err
     code, out, err = dubio(capfd, "audit", folder / "diabetes.csv", "-t", "progress")
     assert code == 2 and "different numbers, not classes" in err
+    table["species"] = ["setosa"] * 149 + ["unique"]  # nobody can judge one of the two classes, and one is not enough
+    table.to_csv(tmp_path / "t.csv", index=False)
+    for engine in ("pooled", "confident", "lnt"):
+        code, out, err = dubio(capfd, "audit", tmp_path / "t.csv", "-t", "species", "--engine", engine)
+        assert code == 2 and out == "" and "only one class ('setosa' in 149 labelled rows)" in err
+
+
+@pytest.mark.parametrize(
+    "words", [["audit"], ["audit", "--engine", "lnt"], ["rank"], ["rank", "-m", "laplacian"], ["rank", "-m", "relieff"]]
+)
+def test_values_too_large_to_square_are_named(capfd, folder, tmp_path, words):
+    table = pd.read_csv(folder / "iris.csv")
+    table.loc[7, "petal_width"] = 1e200
+    table.to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = dubio(capfd, words[0], tmp_path / "t.csv", "-t", "species", *words[1:])
+    assert code == 2 and out == "" and "too large to square in column 'petal_width'" in err
 
 
 def test_audit_finds_wrong_labels(capfd, folder, tmp_path):
@@ -487,6 +503,7 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
             ["rank", "{iris}", "-t", "species", "--stream", "--ignore", "noise", "--keep", "9"],
             "--keep 9, but the table",
         ),
+        (["rank", "{iris}", "-t", "noise", "--pairs", "{good}"], "--pairs cannot be used here: the target is numeric"),
         (["audit", "{iris}", "-t", "noise"], "an audit needs one class per row, so name the column with the class"),
         (["audit", "{sums}", "-t", "count"], "an audit needs one class per row, so name the column with the class"),
     ],
@@ -498,6 +515,7 @@ def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, 
     table.to_csv(tmp_path / "sums.csv", index=False)
     (tmp_path / "pairs.csv").write_text("a,b,kind\n1,1,cannot\n")
     places = {"iris": folder / "iris.csv", "sums": tmp_path / "sums.csv", "pairs": tmp_path / "pairs.csv"}
+    places["good"] = folder / "pairs.csv"
     code, out, err = dubio(capfd, *[word.format(**places) for word in words])
     assert (code, out) == (2, "") and err.count("\n") == 1
     assert message in err
@@ -564,7 +582,7 @@ def test_counts_of_classes_are_normalized(capfd, tmp_path):
     scope: dict = {}
     exec(html.unescape(report.read_text().split("In Python:</p><pre><code>")[1].split("</code>")[0]), scope)
     assert scope["selector"].scores_.tolist() == selector.scores_.tolist()
-    assert "Kept 1 of 2: as many as were asked for." in " ".join(dubio(capfd, "rank", *words)[1].split())
+    assert "Kept 1 of 2: as many as requested." in " ".join(dubio(capfd, "rank", *words)[1].split())
 
 
 def test_nothing_stands_out_is_said(capfd, tmp_path):

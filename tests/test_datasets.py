@@ -59,6 +59,18 @@ def test_missing_cells_survive_a_file(tmp_path):
     assert back.y.tolist() == ["a", "b"]
 
 
+def test_values_and_class_names_are_read_exactly(tmp_path):
+    values = np.random.default_rng(0).normal(size=(6, 2)) * 10.0 ** np.arange(-150, 150, 50)[:, None]
+    labels = ["true", "FALSE", "1.50", "1", "2020-01-01", "None"]
+    write_csv(tmp_path / "t.csv.gz", RawTable(values, np.array(labels), ("u", "v"), "test"))
+    back = read_csv(tmp_path / "t.csv.gz", "test")
+    np.testing.assert_array_equal(back.X, values)
+    assert back.y.tolist() == labels
+    (tmp_path / "t.csv").write_text("target,u\na,1\n")
+    with pytest.raises(ValueError, match="has the last column 'u': the last column must be 'target'"):
+        read_csv(tmp_path / "t.csv", "test")
+
+
 def fake_openml(monkeypatch, X, y, calls):
     import pandas as pd
 

@@ -98,6 +98,20 @@ def test_twins_are_named_also_where_types_change_far_down(tmp_path, monkeypatch)
         read_table(str(path))
 
 
+def test_types_that_change_far_down_change_nothing_else(tmp_path, monkeypatch):
+    """Values are exact, "None" is a word, and what is to stay text does so, however the file is read."""
+    path = tmp_path / "t.csv"
+    values = (np.random.default_rng(0).normal(size=200) * 1e-7).tolist()
+    lines = [f"{1 if i < 199 else 1.5},{value!r},{'?' if i % 2 else 'None'},{i:03}" for i, value in enumerate(values)]
+    path.write_text("a,b,c,d\n" + "\n".join(lines) + "\n")
+    whole = read_table(str(path), as_text=["d"])
+    monkeypatch.setattr("dubio.tables.files._BLOCK", 64)
+    again = read_table(str(path), as_text=["d"])
+    pd.testing.assert_frame_equal(again, whole, check_dtype=False, check_exact=True)
+    assert again["b"].tolist() == values and again["d"].tolist() == [f"{i:03}" for i in range(200)]
+    assert again["c"].tolist()[0] == "None" and again["c"].isna().sum() == 100
+
+
 def test_index_column_without_a_name_gets_one(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text(",a\n0,1\n1,2\n2,5\n")

@@ -1,19 +1,22 @@
-"""Numbers that a person asks for and a table may not have: neighbours and features."""
+"""Check how many neighbours or features a user wants against what the table has."""
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 
 import numpy as np
 
-from dubio.errors import InputError, InputWarning, counted
+from dubio.errors import InputError, InputWarning, counted, warn
+
+
+class NeighborsCut(InputWarning):
+    """The user wanted more neighbours than there are rows."""
 
 
 def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", where: str = "row") -> int:
-    """Number of neighbours to look for: the one asked for, at most ``available``, with a warning when it is cut.
+    """The number of neighbours to use: ``n_neighbors``, but at most ``available``; warns if it had to be cut.
 
-    The same rule holds for every method.
+    Every method follows this rule.
     """
     if not isinstance(n_neighbors, Integral) or isinstance(n_neighbors, bool) or n_neighbors < 1:
         raise InputError(name, f"={n_neighbors!r}", "give a whole number of neighbours, at least 1")
@@ -21,14 +24,12 @@ def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", 
         raise InputError("X", f"has n_samples={available + 1} {where}", "a neighbour needs at least two rows")
     if n_neighbors > available:
         others = f"there {'is' if available == 1 else 'are'} only {counted(available, f'other {where}')}"
-        warnings.warn(
-            InputWarning(
+        warn(
+            NeighborsCut(
                 name,
                 f"={n_neighbors}, but {others}",
-                f"{available} used",
-                code="neighbors",
-            ),
-            stacklevel=3,
+                f"using {available}",
+            )
         )
     return int(min(n_neighbors, available))
 
@@ -36,8 +37,8 @@ def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", 
 def resolve_count(n_features_to_select: int | float | str | None, n_features: int) -> tuple[int, str]:
     """How many features to keep, and the reason in words.
 
-    ``None`` is half of them (as in :class:`sklearn.feature_selection.RFE`), an int is a count, a float in (0, 1]
-    a share; never fewer than one.
+    ``None`` keeps half of them (as in :class:`sklearn.feature_selection.RFE`). An int is a count, a float in (0, 1] is
+    a share. At least one feature is kept.
     """
     wish = n_features_to_select
     if wish is None:
@@ -49,7 +50,7 @@ def resolve_count(n_features_to_select: int | float | str | None, n_features: in
                 f"={wish}, but the table has {counted(n_features, 'feature')}",
                 f"give a number from 1 to {n_features}, or a share",
             )
-        return int(wish), "as many as were asked for"
+        return int(wish), "as many as requested"
     if isinstance(wish, float | np.floating) and 0 < wish <= 1:
         return max(1, int(wish * n_features + 1e-9)), f"{100 * wish:g} % of {n_features} features"
     raise InputError("n_features_to_select", f"={wish!r}", "give None, a positive integer or a share in (0, 1]")

@@ -1,12 +1,14 @@
-"""What goes wrong with an input: which argument, what was found in it, what to do about it.
+"""Messages about an input: which argument, what was found in it, what to do about it.
 
-Errors and warnings carry these three parts. Python prints them one way (the sentence below); the command prints them in
-the words of its options (``cli/wording.py``). So a message is written in one place, and nobody has to read sentences.
+Errors and warnings carry these three parts. Python joins them into a sentence; the command prints them with the names
+of its options (``cli/wording.py``). So each message is written in one place, and no code has to parse its text.
 """
 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Mapping
 from typing import Any, Self
 
@@ -19,12 +21,12 @@ class _Finding:
     argument : str
         Name of the argument, as in Python: ``"X"``, ``"y"``, ``"n_features_to_select"``.
     found : str
-        What was found, to be read after the name: ``"has 3 rows and X has 4"``. For the value of a parameter it starts
-        with ``"="``, for a place inside the argument with ``"["``.
+        What was found, written to follow the name: ``"has 3 rows and X has 4"``. The value of a parameter starts with
+        ``"="``, a place inside the argument with ``"["``.
     remedy : str
         What to do. One or more sentences, without the last full stop.
     code : str
-        A short name of the fault, for a front end that knows a better remedy in its own words.
+        A short name of the fault, for a front end that has its own remedy for it.
     """
 
     argument: str
@@ -37,7 +39,7 @@ class _Finding:
         super().__init__(self.sentence())  # type: ignore[call-arg]  # an error or a warning, both take a text
 
     def sentence(self, names: Mapping[str, str] | None = None, remedies: Mapping[str, str] | None = None) -> str:
-        """The message, with other names for arguments and other remedies for some faults (by code)."""
+        """The message. A front end may rename arguments, and replace the remedies of some faults (by code)."""
         name = (names or {}).get(self.argument, self.argument)
         found = self.found
         if name != self.argument and found.startswith("="):
@@ -49,7 +51,7 @@ class _Finding:
         return text if text.endswith((".", "?")) else f"{text}."
 
     def at(self, place: str) -> Self:
-        """The same finding, with the place it was made in: a block of rows, a file."""
+        """The same finding, with its place added: a block of rows, a file."""
         found = f"{self.found[:-1]}; {place})" if self.found.endswith(")") else f"{self.found} ({place})"
         return type(self)(self.argument, found, self.remedy, code=self.code)
 
@@ -76,7 +78,15 @@ class InputError(_Finding, ValueError):
 
 
 class InputWarning(_Finding, UserWarning):
-    """An input that is used as it is, and may not be what was meant."""
+    """An input that is used as given, but may not be what the user meant."""
+
+
+def warn(warning: Warning) -> None:
+    """Warn at the user's line that led here: the first line outside the library."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "dubio":
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
@@ -96,14 +106,14 @@ def listed(names: Iterable[object], most: int = 8) -> str:
 
 
 def quoted(name: object) -> str:
-    """A name as it stands in a message: quoted, on one line, control characters escaped, never longer than a line."""
+    """A name for use in a message: quoted, control characters escaped, never longer than one line."""
     text = repr(str(name))
-    # the middle of a long name goes: the end of a path says most
+    # cut the middle of a long name: the end of a path says most
     return text if len(text) <= 80 else f"{text[:20]}...{text[-57:]}"
 
 
 def nearest(name: str, candidates: Iterable[object], most: int = 3) -> list[str]:
-    """The candidates most like ``name``, whatever their case."""
+    """The candidates most similar to ``name``, ignoring case."""
     known = {str(candidate): str(candidate).casefold() for candidate in candidates}
     wanted = name.casefold()
     near = difflib.get_close_matches(wanted, list(known.values()), n=most, cutoff=0.5)

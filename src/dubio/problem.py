@@ -1,7 +1,7 @@
-"""What every method gets: a table and what is known of its target, read and checked once.
+"""The input of every method: a table and what is known of its target, read and checked once.
 
-Each front door (an estimator's ``fit``, a function, the command) makes one Problem. Resampling, shuffling and cleaning
-of labels make new ones from it, and never go back to the user's arrays.
+Each entry point (an estimator's ``fit``, a function, the command) makes one Problem. Resampling, shuffling and the
+cleaning of labels derive new problems from it. They never go back to the user's arrays.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Problem:
     Attributes
     ----------
     X : array or CSR matrix (n_rows, n_features)
-        float64 or float32; NaN only where a method takes it.
+        float64 or float32; holds NaN only if the method accepts it.
     supervision : Supervision
         What is known of the target.
     names : list or None
-        Names of the columns, where the table had any.
+        Names of the columns, if the table has any.
     nominal : array (n_features,) of bool
         Columns whose numbers are only names of categories.
     sample_weight : array (n_rows,) or None
@@ -67,7 +67,7 @@ class Problem:
         return np.asarray([f"x{j}" for j in range(self.n_features)], dtype=object)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What ``compute`` gives, computed when first asked for and kept: for what is expensive and shared."""
+        """The result of ``compute``, computed at the first call and kept: for expensive results that are shared."""
         if key not in self._known:
             self._known[key] = compute()
         value: T = self._known[key]
@@ -85,23 +85,23 @@ class Problem:
 
     @property
     def standardized_table(self) -> NDArray[np.float64]:
-        """The same as float64, scaled in float64."""
+        """The standardized table as float64, also scaled in float64."""
         if not sparse.issparse(self.X) and self.X.dtype == np.float64:
             return np.asarray(self.standardized)
         return self.once("standardized table", lambda: np.asarray(standardize(self.table)))
 
     def space(self, standardized: bool) -> NDArray[np.float64]:
-        """The table as float64, in which distances are taken."""
+        """The float64 table in which distances are measured."""
         return self.standardized_table if standardized else self.table
 
     @property
     def n_missing(self) -> int:
-        """Cells of the table without a value."""
+        """Number of cells of the table without a value."""
         return int(self._filled()[1])
 
     @property
     def filled(self) -> Problem:
-        """The same with missing cells taken as the median of their column; this one itself if there are none."""
+        """The same problem with missing cells filled by the median of their column; itself if nothing is missing."""
         return self._filled()[0]
 
     def _filled(self) -> tuple[Problem, int]:
@@ -112,24 +112,24 @@ class Problem:
         return self.once("filled", fill)
 
     def rows(self, index: NDArray[Any]) -> Problem:
-        """The problem of some rows, in that order; a row may be taken more than once."""
+        """The problem restricted to some rows, in the given order; a row may occur more than once."""
         weight = None if self.sample_weight is None else self.sample_weight[index]
         return replace(self, X=self.X[index], supervision=self.supervision.rows(index), sample_weight=weight)
 
     @property
     def labelled(self) -> Problem:
-        """The problem of the rows of which something is known."""
+        """The problem restricted to the labelled rows: those about which something is known."""
         known = self.supervision.labelled
         return self if known.all() else self.once("labelled", lambda: self.rows(np.flatnonzero(known)))
 
     def features(self, index: NDArray[np.int64]) -> Problem:
-        """The problem of some features."""
+        """The problem restricted to some features."""
         names = None if self.names is None else [self.names[j] for j in index]
         nominal = self.nominal[index] if len(self.nominal) else self.nominal
         return replace(self, X=self.X[:, index], names=names, nominal=nominal)
 
     def with_supervision(self, supervision: Supervision) -> Problem:
-        """The same table with other knowledge of the target; what depends on the table alone is kept."""
+        """The same table with other knowledge of the target; results that depend only on the table are kept."""
         if supervision is self.supervision:
             return self
         other = replace(self, supervision=supervision)
@@ -138,7 +138,7 @@ class Problem:
         return other
 
     def shuffled(self, rng: np.random.Generator) -> Problem:
-        """The same with what is known, and the weights, dealt out to the wrong rows."""
+        """The same problem with the knowledge and the weights moved to random other rows."""
         order = self.supervision.shuffled_order(rng)
         weight = None if self.sample_weight is None else self.sample_weight[order]
         return replace(self.with_supervision(self.supervision.reordered(order)), sample_weight=weight)
@@ -162,18 +162,18 @@ def read_problem(
     nominal: Any = None,
     is_block: bool = False,
 ) -> Problem:
-    """Read and check a table and what is known of its target: the one way in.
+    """Read and check a table and what is known of its target. Every entry point uses this function.
 
     Parameters
     ----------
     X, y, sample_weight, must_link, cannot_link, must_link_weights, cannot_link_weights
         What the user gave.
     target, missing_label, is_block
-        How ``y`` is to be read; see :func:`~dubio.supervision.read_supervision`.
+        How to read ``y``; see :func:`~dubio.supervision.read_supervision`.
     accept_sparse, allow_nan, check_values
-        What the table may hold; see :func:`~dubio.tables.matrix.read_matrix`.
+        What the table may contain; see :func:`~dubio.tables.matrix.read_matrix`.
     mixed, nominal
-        Whether columns of categories become codes, and which columns of numbers are categories; see
+        Whether columns of categories become codes, and which columns of numbers hold categories; see
         :func:`~dubio.tables.mixed.read_mixed_matrix`.
     """
     if mixed:

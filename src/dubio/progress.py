@@ -1,8 +1,8 @@
-"""How far long work has come: whoever works says so, and whoever wants to know listens.
+"""Progress of long work: the work reports it, and a listener shows it.
 
-Work calls :func:`advance` with what it does, how much is done and how much there is in all. A front end listens with
+Long work calls :func:`advance` with its name, how much is done and how much there is in total. A front end listens with
 :func:`listening`: the command shows a bar, ``verbose=1`` prints lines, a ``progress=`` argument calls a function.
-Nobody listens by default, and then nothing is said.
+By default nobody listens, and nothing is shown.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
-#: Called with what is being done, how much of it is done, and how much there is in all (None: nobody knows).
+#: Called with the name of the work, how much is done, and how much there is in total (None if unknown).
 Listener = Callable[[str, int, int | None], None]
 
 _listener: ContextVar[Listener | None] = ContextVar("listener to progress", default=None)
 
 
 def advance(what: str, done: int, total: int | None = None) -> None:
-    """Say how far the work called ``what`` has come."""
+    """Report the progress of the work called ``what``."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
@@ -29,7 +29,7 @@ def advance(what: str, done: int, total: int | None = None) -> None:
 
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
-    """Have ``listener`` called while the block runs; None leaves whoever listens already.
+    """Call ``listener`` on every report while the block runs; None keeps the present listener.
 
     >>> from dubio.progress import advance, listening
     >>> with listening(lambda what, done, total: print(what, done, "of", total)):
@@ -52,17 +52,17 @@ def silence() -> Any:
 
 
 def to_stderr(what: str, done: int, total: int | None) -> None:
-    """The listener behind ``progress=True``: a line that is written over."""
+    """The listener behind ``progress=True``: one line that is overwritten at each step."""
     end = "\n" if done == total else ""
     known = f"{done:,} of {total:,}" if total else f"{done:,}"
     print(f"\r{what}: {known}", end=end, file=sys.stderr, flush=True)
 
 
 def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name: bool = False) -> Listener | None:
-    """The listener that a ``progress=`` argument asks for.
+    """The listener for a ``progress=`` argument.
 
-    True writes to standard error. A function is called with (done, total), or with the name of the work before them;
-    ``of`` is the work it wants to hear of, others being left out.
+    True writes to standard error. A function is called with (done, total); with ``with_name`` the name of the work
+    comes first. If ``of`` is given, only the work of that name is reported.
     """
     if not progress:
         return None
@@ -81,7 +81,7 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
 
 
 def lines_of(name: str) -> Listener:
-    """The listener behind ``verbose=1``: a line of its own for every step, on standard output."""
+    """The listener behind ``verbose=1``: a new line for each step, on standard output."""
     began = time.perf_counter()
 
     def listen(what: str, done: int, total: int | None) -> None:

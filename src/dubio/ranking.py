@@ -1,4 +1,4 @@
-"""The one result type: features in order, with their scores and what was kept of them."""
+"""The result of every method: features in order, with their scores and which of them are kept."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-#: Rows of the table in a notebook.
+#: Most rows of the table shown in a notebook.
 _SHOWN = 50
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Features in order of merit.
+    """Features ordered from best to worst.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Ranking:
         method: str = "",
         reason: str = "",
     ) -> Ranking:
-        """Rank plain scores; ``keep`` of the best are marked as kept (all by default)."""
+        """Rank plain scores and mark the best ``keep`` as kept (all by default)."""
         values = np.asarray(scores, dtype=np.float64)
         ranking = rank_scores(values, lower_is_better=lower_is_better)
         labels = default_names(len(values)) if names is None else np.asarray(names, dtype=object)
@@ -124,12 +124,12 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Scored:
-    """What a score gives: a number for each feature, and what else the method wants to show.
+    """The result of a score: one number per feature, and what else the method wants to show.
 
     Attributes
     ----------
     scores : array (n_features,)
-        Never NaN; a feature without any information has the worst possible score.
+        Never NaN; a feature without information has the worst possible score.
     columns : dict of arrays (n_features,)
         Further columns of the ranking, by name.
     attributes : dict
@@ -143,24 +143,24 @@ class Scored:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a method makes of a problem: the ranking, and further attributes of the fitted estimator."""
+    """The answer of a method to a problem: the ranking, and further attributes of the fitted estimator."""
 
     ranking: Ranking
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
 def default_names(n_features: int) -> NDArray[Any]:
-    """scikit-learn's names for columns without any: x0, x1, ..."""
+    """scikit-learn's names for columns without names: x0, x1, ..."""
     return np.asarray([f"x{j}" for j in range(n_features)], dtype=object)
 
 
 def rank_scores(scores: NDArray[np.float64], *, lower_is_better: bool) -> NDArray[np.int64]:
-    """Rank 1 for the best score; of equal scores the lower column index comes first."""
+    """Rank 1 for the best score; if scores are equal, the lower column index comes first."""
     return rank_in_order(np.argsort(scores if lower_is_better else -scores, kind="stable"))
 
 
 def rank_in_order(best_first: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Ranks of all features from the order they come in."""
+    """Ranks of all features, from their indices in order, best first."""
     ranking = np.empty(len(best_first), dtype=np.int64)
     ranking[best_first] = np.arange(1, len(best_first) + 1)
     return ranking

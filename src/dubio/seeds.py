@@ -1,4 +1,4 @@
-"""One way from scikit-learn's ``random_state`` to a seed and to NumPy's generators."""
+"""Turn scikit-learn's ``random_state`` into a seed or a NumPy generator."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 
 def seed_of(random_state: Any) -> int:
-    """A whole number: the one given, or one drawn from what is given (from anywhere for None)."""
+    """A whole number: the one given, or one drawn from the given generator (for None, from NumPy's global one)."""
     if isinstance(random_state, Integral):
         return int(random_state)
     if isinstance(random_state, np.random.Generator):

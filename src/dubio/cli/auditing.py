@@ -14,6 +14,7 @@ from dubio.noise import audit_problem
 from dubio.problem import Problem, read_problem
 from dubio.supervision import Classes, Numbers
 from dubio.tables.files import read_parted_table
+from dubio.tables.matrix import check_squares
 
 
 def _read(question: Question) -> Problem:
@@ -25,6 +26,7 @@ def _read(question: Question) -> Problem:
             f"target {quoted(question.asked)} holds {question.y.nunique()} different numbers, not classes: "
             f"{NEEDS_CLASSES}."
         )
+    check_squares(problem.X, names=problem.names)
     return problem
 
 

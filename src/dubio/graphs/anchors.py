@@ -138,7 +138,9 @@ def _weigh(
     counted = share > 0
     if not counted.any():
         raise InputError(
-            "n_neighbors", "leaves no sampled row with an edge", "give more neighbours or anchors, or symmetry='or'"
+            "n_neighbors",
+            f"={neighbors.shape[1]} leaves no sampled row with an edge",
+            "give more neighbours or anchors, or symmetry='or'",
         )
     width = float((share * distances).sum() / share.sum()) or 1.0 if t == "mean" else float(t)
     heated = np.zeros(distances.shape)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +11,7 @@ from scipy import sparse
 from dubio._kernels.edges import edge_squared_distances, list_squared_distances, neighbors_on_a_line
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.counts import clip_neighbors
-from dubio.errors import InputError, InputWarning
+from dubio.errors import InputError, InputWarning, warn
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.tables.matrix import Matrix
 
@@ -177,14 +176,13 @@ def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[
     weights = np.exp(-(distances - distances.min()) / width)
     effective = weights.sum() ** 2 / (weights**2).sum()
     if effective < 0.02 * len(weights):
-        warnings.warn(
+        warn(
             InputWarning(
                 "t",
                 f"={width:g} makes the kernel too narrow for these distances, which have a mean of "
                 f"{distances.mean():g}: about {effective:.0f} of {len(weights)} edge weights decide the score",
                 "use t='mean' or a larger t",
-            ),
-            stacklevel=4,
+            )
         )
     return weights
 

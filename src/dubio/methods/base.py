@@ -324,7 +324,7 @@ class ScoreSelector(Selector):
             pvalues = self._pvalues(problem, scored)
             qvalues = false_discovery_control(pvalues)
             columns = {"pvalue": pvalues, "qvalue": qvalues, **columns}
-            support, reason = keep_significant(qvalues, ranking, self._alpha, stacklevel=6)
+            support, reason = keep_significant(qvalues, ranking, self._alpha)
         else:
             support = ranking <= count
         return Answer(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -14,7 +13,7 @@ from dubio._sklearn import Interval, StrOptions
 from dubio.constraints.row_clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft, squared_lengths
 from dubio.counts import clip_neighbors
-from dubio.errors import InputError, InputWarning
+from dubio.errors import InputError, InputWarning, warn
 from dubio.graphs.cluster_blocks import cluster_graph_blocks
 from dubio.graphs.neighbors import nearest_others, squared_distances, symmetrize
 from dubio.graphs.quadratic import quadratic_form
@@ -275,12 +274,11 @@ class ConstrainedLaplacianScore(PairSelector):
 
     def _select(self, space: NDArray[np.float64], known: Pairs) -> Pairs:
         if not len(known):
-            warnings.warn(
+            warn(
                 InputWarning(
                     "must_link",
                     "and cannot_link are empty: the score is the Laplacian score of the neighbours alone",
-                ),
-                stacklevel=6,
+                )
             )
             return known
         kept = known
@@ -290,14 +288,13 @@ class ConstrainedLaplacianScore(PairSelector):
             kept = select_soft(space, known, self.order, self.random_state)
         counts = f"of {len(known.must_link)} must-link and {len(known.cannot_link)} cannot-link pairs"
         if not len(kept):
-            warnings.warn(
+            warn(
                 InputWarning(
                     "selection",
                     f"={self.selection!r} kept none {counts}: no pair is coherent with all others. All of them are "
                     "used instead",
                     "selection='soft' keeps more",
-                ),
-                stacklevel=6,
+                )
             )
             return known
         if not len(kept.must_link):
@@ -308,12 +305,11 @@ class ConstrainedLaplacianScore(PairSelector):
 
     def _warn_of_one_kind(self, counts: str, missing: str, effect: str) -> None:
         left = "left after selection" if self.selection != "all" else "given"
-        warnings.warn(
+        warn(
             InputWarning(
                 missing.replace("-", "_"),
                 f"is empty (no {missing} pair is {left} {counts}): the score still ranks, but {effect}",
-            ),
-            stacklevel=7,
+            )
         )
 
 
@@ -413,12 +409,11 @@ def _warn_of_underflow(degree: NDArray[np.float64], has_neighbors: NDArray[np.bo
     if not total or 2 * lost < total:
         return
     advice = 'pass scale="mean", or a larger lam' if scale == "none" else "pass a larger lam"
-    warnings.warn(
+    warn(
         InputWarning(
             "lam",
             f"={lam:g} is so small that the kernel exp(-d^2 / lam) underflows: {lost} of {total} rows with neighbours "
             "have no weight to any of them, and do not count",
             advice,
-        ),
-        stacklevel=3,
+        )
     )

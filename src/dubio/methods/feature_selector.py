@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from scipy.stats import false_discovery_control
 
-from dubio.counts import resolve_count
+from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted
 from dubio.methods.base import Selector
 from dubio.methods.choice import Choice, choose
@@ -22,6 +22,7 @@ from dubio.ranking import Answer, Ranking
 from dubio.significance.count import NoFeatureStandsOut, keep_significant
 from dubio.supervision import Supervision
 from dubio.supervision.reader import Target
+from dubio.tables.matrix import check_squares
 
 
 @documented
@@ -150,6 +151,8 @@ class FeatureSelector(Selector):
         choice = self._choose(supervision, problem.n_features)
         method = get_method(choice.method)
         method.require(supervision)
+        if not method.estimator._takes_nan:  # as when that method reads a table itself
+            check_squares(problem.X, names=problem.names)
         tests_relation = wish == "auto" and self.method == "auto"
         tests_relation &= supervision.kind != "none" and not supervision.has_pairs
         # a ranker is not to spend time on tests of its own that are not asked for
@@ -157,6 +160,8 @@ class FeatureSelector(Selector):
         with warnings.catch_warnings():
             if tests_relation:
                 warnings.simplefilter("ignore", NoFeatureStandsOut)  # the tests below decide
+            if not self.method_params:
+                warnings.simplefilter("ignore", NeighborsCut)  # nobody asked for a number of neighbours
             selector.fit_problem(problem)
         ranking: Ranking = selector.to_ranking()
         attributes = {
@@ -183,7 +188,7 @@ class FeatureSelector(Selector):
         """The same order, with what the tests of each feature keep."""
         tests = relation_pvalues(problem, alpha=self.alpha, random_state=seed, n_jobs=self.n_jobs)
         qvalues = false_discovery_control(tests.pvalues)
-        support, reason = keep_significant(qvalues, ranking.ranking, self.alpha, stacklevel=7)
+        support, reason = keep_significant(qvalues, ranking.ranking, self.alpha)
         columns = {"pvalue": tests.pvalues, "qvalue": qvalues, **ranking.extras}
         return replace(ranking, support=support, reason=reason, extras=columns)
 
@@ -192,8 +197,8 @@ class FeatureSelector(Selector):
             return Choice(self.method, "it was asked for by name")
         if supervision.has_pairs and supervision.kind not in ("none", "hard"):
             raise InputError(
-                "must_link",
-                f"and cannot_link cannot be used here: {supervision.given}, and no method takes both",
+                "must_link" if len(supervision.pairs.must_link) else "cannot_link",
+                f"cannot be used here: {supervision.given}, and no method takes both",
                 "leave one of them out",
             )
         return choose(supervision, n_features)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -10,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import StrOptions
-from dubio.errors import InputWarning
+from dubio.errors import InputWarning, warn
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
@@ -310,4 +309,4 @@ def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
             f"needs no feature: without any, the dependency is already that of all features, {dependency_all:.4g}. It "
             "tells no two rows apart (only one class?). One feature is kept so that the selection is not empty",
         )
-    warnings.warn(warning, stacklevel=6)
+    warn(warning)

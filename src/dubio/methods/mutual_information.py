@@ -277,7 +277,7 @@ class MutualInformationSearch(SearchSelector):
         if self.prescreen is not None and self.prescreen < (count or 1):
             raise InputError(
                 "prescreen",
-                f"={self.prescreen} features are searched, fewer than the {count} to select",
+                f"={self.prescreen}, but {count} features are to be selected",
                 "raise prescreen or give a smaller n_features_to_select",
             )
         scene = Scene(self, problem)

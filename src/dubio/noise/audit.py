@@ -153,6 +153,7 @@ def audit_problem(
     """
     supervision = _require_classes(problem.supervision)
     codes = judged_codes(supervision)
+    supervision.with_codes(codes).require_enough()
     if engine == "lnt":
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
         return _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)

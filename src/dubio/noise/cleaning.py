@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputWarning, counted
+from dubio.errors import InputWarning, counted, warn
 from dubio.noise.audit import Engine, audit_problem
 from dubio.noise.audit_record import LabelAudit
 from dubio.problem import Problem
@@ -50,13 +49,12 @@ def clean_labels(
     judged = known.rows_per_class() >= 2
     if np.count_nonzero(judged) < 2:
         n_judged = int(np.count_nonzero(judged))
-        warnings.warn(
+        warn(
             InputWarning(
                 "y",
                 f"is not audited: {counted(n_judged, 'class has', 'classes have')} two rows or more, and two such "
                 "classes are needed to doubt a label",
-            ),
-            stacklevel=2,
+            )
         )
         return CleanedLabels(known.labelled.copy(), known.memberships.copy(), None)
     audit = audit_problem(problem, engine, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)

@@ -6,7 +6,6 @@ they are dealt into folds, so the result does not depend on how the table happen
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dubio.errors import InputError, InputWarning
+from dubio.errors import InputError, InputWarning, warn
 from dubio.noise.random_trees import RandomTrees
 from dubio.problem import Problem
 from dubio.progress import advance
@@ -91,6 +90,7 @@ def out_of_fold(
         everything[:, :, kept] = said.probabilities
         return OutOfFold(said.names, everything, said.folds, folds)
 
+    problem.once(("experts", id(experts)), lambda: experts)  # held, so that no other object gets their identity
     return problem.once(("out of fold", id(experts), n_folds, random_state), train)
 
 
@@ -184,13 +184,12 @@ def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int) -> int:
         raise InputError("n_folds", f"={n_folds}", "at least 2 are needed to hold rows out")
     smallest = int(counts.argmin())
     if counts[smallest] < n_folds:
-        warnings.warn(
+        warn(
             InputWarning(
                 "y",
                 f"has {counts[smallest]} labelled rows of class {classes.tolist()[smallest]!r}, fewer than "
                 f"the {n_folds} folds of the audit: {counts[smallest]} folds are used",
-            ),
-            stacklevel=3,
+            )
         )
     return int(min(n_folds, counts[smallest]))
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputWarning, counted
+from dubio.errors import InputWarning, counted, warn
 
 
 class NoFeatureStandsOut(InputWarning):
@@ -24,7 +22,7 @@ def any_stands_out(qvalues: NDArray[np.float64], alpha: float) -> bool:
 
 
 def keep_significant(
-    qvalues: NDArray[np.float64], ranking: NDArray[np.int64], alpha: float, *, stacklevel: int = 2
+    qvalues: NDArray[np.float64], ranking: NDArray[np.int64], alpha: float
 ) -> tuple[NDArray[np.bool_], str]:
     """The features with ``q <= alpha``; the best-ranked one, with a warning, if none stands out (any_stands_out)."""
     best = float(qvalues.min())
@@ -35,13 +33,12 @@ def keep_significant(
             f"{kept} of {counted(len(qvalues), 'feature')} {'stands' if kept == 1 else 'stand'} out with a q-value "
             f"(Benjamini-Hochberg) of at most {alpha:g}; about {100 * alpha:g} % of those kept may be there by chance"
         )
-    warnings.warn(
+    warn(
         NoFeatureStandsOut(
             "X",
             f"has no feature that stands out: the smallest q-value is {best:.3g}, above alpha/2={alpha / 2:g}. The "
             "best-ranked feature is kept, but nothing shows that it matters",
-        ),
-        stacklevel=stacklevel,
+        )
     )
     support = np.zeros(len(qvalues), dtype=bool)
     support[np.argmin(ranking)] = True

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, warn
 from dubio.significance.count import NoFeatureStandsOut
 
 
@@ -66,12 +65,11 @@ def smallest_sufficient_size(
             f"the best criterion of any subset, {values[best]:.4g}, is no better than that of no feature at all, "
             f"{value_of_nothing:.4g}"
         )
-        warnings.warn(
+        warn(
             NoFeatureStandsOut(
                 "X",
                 f"has no feature that stands out: {text}. One feature is kept, but nothing shows that it matters",
-            ),
-            stacklevel=4,
+            )
         )
         return sizes[0], f"no feature stands out: {text}; one is kept so that the selection is not empty"
     bar = norm.ppf(1 - alpha)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,7 +12,7 @@ from numpy.typing import NDArray
 
 from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.errors import InputError, InputWarning, counted
+from dubio.errors import InputError, InputWarning, counted, warn
 from dubio.supervision.class_names import warn_of_odd_names
 from dubio.supervision.knowledge import Floats, Supervision
 from dubio.supervision.pairs import Pairs
@@ -181,7 +180,7 @@ def read_classes(
             code="minus one",
         )
     if not is_block:
-        warn_of_odd_names(classes, inverse, stacklevel=6)
+        warn_of_odd_names(classes, inverse)
     if ordered is not None:
         position = {value: index for index, value in enumerate(ordered)}
         order = np.argsort([position.get(value, len(position)) for value in classes.tolist()], kind="stable")
@@ -233,15 +232,14 @@ def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_labe
     if values.dtype.kind in "iu":
         hidden = values == -1
         if hidden.any() and missing.any():
-            warnings.warn(
+            warn(
                 InputWarning(
                     "y",
                     f"has both -1 ({counted(int(hidden.sum()), 'row')}) and missing values "
                     f"({counted(int(missing.sum()), 'row')}). Both are read as unlabelled",
                     "pass missing_label=None if -1 is a class",
                     code="minus one",
-                ),
-                stacklevel=6,
+                )
             )
     return hidden
 

@@ -135,7 +135,7 @@ class Supervision(ABC):
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         """Numbers (rows, columns) that stand for the target in sums of squares."""
-        raise InputError("y", f"has no columns of numbers: {self.given}", "use a method for this kind of target")
+        raise InputError("y", f"cannot be used here: {self.given}", "use a method for this kind of target")
 
     def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
         fields = {name: getattr(self, name)[index] for name in ("labelled", *self._by_row)}

@@ -49,7 +49,7 @@ def pairs_from_labels(
     labels = np.asarray(y)
     supervision = read_supervision(y, len(labels), missing_label=missing_label)
     if not isinstance(supervision, Classes):
-        raise InputError("y", f"cannot be turned into pairs: {supervision.given}", "pairs need one class per row")
+        raise InputError("y", f"cannot be turned into pairs: {supervision.given}, and pairs need one class per row")
     return pairs_from_codes(
         supervision.codes,
         n_must_link=n_must_link,
@@ -192,5 +192,5 @@ def class_codes(supervision: Supervision) -> NDArray[np.int64] | None:
     if isinstance(supervision, Classes):
         return supervision.codes
     if supervision.n_labelled:
-        raise InputError("y", f"cannot stand beside pairs: {supervision.given}", "pairs need one class per row")
+        raise InputError("y", f"cannot stand beside pairs: {supervision.given}, and pairs need one class per row")
     return None

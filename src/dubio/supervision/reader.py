@@ -5,7 +5,6 @@ A form of ``y`` is read by the first entry of :data:`READERS` that claims it. A 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, warn
 from dubio.supervision.classes import is_whole, read_classes
 from dubio.supervision.knowledge import Supervision, nothing
 from dubio.supervision.memberships import SoftLabels, read_memberships
@@ -119,10 +118,10 @@ def _read_array(y: Any, question: Question) -> Supervision:
         names = np.asarray(column_names(y, name="y"), dtype=object)
     column = _as_array(y)
     if column.ndim == 2 and column.shape[1] == 1:
-        warnings.warn(
-            "A column-vector y was passed when a 1d array was expected. It is read as one label per row.",
-            DataConversionWarning,
-            stacklevel=5,
+        warn(
+            DataConversionWarning(
+                "A column-vector y was passed when a 1d array was expected. It is read as one label per row."
+            )
         )
         column = column.ravel()
     if column.ndim not in (1, 2):

@@ -146,7 +146,8 @@ def _from_openml(name: str, entry: Entry) -> RawTable:
     except Exception as error:
         raise DatasetUnavailable(
             f"dataset {name!r} could not be downloaded from OpenML (table {entry.openml}): {type(error).__name__}: "
-            f"{error}. Without a network put {name}.csv.gz (header, last column 'target') into a folder; set DUBIO_DATA to it."
+            f"{error}. Without a network put {name}.csv.gz (header, last column 'target') into a folder; set "
+            "DUBIO_DATA to it."
         ) from error
     if entry.classes:
         labels = _names_by_size(labels, entry)
