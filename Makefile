@@ -1,7 +1,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# One test worker a core; two numba threads in each, so that threads are tested everywhere.
+# One test worker per core. Each uses two numba threads, so that all tests run with threads.
 WORKERS ?= auto
 
 .PHONY: demo test test-slow lint format bench docs clean
@@ -36,7 +36,7 @@ format: $(VENV)/.installed
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --write
 
-# The examples are run by `make test`; this builds the pages from them and from the docstrings.
+# `make test` runs the examples of the user guide. `make docs` builds its pages from them and from the docstrings.
 $(VENV)/.docs: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@

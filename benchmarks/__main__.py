@@ -33,8 +33,9 @@ PACKAGES = (
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
-Written by `make bench`: every table below was printed by the benchmark named above it, each case in a fresh process on
-the same machine in the same run. Times move from machine to machine, and with what else runs on one: compare ratios.
+`make bench` writes this page. Every table below was printed by the benchmark named above it, each case in a fresh
+process on the same machine in the same run. Times differ between machines, and depend on what else is running: compare
+ratios.
 
 """
 

@@ -18,7 +18,7 @@ ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_TH
 
 
 def segment() -> tuple[Any, Any]:
-    """The segment table of the paper (2310 x 18), or one of its shape where it is not to be had."""
+    """The segment table of the paper (2310 x 18), or one of its shape where it is unavailable."""
     path = Path(os.environ.get("DUBIO_DATA", "")) / "segment.csv.gz"
     if path.is_file():
         import pandas as pd

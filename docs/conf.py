@@ -13,9 +13,14 @@ myst_heading_anchors = 3
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# Members are shown by default, except those that scikit-learn makes for its metadata routing.
+autodoc_default_options = {
+    "members": True,
+    "exclude-members": "set_fit_request, set_partial_fit_request, set_score_request, set_transform_request",
+}
 html_theme = "furo"
 html_title = f"dubio {release}"
 exclude_patterns = ["_build"]
-# Names such as :class:`Supervision` inside docstrings are text where they are not documented.
-# The pages of the papers name their own anchors in HTML, where GitHub finds them too.
+# Names such as :class:`Supervision` in docstrings stay plain text where they are not in the reference.
+# The pages of the papers set their own anchors in HTML, so that GitHub finds them too.
 suppress_warnings = ["ref.python", "toc.empty_glob", "myst.xref_missing"]

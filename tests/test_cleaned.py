@@ -86,7 +86,7 @@ def test_softened_labels_are_the_posteriors(noisy_problem):
 
 def test_softening_needs_a_selector_that_takes_it(noisy_problem):
     X, _, noisy = noisy_problem
-    with pytest.raises(ValueError, match="doubtful='soften' hands class probabilities on, and SelectKBest needs one"):
+    with pytest.raises(ValueError, match="doubtful='soften' passes class probabilities on, but SelectKBest needs one"):
         CleanedSelector(SelectKBest(k=1), doubtful="soften").fit(X, noisy)
     with pytest.raises(ValueError, match="y cannot be used: the target holds class probabilities, and CleanedSelector"):
         CleanedSelector(FisherScore()).fit(X, np.eye(2)[noisy])

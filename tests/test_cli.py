@@ -304,7 +304,7 @@ def test_code_of_a_messy_table(capfd, tmp_path):
     ranking = scope["selector"].to_ranking()
     assert [row["feature"] for row in found["features"]] == ranking.names[ranking.order].tolist()
     assert [row["score"] for row in found["features"]] == ranking.scores[ranking.order].tolist()
-    assert "'nr' only numbers the rows" in " ".join(found["notes"])
+    assert "'nr' was left out: it only counts the rows" in " ".join(found["notes"])
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -435,7 +435,7 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
         (["rank", "{iris}", "--soft", "sepal_length,sepal_width"], "sum"),
         (["rank", "{iris}", "--soft", "sepal_length"], "at least two"),
         (["rank", "{iris}", "-t", "species", "--annotators", "noise"], "both say what the target is"),
-        (["rank", "{iris}", "--confidence", "noise"], "give both"),
+        (["rank", "{iris}", "--confidence", "noise"], "give --target too"),
         (["rank", "{iris}", "--json", "--csv"], "one of them"),
         (["rank", "{iris}", "--pairs", "{iris}"], "three columns"),
         (["rank"], "Missing argument"),
@@ -481,7 +481,7 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
             "the target sums to 0 in row 0 (60 such rows): a row of empty cells means",
         ),
         (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream"], "leave out --normalize"),
-        (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by their sums: give both"),
+        (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by its sum: give --soft too"),
         (
             ["rank", "{iris}", "-t", "species", "--keep", "50"],
             "--keep 50, but the table has 5 features: give a number",
@@ -732,7 +732,7 @@ def test_demo_writes_its_report(tmp_path, capfd):
     code, text, err = dubio(capfd, "demo", "--report", out)
     assert code == 0 and err == ""
     assert str(out) in text and "clean labels" in text
-    assert "Rank and kept come from separate criteria" in text
+    assert "The method decides the rank; a test of each feature (q-value) decides whether it is kept" in text
     assert "<h1>" in out.read_text()
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-import dubio
 from dubio.cli.run import run
 
 ROOT = Path(__file__).parents[1]
@@ -23,9 +22,9 @@ _OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
-    """Python blocks share one namespace a page; console blocks run in the folder the page has written to.
+    """Python blocks share one namespace per page; console blocks run in the folder the page has written to.
 
-    A comment that begins with "setup" is run too: small stand-ins for the big files and tables a page speaks of.
+    A comment that begins with "setup" is run too: it makes small versions of the big files and tables on the page.
     """
     monkeypatch.chdir(tmp_path)
     scope: dict[str, Any] = {}
@@ -56,14 +55,71 @@ def test_pages_link_to_pages_that_exist() -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_pages_name_files_and_options_that_exist(capsys: Any) -> None:
+    for command in ("rank", "audit"):
+        assert run([command, "--help"]) == 0
+    known = set(re.findall(r"--[a-z][a-z-]*", capsys.readouterr().out))
+    text = (ROOT / "docs" / "command.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"--[a-z][a-z-]*", text)) <= known | {"--help"}
+    for page in PAGES:
+        for path in re.findall(r"`(src/[\w/.]+)`", page.read_text(encoding="utf-8")):
+            assert (ROOT / path).exists(), f"{page.name} names {path}"
+
+
 def test_readme_names_both_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert "make demo" in text and "make test" in text
 
 
-def test_every_public_name_is_in_the_reference() -> None:
-    reference = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
-    modules = [importlib.import_module(name) for name in re.findall(r"automodule:: (\S+)", reference)]
-    covered = {name for module in modules for name in getattr(module, "__all__", [])}
-    missing = [name for name in dubio.__all__ if name not in covered and not re.search(rf"\b{name}\b", reference)]
+def in_reference() -> dict[str, Any]:
+    """What the reference lists: full name and object."""
+    found: dict[str, Any] = {}
+    module = listing = ""
+    for line in (ROOT / "docs" / "api.md").read_text(encoding="utf-8").splitlines():
+        if directive := re.match(r"\.\. (currentmodule|auto\w+):: (\S+)$", line):
+            kind, name = directive.groups()
+            listing = ""
+            if kind == "currentmodule":
+                module = name
+            elif kind == "automodule":
+                listing = name
+                members = importlib.import_module(name)
+                found |= {f"{name}.{member}": getattr(members, member) for member in getattr(members, "__all__", ())}
+            else:
+                full = name if "." in name else f"{module}.{name}"
+                assert full not in found, f"{full} is listed twice"
+                holder, _, member = full.rpartition(".")
+                found[full] = getattr(importlib.import_module(holder), member)
+        elif listing and (left_out := re.match(r"   :exclude-members: (.*)$", line)):
+            for member in left_out[1].split(", "):
+                del found[f"{listing}.{member}"]  # fails for a name that is not there
+    return found
+
+
+def public_packages() -> list[str]:
+    """Packages that say what is public in them."""
+    files = sorted((ROOT / "src").rglob("__init__.py"))
+    return [
+        ".".join(file.parent.relative_to(ROOT / "src").parts)
+        for file in files
+        if re.search(r"^__all__", file.read_text(encoding="utf-8"), re.MULTILINE)
+    ]
+
+
+@pytest.mark.parametrize("package", public_packages())
+def test_every_public_name_is_in_the_reference(package: str) -> None:
+    listed = list(in_reference().values())
+    module = importlib.import_module(package)
+    missing = [name for name in module.__all__ if not any(getattr(module, name) is thing for thing in listed)]
     assert missing == []
+
+
+def test_what_the_problem_and_the_errors_are_is_in_the_reference() -> None:
+    names = {"dubio.problem.Problem", "dubio.problem.read_problem", "dubio.InputError", "dubio.InputWarning"}
+    assert names <= in_reference().keys()
+
+
+def test_everything_in_the_reference_has_words_to_show() -> None:
+    """A class or function without a docstring of its own would be left out of the page silently."""
+    things = {name: thing for name, thing in in_reference().items() if isinstance(thing, type) or callable(thing)}
+    assert [name for name, thing in things.items() if not (thing.__doc__ or "").strip()] == []

@@ -119,7 +119,7 @@ def test_missing_cells_are_filled_and_counted_and_handed_back():
     X["empty"] = np.nan
     fitted = FeatureSelector("fisher", n_features_to_select=3).fit(X, y)
     assert fitted.n_missing_values_ == 92
-    assert "92 missing values of the table were filled" in fitted.explanation_
+    assert "92 missing values in the table were filled" in fitted.explanation_
     filled = X.assign(f0=X["f0"].fillna(X["f0"].median()), empty=0.0)
     np.testing.assert_array_equal(fitted.ranking_, FeatureSelector("fisher").fit(filled, y).ranking_)
     assert np.isnan(fitted.transform(X[[*X.columns]])).any() == fitted.support_[0]
@@ -173,7 +173,7 @@ def test_labels_of_any_kind_reach_the_method():
         ({"method": "fisher"}, "numbers", "needs classes or class probabilities, but the target is numeric"),
         ({"method": "fisher"}, None, "needs classes or class probabilities, but no target is given"),
         ({"method": "constraint"}, None, "needs pairs of rows or classes"),
-        ({"method": "fisher", "method_params": {"k": 3}}, "y", "'k', which is no parameter of FisherScore"),
+        ({"method": "fisher", "method_params": {"k": 3}}, "y", "'k', which is not a parameter of FisherScore"),
         ({"redundancy": -1.0}, "y", "redundancy"),
         ({"target": "words"}, "y", "target"),
     ],

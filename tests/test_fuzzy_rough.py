@@ -47,7 +47,7 @@ def random_table(rng, n, d):
 
 def search(X, y, **options):
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X does not decide the target|y needs no feature")
+        warnings.filterwarnings("ignore", message="X does not determine the target|y needs no feature")
         return FuzzyRoughSearch(**options).fit(X, y)
 
 
@@ -377,7 +377,7 @@ def test_a_declared_nominal_column_has_no_order():
 
 def test_equal_rows_give_a_warning_and_no_feature():
     X = np.ones((8, 3))
-    message = r"X does not decide the target: the dependency on all features is 0\. Each of the 8 rows"
+    message = r"X does not determine the target: the dependency on all features is 0\. Each of the 8 rows"
     for y in ([0, 1] * 4, None):
         with pytest.warns(UserWarning, match=message):
             fitted = FuzzyRoughSearch().fit(X, y)
@@ -389,7 +389,7 @@ def test_equal_rows_give_a_warning_and_no_feature():
 
 def test_the_minimum_kept_is_not_a_constant_column():
     X = np.column_stack([np.ones(6), [1.0, 1, 2, 2, 3, 3]])
-    with pytest.warns(UserWarning, match="does not decide the target: the dependency on all features is 0"):
+    with pytest.warns(UserWarning, match="does not determine the target: the dependency on all features is 0"):
         fitted = FuzzyRoughSearch().fit(X, [0, 1] * 3)
     assert fitted.support_.tolist() == [False, True]
 

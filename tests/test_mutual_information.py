@@ -564,14 +564,14 @@ def test_too_many_neighbors():
     X, y, _ = small_problem(n=8, n_classes=2)
     y[:] = [0, 1] * 4
     for call, where in zip(call_all(X, y), ("labelled rows", "rows", "rows", "rows"), strict=True):
-        with pytest.warns(InputWarning, match=rf"^n_neighbors=8, but there are only 7 other {where}: 7 used\.$"):
+        with pytest.warns(InputWarning, match=rf"^n_neighbors=8, but there are only 7 other {where}: using 7\.$"):
             call()
-    with pytest.warns(InputWarning, match=r"^n_neighbors_noise=8, but there are only 7 other rows: 7 used\.$"):
+    with pytest.warns(InputWarning, match=r"^n_neighbors_noise=8, but there are only 7 other rows: using 7\.$"):
         noisy = MutualInformationSearch(n_neighbors=3, n_neighbors_noise=8).fit(X, y)
     assert noisy.values_ == MutualInformationSearch(n_neighbors=3, n_neighbors_noise=7).fit(X, y).values_
-    with pytest.warns(InputWarning, match=r"^n_neighbors=60, but there are only 7 other rows: 7 used\.$"):
+    with pytest.warns(InputWarning, match=r"^n_neighbors=60, but there are only 7 other rows: using 7\.$"):
         assert knn_entropy(X, n_neighbors=60) == knn_entropy(X, n_neighbors=7)
-    with pytest.warns(InputWarning, match=r"^n_neighbors=8, but there is only 1 other row: 1 used\.$"):
+    with pytest.warns(InputWarning, match=r"^n_neighbors=8, but there is only 1 other row: using 1\.$"):
         assert knn_entropy(X[:2]) == knn_entropy(X[:2], n_neighbors=1)
     with pytest.raises(ValueError, match="n_neighbors=0: give a whole number of neighbours, at least 1"):
         estimate_memberships(X, y, n_neighbors=0)

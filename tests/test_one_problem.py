@@ -250,7 +250,7 @@ MANY = [
 def test_too_many_neighbors_are_cut_with_the_same_words_everywhere(Estimator, name):
     X = np.random.default_rng(0).normal(size=(20, 3))
     y = np.arange(20) % 2 if "hard" in Estimator._takes else X[:, 0]
-    with pytest.warns(InputWarning, match=rf"^{name}=500, but there are only 19 other (labelled )?rows: 19 used\.$"):
+    with pytest.warns(InputWarning, match=rf"^{name}=500, but there are only 19 other (labelled )?rows: using 19\.$"):
         cut = Estimator(**{name: 500, **({"clean": None} if Estimator is dubio.NeighborSearch else {})}).fit(X, y)
     fewer = clone(cut).set_params(**{name: 19}).fit(X, y)
     np.testing.assert_array_equal(cut.ranking_, fewer.ranking_)

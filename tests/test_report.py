@@ -250,7 +250,7 @@ def test_tables_sort_and_search(browser, hostile_page):
     assert names == sorted(names, key=lambda name: int(name[1:]))  # f2 before f10
     browser.run(f"(i => {{ i.value = 'IMG'; i.dispatchEvent(new Event('input')) }})({box}.querySelector('input'))")
     assert cells(1) == [HOSTILE[0]]
-    assert "1 to 1 of 1 features, found among 30" in browser.run(f"{box}.querySelector('.status').textContent")
+    assert "1 to 1 of 1 features, filtered from 30" in browser.run(f"{box}.querySelector('.status').textContent")
     browser.run(f"(i => {{ i.value = 'nowhere'; i.dispatchEvent(new Event('input')) }})({box}.querySelector('input'))")
     assert cells(1) == []
     browser.run(f"(i => {{ i.value = ''; i.dispatchEvent(new Event('input')) }})({box}.querySelector('input'))")

@@ -241,7 +241,8 @@ def test_a_bad_value_is_located(frame, tmp_path, bad):
     word = "infinity" if bad == "inf" else "NaN"
     for batch_rows in (50, 1000):
         with pytest.raises(
-            ValueError, match=rf"{word} in column 'a' \(position 1\), .* row 777 \(2.parquet, from its row"
+            ValueError,
+            match=rf"{word} in column 'a' \(position 1\), .* row 777 \(the batch of 2.parquet that starts at row",
         ):
             rank_stream(tmp_path, target="y", batch_rows=batch_rows)
 
@@ -260,7 +261,7 @@ def test_bad_labels_are_located(frame):
     half = frame["p"].fillna(0.5).to_numpy()
     wrong = np.where(np.arange(1000) == 640, 0.7, 0.0)
     table = pa.table(X | {"p": half, "q": 1 - half + wrong})
-    with pytest.raises(ValueError, match=r"y .* sum to 1\.7, not to 1, in row 40 .*from its row 600\)"):
+    with pytest.raises(ValueError, match=r"y .* sum to 1\.7, not to 1, in row 40 .*that starts at row 600\)"):
         rank_stream(table, soft=["p", "q"], batch_rows=100)
     with pytest.raises(ValueError, match=r"only one class \('ant'"):
         rank_stream(pa.table(X | {"y": ["ant"] * 1000}), target="y")

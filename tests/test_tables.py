@@ -247,7 +247,7 @@ def test_minus_one_is_a_class_and_a_note_where_it_may_be_none():
     assert asked.missing_label is None and asked.notes == []
     data["y"] = [-1, 0, 1, -1]
     asked = question(data=data, target="y")
-    assert asked.missing_label is None and "(2 rows). If it means no label, say --unlabelled -1" in asked.notes[0]
+    assert asked.missing_label is None and "(2 rows). If it means no label, add --unlabelled -1" in asked.notes[0]
 
 
 def test_parquet_index_and_decimals(tmp_path):

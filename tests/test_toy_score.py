@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import dubio
 from dubio.cli.run import run
 from dubio.methods.base import ScoreSelector
+from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
 from dubio.problem import Problem
 from dubio.ranking import Scored
@@ -21,6 +22,7 @@ from dubio.supervision import OfClasses
 from tests import test_common
 
 
+@estimator
 class MedianGapScore(ScoreSelector):
     """Classes: the largest gap between the medians of two classes, in standard deviations of the feature."""
 
@@ -30,10 +32,7 @@ class MedianGapScore(ScoreSelector):
     _lower_is_better = False
     _scores_are_independent = True
 
-    def __init__(self, *, n_features_to_select: Any = None, alpha: float = 0.05, missing_label: Any = "auto") -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.missing_label = missing_label
+    missing_label: Any = "auto"
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import dubio
 from dubio.cli.run import run
 from dubio.methods.base import Searched, SearchSelector
+from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
 from dubio.problem import Problem
 from dubio.report import write_report
@@ -48,6 +49,7 @@ class ExplainedShare:
         return round(float((fitted**2).sum() / (target**2).sum()), 12)
 
 
+@estimator
 class LinearFitSearch(SearchSelector):
     """Classes or numbers: forward search for the features that a linear fit needs."""
 
@@ -57,12 +59,8 @@ class LinearFitSearch(SearchSelector):
     _target = "auto"
     _criterion = "share explained (high is good)"
 
-    def __init__(
-        self, *, n_features_to_select: Any = None, target: Target = "auto", missing_label: Any = "auto"
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.target = target
-        self.missing_label = missing_label
+    target: Target = "auto"
+    missing_label: Any = "auto"
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         known = problem.supervision.labelled

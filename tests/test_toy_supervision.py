@@ -62,10 +62,6 @@ class BoundScore(ScoreSelector):
     _lower_is_better = False
     _scores_are_independent = True
 
-    def __init__(self, *, n_features_to_select: Any = None, alpha: float = 0.05) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision.labelled
         target = problem.supervision.target_matrix(known)[:, 0]

@@ -1,4 +1,4 @@
-"""The one door to scikit-learn's private helpers: whoever needs one imports it from here."""
+"""All private helpers of scikit-learn that dubio uses. Other modules import them from here."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, Any]) -> None:
     """Raise unless every value satisfies one of the constraints of its parameter.
 
-    The constraints are those of scikit-learn's own estimators.
+    Constraints are written as in scikit-learn's own estimators.
 
     >>> from numbers import Integral
     >>> check_parameters({"k": [Interval(Integral, 1, None, closed="left"), None]}, {"k": 0})
@@ -45,12 +45,12 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
 
 
 def check_weights(sample_weight: Any, matrix: Any) -> NDArray[np.float64]:
-    """Weights of the rows: numbers, one per row, finite and not negative."""
+    """Check the row weights: one number per row, finite and not negative."""
     return np.asarray(_check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True))
 
 
 def feature_names(X: Any) -> NDArray[Any] | None:
-    """Names of the columns if all of them are text; None if X has none, an error if it has both."""
+    """Names of the columns if all of them are text. None if X has no names; an error if only some are text."""
     names: NDArray[Any] | None = _get_feature_names(X)
     return names
 
@@ -58,10 +58,10 @@ def feature_names(X: Any) -> NDArray[Any] | None:
 def grow_random_trees(
     X: NDArray[np.float32], codes: NDArray[np.float64], n_classes: int, seeds: Sequence[int], min_samples_leaf: int
 ) -> list[Any]:
-    """The trees of an ``ExtraTreesClassifier``, one per seed, by scikit-learn's own compiled builder.
+    """The trees of an ``ExtraTreesClassifier``, one per seed, grown by scikit-learn's own compiled builder.
 
-    ``X`` is C-ordered; ``codes`` (rows, 1) are whole numbers from 0. Nothing is checked: most of the time that a forest
-    of some hundred rows takes goes into cloning and checking each of its trees.
+    ``X`` is C-ordered; ``codes`` (rows, 1) are whole numbers from 0. Nothing is checked. For a forest on a few hundred
+    rows, scikit-learn spends most of the time on cloning and checking each tree.
     """
     from sklearn.tree._criterion import Gini
     from sklearn.tree._splitter import RandomSplitter

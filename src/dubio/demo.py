@@ -1,4 +1,4 @@
-"""``dubio demo``: a table that ships with scikit-learn, labels in doubt, the ranking and the report."""
+"""``dubio demo``: a table that comes with scikit-learn, doubtful labels, the ranking and the report."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from dubio.noise import audit_labels
 from dubio.significance import stability
 from dubio.supervision import unsure_expert
 
-#: Mean doubt of the simulated expert.
+#: Mean doubt of the simulated annotator.
 DOUBT = 0.4
-#: Columns added as shuffled copies: they look real and mean nothing.
+#: Number of columns added as shuffled copies: they look real but mean nothing.
 N_DECOYS = 7
 
 _CODE = """\
@@ -31,7 +31,8 @@ print(selector.to_ranking())"""
 
 
 def doubtful_wine(seed: int = 0) -> tuple[Any, Any, Any, Any]:
-    """The wine table with shuffled decoy columns; an unsure expert's labels; the truth; the expert's plain guesses.
+    """The wine table with shuffled decoy columns, the labels of an unsure annotator, the true classes, and the
+    annotator's guesses (one class per row).
 
     Examples
     --------
@@ -51,7 +52,7 @@ def doubtful_wine(seed: int = 0) -> tuple[Any, Any, Any, Any]:
 
 
 def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, jobs: int | None = None) -> Path:
-    """Rank, print, write the report, and say where it is."""
+    """Rank the features, print the ranking, write the report, and print its path."""
     from dubio.cli.bars import step
     from dubio.cli.output import print_table
     from dubio.report import write_report
@@ -62,9 +63,9 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         clean = FeatureSelector(random_state=seed, n_jobs=jobs).fit(X, truth)
     wrong = float(np.mean(guesses != truth))
     print(
-        f"Wine: {len(X)} rows, {X.shape[1]} features of which {N_DECOYS} are shuffled copies that mean nothing. A "
-        f"simulated\nexpert gives each row class probabilities (mean doubt {DOUBT:g}); asked for one class, the same "
-        f"expert\nwould be wrong in {100 * wrong:.0f} % of the rows.\n"
+        f"Wine: {len(X)} rows and {X.shape[1]} features; {N_DECOYS} of them are shuffled copies that mean nothing. A "
+        f"simulated\nannotator gives each row class probabilities (mean doubt {DOUBT:g}). With only one class per row, "
+        f"the same\nannotator would be wrong in {100 * wrong:.0f} % of the rows.\n"
     )
     ranking = doubtful.to_ranking()
     rows = [
@@ -86,17 +87,17 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         ("clean labels: rank", "right"),
         ("kept", "left"),
     ]
-    print_table("Features by the doubtful labels, beside what clean labels would have said", columns, rows)
-    print("Rank and kept come from separate criteria: the method ranks, a test of each feature (q-value) keeps.\n")
+    print_table("Features ranked with the doubtful labels, compared with clean labels", columns, rows)
+    print("The method decides the rank; a test of each feature (q-value) decides whether it is kept.\n")
     agreed = int((doubtful.support_ & clean.support_).sum())
     decoys = int(doubtful.support_[-N_DECOYS:].sum())
     print(
-        f"Kept {doubtful.n_features_} features, {agreed} of the {clean.n_features_} that clean labels would keep and "
-        f"{decoys} of the {N_DECOYS} shuffled ones.\n"
+        f"Kept {doubtful.n_features_} features: {agreed} of the {clean.n_features_} that clean labels would keep, and "
+        f"{decoys} of the {N_DECOYS} shuffled copies.\n"
     )
     with step("resampling"):
         sure = stability(clone(doubtful), X, labels, n_draws=30, random_state=seed)
-    with step("doubting the labels"):
+    with step("auditing the labels"):
         audit = audit_labels(X, guesses, random_state=seed, n_jobs=jobs)
     write_report(
         report,
@@ -108,7 +109,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         table_name="the wine table",
         target_name="the grape",
         code=_CODE.format(seed=seed),
-        notes=["The doubtful labels listed below are the annotator's plain guesses, one class per row."],
+        notes=["The doubtful labels listed below are the annotator's guesses, one class per row."],
     )
     path = Path(report).resolve()
     print(f"The report: {path}")

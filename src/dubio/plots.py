@@ -1,4 +1,4 @@
-"""Plots for notebooks, in the manner of scikit-learn's displays; matplotlib is imported when something is drawn."""
+"""Plots for notebooks, in the style of scikit-learn's displays. matplotlib is only imported to draw."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _KEPT, _LEFT, _WARN = "#0b6e6e", "#c3c8d1", "#b4441c"
 
 @dataclass
 class RankingDisplay:
-    """The best features of a ranking as bars, with the interval of their ranks where stability is known.
+    """The best features of a ranking as bars, with the interval of their ranks if stability is given.
 
     Attributes
     ----------
     ranking : Ranking
     stability : Stability or None
     ax_, figure_
-        Set by :meth:`plot`; ``interval_ax_`` too where there is stability.
+        Set by :meth:`plot`, as is ``interval_ax_`` if stability is given.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class RankingDisplay:
         return cls(estimator.to_ranking(), stability).plot(n_features=n_features, ax=ax)
 
     def plot(self, *, n_features: int = 20, ax: Any = None) -> Self:
-        """Draw the ``n_features`` best; with stability and no ``ax``, ranks stand beside the bars."""
+        """Draw the best ``n_features``; with stability and no ``ax``, the ranks are shown next to the bars."""
         if n_features < 1:
             raise InputError("n_features", f"={n_features}", "draw at least one feature")
         plt = _pyplot()
@@ -85,7 +85,7 @@ class RankingDisplay:
 
 @dataclass
 class SubsetPathDisplay:
-    """The curve that chose the number of features: criterion, q-values or scores by size.
+    """The curve behind the chosen number of features: criterion, q-values or scores by size.
 
     Attributes
     ----------
@@ -109,12 +109,12 @@ class SubsetPathDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the criterion of a fitted search, or else the curve that chose the size."""
+        """Draw the criterion of a fitted search, or for other methods the curve behind the chosen size."""
         check_is_fitted(estimator)
         return cls(subset_path(estimator) or size_curve(estimator)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw value against size, with the chosen size."""
+        """Draw the values by size, and mark the chosen size."""
         plt = _pyplot()
         ax = plt.subplots()[1] if ax is None else ax
         curve = self.curve
@@ -134,7 +134,7 @@ class SubsetPathDisplay:
 
 @dataclass
 class LabelAuditDisplay:
-    """Where labels are doubted: the estimated share of wrong labels by class, and what they may be instead.
+    """Doubtful labels: the estimated share of wrong labels by class, and what they may be instead.
 
     Attributes
     ----------
@@ -164,27 +164,27 @@ class LabelAuditDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
-        """Draw the audit a selector made of its labels (``audit_``)."""
+        """Draw the audit that a selector made of its labels (``audit_``)."""
         check_is_fitted(estimator)
         inner = getattr(estimator, "selector_", estimator)
         audit = getattr(estimator, "audit_", None) or getattr(inner, "audit_", None)
         if audit is None:
             raise InputError(
                 "estimator",
-                f"is a {type(estimator).__name__} that made no audit of its labels",
+                f"is a {type(estimator).__name__} that did not audit its labels",
                 "use from_audit(audit_labels(X, y))",
             )
         return cls(audit).plot(ax=ax)
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """Of the rows with a given class (rows), the estimated share of each true class (columns)."""
+        """Estimated share of each true class (columns) among the rows with a given class (rows)."""
         joint = np.asarray(self.audit.joint, dtype=np.float64)
         totals = joint.sum(axis=1, keepdims=True)
         return np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
 
     def plot(self, *, ax: Any = None) -> Self:
-        """Draw given against likely classes as a matrix of shares."""
+        """Draw the shares as a matrix: given classes by likely classes."""
         plt = _pyplot()
         ax = plt.subplots()[1] if ax is None else ax
         shares = self.shares
@@ -212,5 +212,5 @@ def _pyplot() -> Any:
 
 
 def _plain(name: object) -> str:
-    """A name as it is: matplotlib would read $...$ as a formula."""
+    """A name shown as it is: without the escape, matplotlib would read $...$ as a formula."""
     return str(name).replace("$", r"\$")

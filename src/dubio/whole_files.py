@@ -14,7 +14,7 @@ _unfinished: set[str] = set()
 def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
     """Write a temporary file in the same folder, and rename it once it is complete.
 
-    If anything goes wrong (a full disk, no permission, an interruption), the old file is still there.
+    Even after a failure (a full disk, no permission, an interruption) there is either the old file or the new one.
     """
     place = Path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content

@@ -1,6 +1,6 @@
-"""Where the ``dubio`` command starts: outside of the package, which takes a second to import.
+"""The start of the ``dubio`` command. It is not in the package ``dubio``, because that takes a second to import.
 
-Ctrl-C in that second is to be answered as at any other time, so this module imports nothing else before it listens.
+Ctrl-C must work during this second too. So this module listens for it before it imports anything large.
 """
 
 import os
@@ -17,14 +17,14 @@ def main() -> None:
     signal.signal(signal.SIGINT, before)
     try:
         dubio.cli.main()
-    except KeyboardInterrupt:  # between here and where the command listens itself
+    except KeyboardInterrupt:  # before the command itself listens
         if "--debug" in sys.argv:
             raise
         _leave()
 
 
 def _leave(*_: Any) -> None:
-    # not an exception: extension modules that are half-imported turn those into errors of their own
+    # no exception: half-imported extension modules would turn it into other errors
     sys.stderr.write("dubio: interrupted.\n")
     sys.stderr.flush()
     os._exit(130)

@@ -1,4 +1,4 @@
-"""The laboratory: every table and figure of the five papers, rerun, stored repetition by repetition, and reported."""
+"""The laboratory: rerun every table and figure of the five papers, store each repetition, and report the results."""
 
 from dubio_papers.experiment import PAPERS, Cell, Curves, Experiment, Finding, Table, grid
 from dubio_papers.pages import write_report

@@ -1,15 +1,16 @@
-"""Sentences about claims, from means and their errors."""
+"""Judge the papers' claims from means and their standard errors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from dubio.errors import counted
 from dubio_papers.experiment import Finding
 
-#: Repetitions below which a claim is not judged.
+#: With fewer repetitions than this a claim is not judged.
 FEWEST = 10
-#: Gains below this are rounding.
+#: Gains below this are rounding errors.
 _ROUNDING = 1e-9
 
 
@@ -19,7 +20,7 @@ def better(summary: Any, key: str, measure: str, claim: str) -> Finding:
 
 
 def not_worse(summary: Any, key: str, measure: str, claim: str) -> Finding:
-    """Whether a paired gain is above zero, or below it by no more than two standard errors."""
+    """Whether a paired gain is not below zero by more than two standard errors."""
     return _judge(summary, key, measure, claim, lambda mean, error: mean >= -2 * error - _ROUNDING)
 
 
@@ -29,7 +30,7 @@ def the_same(summary: Any, key: str, measure: str, claim: str) -> Finding:
 
 
 def enough(summary: Any, key: str) -> bool:
-    """Whether a cell has repetitions enough to judge a claim."""
+    """Whether a cell has enough repetitions to judge a claim."""
     return bool(summary.cell(key).repetitions >= FEWEST)
 
 
@@ -38,5 +39,6 @@ def _judge(summary: Any, key: str, measure: str, claim: str, rule: Callable[[flo
     if mean is None:
         return Finding(claim, None, "Not run.")
     if error is None or not enough(summary, key):
-        return Finding(claim, None, f"Gain {mean:.2f} after {summary.cell(key).repetitions} repetitions, too few.")
+        made = counted(summary.cell(key).repetitions, "repetition")
+        return Finding(claim, None, f"Gain {mean:.2f} after only {made}: too few to judge.")
     return Finding(claim, bool(rule(mean, error)), f"Gain {mean:.2f} ± {error:.2f}.")

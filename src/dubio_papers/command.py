@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-if TYPE_CHECKING:  # commands import what they need: `dubio rank` should not wait for the laboratory
+if TYPE_CHECKING:  # imported only when needed, so that `dubio rank` starts fast
     from dubio_papers import Experiment
 
 app = typer.Typer(
     name="papers",
-    help="Rerun the tables and figures of the five papers dubio grew from.",
+    help="Rerun the tables and figures of the five papers that dubio is based on.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -24,7 +24,7 @@ _DEFAULT = Path("papers-results")
 
 @app.command("list")
 def list_experiments() -> None:
-    """Every experiment: what it shows, how long it takes, which data it needs and whether they are here."""
+    """List every experiment: what it shows, how long it takes, and which data it needs (and if they are available)."""
     from dubio_papers.registry import all_experiments
 
     for experiment in all_experiments().values():
@@ -37,14 +37,14 @@ def list_experiments() -> None:
 @app.command()
 def run(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Experiments by name, paper (wls, lnt, ...) or pattern; all if none.")
+        list[str] | None, typer.Argument(help="Experiments by name, paper (wls, lnt, ...) or pattern; default: all.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full/--quick", help="As many repetitions as the paper, or a few.")] = False,
-    jobs: Annotated[int, typer.Option(min=-64, help="Repetitions at a time; -1 = all cores.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder of results; what is there is kept and not repeated.")] = _DEFAULT,
-    cells: Annotated[str, typer.Option(help="Only cells whose key matches this pattern, as 'dataset=iris*'.")] = "*",
+    full: Annotated[bool, typer.Option("--full/--quick", help="As many repetitions as the paper, or only a few.")] = False,
+    jobs: Annotated[int, typer.Option(min=-64, help="Repetitions to run at the same time; -1 = all cores.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for results; those already there are not run again.")] = _DEFAULT,
+    cells: Annotated[str, typer.Option(help="Only cells whose key matches this, such as 'dataset=iris*'.")] = "*",
 ) -> None:
-    """Run experiments. Stop at any time: the same command goes on where it was."""
+    """Run experiments. You can stop at any time; the same command continues from there."""
     from dubio_papers import choose, run_experiments
 
     try:
@@ -53,14 +53,14 @@ def run(
     except (ValueError, RuntimeError) as error:
         _fail(error)
     except KeyboardInterrupt:
-        _say("stopped; the same command goes on from here")
+        _say("stopped; run the same command again to continue")
         raise typer.Exit(130) from None
 
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="Folder of results, or of results.json.")] = _DEFAULT,
-    out: Annotated[Path | None, typer.Option(help="Where to write the pages; by default into the folder.")] = None,
+    folder: Annotated[Path, typer.Argument(help="Folder with results, or with results.json.")] = _DEFAULT,
+    out: Annotated[Path | None, typer.Option(help="Where to write the pages; by default in the same folder.")] = None,
     complete: Annotated[
         bool, typer.Option("--complete", help="Show only cells with all repetitions of a full run.")
     ] = False,
@@ -79,7 +79,7 @@ def _size(experiment: Experiment) -> str:
     from dubio_papers.run_progress import duration
 
     if experiment.sources:
-        return f"from the results of {', '.join(experiment.sources)}"
+        return f"uses the results of {', '.join(experiment.sources)}"
     quick, full = (duration(experiment.seconds(size)) for size in (False, True))
     counts = [sum(cell.repetitions(size) for cell in experiment.cells) for size in (False, True)]
     return f"quick: {counts[0]} repetitions, about {quick}; full: {counts[1]}, about {full} on one core"
@@ -91,7 +91,7 @@ def _availability(name: str) -> str:
     source = where(name)
     if source is None:
         return f"{name} (unavailable)"
-    return f"{name} (to be downloaded)" if source == "OpenML" else name
+    return f"{name} (needs a download)" if source == "OpenML" else name
 
 
 def _say(line: str) -> None:

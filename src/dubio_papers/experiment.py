@@ -1,4 +1,4 @@
-"""An experiment is data: a grid of cells, a protocol to repeat in each, what the paper prints, how to show it."""
+"""An experiment as data: a grid of cells, a protocol to repeat in each cell, what the paper prints, how to show it."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ PAPERS: dict[str, str] = {
     "regression problems",
 }
 
-#: What one repetition measures: numbers, and curves. The curve named "x" holds the places of the others.
+#: What one repetition measures: numbers and curves. The curve named "x" holds the x values of the other curves.
 Measures = Mapping[str, float | Sequence[float]]
 Protocol = Callable[[Mapping[str, Any], np.random.Generator], Measures]
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of the grid.
+    """One cell of the grid.
 
     Attributes
     ----------
     parameters : mapping
-        What the protocol is told. Part of the seed, so renaming one changes the draws.
+        The parameters of the protocol. They are part of the seed, so renaming one changes the random draws.
     full, quick : int
-        Repetitions of a full and of a quick run; 0 leaves the cell out.
+        Number of repetitions in a full and in a quick run; 0 leaves the cell out.
     seconds : float
-        What a repetition takes, about: for estimates before anything was measured.
+        Approximate time of a repetition, for estimates before anything is measured.
     dataset : str, optional
-        The real table it needs.
+        The real table that the cell needs.
     label : str
-        What people see; the key if empty.
+        The name on the pages; if empty, the key.
     """
 
     parameters: Mapping[str, Any]
@@ -64,24 +64,24 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Cells as rows, measures as columns; ``printed[cell key][measure]`` is what the paper prints."""
+    """Cells as rows, measures as columns; ``printed[cell key][measure]`` is the number in the paper."""
 
     title: str
     measures: tuple[str, ...]
     printed: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     digits: int = 1
-    #: Repetitions behind a printed number; 0 = the number is a fact, ours must round to it.
+    #: Number of repetitions behind a printed number; 0 means a fact: our number must round to it.
     printed_repetitions: int = 1
-    #: Decimals a printed number has.
+    #: Number of decimals of a printed number.
     printed_digits: int = 2
-    #: False where the paper measured something else, so that its numbers are shown and not judged.
+    #: False if the paper measured something else; then its numbers are shown but not judged.
     comparable: bool = True
     row_header: str = ""
 
 
 @dataclass(frozen=True)
 class Curves:
-    """One panel a cell, one line a measure."""
+    """One chart per cell, one line per measure."""
 
     title: str
     measures: tuple[str, ...]
@@ -94,7 +94,7 @@ Display = Table | Curves
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence on what our numbers say of a claim; ``holds`` is None where it cannot be told."""
+    """What our numbers say about a claim; ``holds`` is None if it is undecided."""
 
     claim: str
     holds: bool | None
@@ -108,11 +108,11 @@ class Experiment:
     Attributes
     ----------
     name : str
-        Short and unique; the name of its file of results, and part of every seed.
+        Short and unique; also the name of its results file, and part of every seed.
     paper : str
         A key of :data:`PAPERS`.
     title, about : str
-        What it is, and what is done; readings of unclear points belong here.
+        What it is, and what is done, including how we read unclear points of the paper.
     protocol : callable
         ``protocol(parameters, random)`` runs one repetition. None if ``derive`` is given.
     cells, displays
@@ -120,7 +120,7 @@ class Experiment:
     findings : callable, optional
         ``findings(summary)`` judges the paper's claims by our numbers.
     sources, derive
-        An experiment without repetitions of its own: ``derive(summaries of the sources)`` gives, by the key of a cell,
+        For an experiment without its own repetitions: ``derive(summaries of the sources)`` returns, for each cell key,
         its measures and the number of repetitions behind them.
     """
 
@@ -139,23 +139,23 @@ class Experiment:
         if self.paper not in PAPERS:
             raise ValueError(f"experiment {self.name!r}: paper must be one of {', '.join(PAPERS)}, got {self.paper!r}.")
         if (self.protocol is None) == (self.derive is None):
-            raise ValueError(f"experiment {self.name!r} needs a protocol or a derivation, one of the two.")
+            raise ValueError(f"experiment {self.name!r} needs either a protocol or a derivation.")
         keys = [cell.key for cell in self.cells]
         if len(set(keys)) < len(keys):
-            raise ValueError(f"experiment {self.name!r} has two cells of one key.")
+            raise ValueError(f"experiment {self.name!r} has two cells with the same key.")
 
     @property
     def datasets(self) -> tuple[str, ...]:
-        """The real tables it needs, each once."""
+        """The real tables that it needs, each once."""
         return tuple(dict.fromkeys(cell.dataset for cell in self.cells if cell.dataset))
 
     def seconds(self, full: bool) -> float:
-        """One processor's time for a run, about."""
+        """Approximate time of a run on one processor."""
         return sum(cell.repetitions(full) * cell.seconds for cell in self.cells)
 
 
 def grid(*, full: int, quick: int, seconds: float = 0.01, label: str = "", **values: Sequence[Any]) -> tuple[Cell, ...]:
-    """Cells of all combinations of the values; a value called ``dataset`` is also the table the cell needs.
+    """Cells for all combinations of the values; a value called ``dataset`` is also the table that the cell needs.
 
     ``label`` is a format string over the parameters.
 
@@ -173,7 +173,7 @@ def grid(*, full: int, quick: int, seconds: float = 0.01, label: str = "", **val
 def printed_table(
     keys: Sequence[str], measures: Sequence[str], rows: Sequence[Sequence[float | None]]
 ) -> dict[str, dict[str, float]]:
-    """Printed values by cell and measure, from rows as they stand in the paper; None where nothing is printed."""
+    """Printed values by cell and measure, from the rows of the table in the paper; None if nothing is printed."""
     return {
         key: {measure: value for measure, value in zip(measures, row, strict=True) if value is not None}
         for key, row in zip(keys, rows, strict=True)

@@ -1,7 +1,7 @@
-"""How the papers judge a choice of features: nearest neighbours on the first 1, 2, 3, ... of them.
+"""How the papers evaluate a choice of features: nearest neighbours on the first 1, 2, 3, ... features.
 
-Distances over the first m features are those over the first m - 1 plus one column's, so a whole curve costs little more
-than its last point.
+Distances in the first m features are those in the first m - 1 features plus one column. So a whole curve costs little
+more than its last point.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-#: The grid of the LNT paper: steps of 1 to 10, of 2 to 20, of 5 to 50.
+#: The grid of the LNT paper: steps of 1 up to 10, of 2 up to 20, of 5 up to 50.
 NEIGHBOR_GRID = (*range(1, 11), *range(12, 21, 2), *range(25, 51, 5))
 
 
 def scaled(train: ArrayLike, test: ArrayLike) -> tuple[Floats, Floats]:
-    """Both parts standardised by the mean and deviation of the training part; constant columns become 0."""
+    """Standardise both parts by the mean and deviation of the training part; constant columns become 0."""
     train, test = np.asarray(train, dtype=np.float64), np.asarray(test, dtype=np.float64)
     spread = train.std(axis=0)
     spread[spread == 0] = 1.0
@@ -27,22 +27,22 @@ def scaled(train: ArrayLike, test: ArrayLike) -> tuple[Floats, Floats]:
 
 
 def best_first(scores: ArrayLike, *, low_is_good: bool) -> NDArray[np.int64]:
-    """Features by score, ties by index."""
+    """Features in the order of their scores; ties are ordered by index."""
     values = np.asarray(scores, dtype=np.float64)
     return np.argsort(values if low_is_good else -values, kind="stable")
 
 
 def growing_distances(train: Floats, test: Floats, order: ArrayLike, sizes: Sequence[int]) -> Iterator[Floats]:
-    """Squared distances (test x train) over the first ``size`` features of ``order``, for each size, ascending.
+    """Squared distances (test x train) in the first ``size`` features of ``order``, for each size in ascending order.
 
-    The array is reused: take what you need before the next one.
+    The array is reused: take what you need from it before the next step.
     """
     features = np.asarray(order)
     squared = np.zeros((len(test), len(train)))
     done = 0
     for size in sizes:
         while done < size:
-            if size - done > 8:  # many at once: a matrix product
+            if size - done > 8:  # for many features at once a matrix product is faster
                 block = features[done:size]
                 a, b = test[:, block], train[:, block]
                 squared += (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1)[None, :] - 2 * (a @ b.T)
@@ -57,7 +57,7 @@ def growing_distances(train: Floats, test: Floats, order: ArrayLike, sizes: Sequ
 def nearest_accuracy(
     train: Floats, y_train: NDArray[Any], test: Floats, y_test: NDArray[Any], order: ArrayLike, sizes: Sequence[int]
 ) -> Floats:
-    """Percentage of test rows that the nearest training row classifies right, for each number of features."""
+    """Percentage of test rows that the nearest training row classifies correctly, for each number of features."""
     return np.array(
         [100 * np.mean(y_train[d.argmin(axis=1)] == y_test) for d in growing_distances(train, test, order, sizes)]
     )
@@ -72,7 +72,7 @@ def nearest_rmse(
     sizes: Sequence[int],
     n_neighbors: int = 5,
 ) -> Floats:
-    """Root mean squared error of the mean of the nearest rows, for each number of features."""
+    """Root mean squared error when the mean of the nearest rows is the prediction, for each number of features."""
     errors = []
     for squared in growing_distances(train, test, order, sizes):
         near = np.argpartition(squared, n_neighbors - 1, axis=1)[:, :n_neighbors]
@@ -88,11 +88,11 @@ def tuned_balanced_error(
     order: ArrayLike,
     folds: NDArray[np.int64],
 ) -> Floats:
-    """Balanced error (percent) of k-NN for 1, 2, ... features, k by cross-validation over the paper's grid.
+    """Balanced error (percent) of k-NN for 1, 2, ... features; cross-validation chooses k from the paper's grid.
 
-    ``folds`` numbers the part each training row is validated in. Predictions of all parts are pooled before the
-    balanced error of a k is taken: a part may lack a small class. The smallest of equally good k wins, as does the
-    first of equally frequent classes.
+    ``folds`` is the number of the fold in which each training row is validated. The balanced error of a k is computed
+    from the predictions of all folds together, because one fold may lack a small class. Among equally good values of k
+    the smallest wins, and among equally frequent classes the first.
     """
     n_classes = int(max(y_train.max(), y_test.max())) + 1
     sizes = range(1, len(np.asarray(order)) + 1)
@@ -112,7 +112,7 @@ def tuned_balanced_error(
 
 
 def balanced_error(truth: NDArray[np.int64], predicted: NDArray[np.int64], n_classes: int) -> float:
-    """Mean over the classes present of the share of rows classified wrongly."""
+    """Share of wrongly classified rows in each class, averaged over the classes that occur."""
     totals = np.bincount(truth, minlength=n_classes)
     wrong = np.bincount(truth[predicted != truth], minlength=n_classes)
     present = totals > 0
@@ -120,7 +120,7 @@ def balanced_error(truth: NDArray[np.int64], predicted: NDArray[np.int64], n_cla
 
 
 def _predictions(squared: Floats, y: NDArray[np.int64], n_classes: int, grid: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Majority class of the k nearest rows (columns: every k of the grid)."""
+    """Majority class of the k nearest rows; one column per k of the grid."""
     k = int(grid.max())
     near = np.argpartition(squared, k - 1, axis=1)[:, :k] if k < squared.shape[1] else np.argsort(squared, axis=1)
     order = np.argsort(np.take_along_axis(squared, near, axis=1), axis=1, kind="stable")

@@ -1,4 +1,4 @@
-"""Mutual information of two numbers by nearest neighbours, as the SSLS paper estimates it."""
+"""Mutual information of two numeric variables by nearest neighbours, as in the SSLS paper."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def ksg_information(x: ArrayLike, y: ArrayLike, *, n_neighbors: int = 5) -> floa
 
     .. math:: \hat I = \psi(k) + \psi(n) - \frac1n \sum_i [\psi(n_x(i) + 1) + \psi(n_y(i) + 1)],
 
-    with :math:`n_x(i)` the other points whose x is closer than the k-th neighbour of point i in the larger of the two
-    gaps. Unlike scikit-learn's function it takes x and y as they are: heavy tails would shrink a standardised y to
-    nothing.
+    The distance of two points is the larger of their gaps in x and in y. :math:`n_x(i)` is the number of other points
+    whose gap to point i in x is smaller than the distance to its k-th neighbour. Unlike scikit-learn's function, this
+    one uses x and y as they are: with heavy tails, most values of a standardised y would be almost equal.
 
     >>> x = np.random.default_rng(0).normal(size=2000)
     >>> noise = np.random.default_rng(1).normal(size=2000)
@@ -31,9 +31,9 @@ def ksg_information(x: ArrayLike, y: ArrayLike, *, n_neighbors: int = 5) -> floa
 
 
 def _closer(values: NDArray[np.float64], radius: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Other points strictly closer than the radius of each."""
+    """For each point, the number of other points that are strictly closer than its radius."""
     points = values[:, None]
-    # The k-th neighbour lies at the radius in one of the two columns: gaps are compared, never sums with rounding.
+    # In one of the two columns the k-th neighbour lies exactly at the radius, so compare gaps without any rounding.
     within = KDTree(points).query_ball_point(points, np.nextafter(radius, 0), return_length=True)
     counts: NDArray[np.int64] = np.asarray(within, dtype=np.int64) - 1
     return counts

@@ -1,4 +1,4 @@
-"""Line charts with error bars as plain SVG: small, the same on every machine, readable without colour."""
+"""Line charts with error bars, as plain SVG: small, the same on every computer, readable without colour."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 10, 24, 40
 
 @dataclass(frozen=True)
 class Line:
-    """A named line; ``errors`` are the half lengths of its error bars."""
+    """A named line; ``errors`` are half the lengths of its error bars."""
 
     name: str
     y: Sequence[float]
@@ -24,12 +24,12 @@ class Line:
 
 
 def line_chart(title: str, x: Sequence[float], lines: Sequence[Line], x_label: str, y_label: str) -> str:
-    """One panel."""
+    """One chart."""
     low = min(value - (line.errors[i] if line.errors else 0) for line in lines for i, value in enumerate(line.y))
     high = max(value + (line.errors[i] if line.errors else 0) for line in lines for i, value in enumerate(line.y))
     margin = 0.04 * (high - low) or 1.0
     low, high = low - margin, high + margin
-    wide = max(x) / max(min(x), 1e-12) > 200  # sizes from 10 to thousands: places by their logarithm
+    wide = max(x) / max(min(x), 1e-12) > 200  # sizes from 10 to thousands: a logarithmic axis
     place = [math.log10(value) for value in x] if wide else list(x)
     first, last = min(place), max(place)
 
@@ -66,7 +66,7 @@ def line_chart(title: str, x: Sequence[float], lines: Sequence[Line], x_label: s
 
 
 def legend(names: Sequence[str]) -> str:
-    """The lines of the panels and what they mean, in one row that a page shows once."""
+    """The names of the lines, in one row that a page shows once for all charts."""
     parts, at = [], 4.0
     for number, name in enumerate(names):
         parts.append(f'<path d="M{at:.1f} 10h26" {_style(number)}/>')

@@ -1,4 +1,4 @@
-"""The pages: printed numbers beside ours, figures redrawn, verdicts; as HTML, as Markdown, and their JSON."""
+"""The pages: printed numbers next to ours, figures drawn again, verdicts; as HTML, as Markdown and as JSON."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Panel:
 
 
 def write_report(folder: Path, out: Path | None = None, *, complete_only: bool = False) -> tuple[Path, Path]:
-    """Write ``index.html``, ``README.md``, ``results.json`` and the figures of a folder of results.
+    """Write ``index.html``, ``README.md``, ``results.json`` and the figures for a folder of results.
 
-    A folder with ``results.json`` and no repetitions is turned into pages again as it is. With ``complete_only``
-    cells that lack repetitions of a full run are shown as not run.
+    If the folder has ``results.json`` but no repetitions, the pages are made from that file. With ``complete_only``,
+    cells without all repetitions of a full run are shown as not run.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def write_report(folder: Path, out: Path | None = None, *, complete_only: bool =
     elif (folder / _RESULTS).exists():
         content = (folder / _RESULTS).read_text(encoding="utf-8")
     else:
-        raise ValueError(f"{folder} holds no results: `dubio papers run --out {folder}` makes some.")
-    summaries = from_json(content)  # pages show what the JSON holds, nothing else
+        raise ValueError(f"{folder} holds no results: make some with `dubio papers run --out {folder}`.")
+    summaries = from_json(content)  # the pages show only what the JSON holds
     out.mkdir(parents=True, exist_ok=True)
     (out / "figures").mkdir(exist_ok=True)
     for summary in summaries:
@@ -58,7 +58,7 @@ def write_report(folder: Path, out: Path | None = None, *, complete_only: bool =
 
 
 def render(template: str, summaries: Sequence[ExperimentSummary], *, autoescape: bool) -> str:
-    """A page from its template."""
+    """Make a page from its template."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -76,7 +76,7 @@ def render(template: str, summaries: Sequence[ExperimentSummary], *, autoescape:
 
 
 def panels(summary: ExperimentSummary, shown: Shown) -> list[Panel]:
-    """The charts of a display, one a cell that was run."""
+    """The charts of a display, one for each cell that was run."""
     if shown.kind != "curves":
         return []
     charts = []
@@ -99,7 +99,7 @@ def _bars(errors: Sequence[float] | None) -> list[float] | None:
 
 
 def number(value: Any, digits: int) -> str:
-    """A number with so many decimals, a dash for none.
+    """A number with ``digits`` decimals, a dash for None.
 
     >>> number(None, 1), number(-0.04, 1), number(3.25, 1)
     ('–', '0.0', '3.2')
@@ -111,7 +111,7 @@ def number(value: Any, digits: int) -> str:
 
 
 def entry_words(entry: Entry, digits: int, printed_digits: int) -> str:
-    """Ours, its error, what is printed and whether that is inside the band, in one cell of a table."""
+    """One cell of a table: our number, its error, the printed number, and whether that is inside the band."""
     if entry.ours is None:
         return "–" if entry.printed is None else f"– (printed {number(entry.printed, printed_digits)})"
     words = number(entry.ours, digits)

@@ -1,4 +1,4 @@
-"""What the CSFS experiments share: the split, the labelled rows, the rankings, projections learned from pairs."""
+"""Shared by the CSFS experiments: the split, the labelled rows, the rankings, and projections learned from pairs."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dubio_papers.judges import best_first, nearest_accuracy, scaled
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-#: Where labels may come from: training rows only, or all rows as in the paper, those to be tested among them.
+#: Which rows may be labelled: only training rows, or as in the paper all rows, including the test rows.
 SOURCES = ("training rows", "all rows")
 
 
 @dataclass(frozen=True)
 class Scene:
-    """One draw: rows to select on (standardised), what is labelled there, and the two parts of the classifier."""
+    """One random draw: the rows for selection (standardised), which are labelled, and the training and test rows."""
 
     X: Floats
     y: NDArray[Any]
@@ -37,24 +37,24 @@ class Scene:
 
     @property
     def known(self) -> NDArray[Any]:
-        """The classes, None where unlabelled."""
+        """The classes; None for an unlabelled row."""
         known = self.y.astype(object)
         known[~self.labelled] = None
         return known
 
     def accuracy(self, order: Indices, sizes: Sequence[int]) -> Floats:
-        """Accuracy (%) of 1-NN on the first features."""
+        """Accuracy (%) of 1-NN on the first features of ``order``, for each size."""
         return nearest_accuracy(self.train, self.y_train, self.test, self.y_test, order, sizes)
 
     def projected_accuracy(self, axes: Floats) -> float:
-        """Accuracy (%) of 1-NN on the table projected on axes."""
+        """Accuracy (%) of 1-NN after projecting the rows on ``axes``."""
         every = np.arange(axes.shape[1])
         train, test = self.train @ axes, self.test @ axes
         return float(nearest_accuracy(train, self.y_train, test, self.y_test, every, [len(every)])[0])
 
 
 def set_scene(dataset: str, source: str, random: np.random.Generator) -> Scene:
-    """The first half of each class trains, the rest tests; a quarter of each class (two rows at least) is labelled."""
+    """Train on the first half of each class, test on the rest; label a quarter of each class (at least two rows)."""
     data = load(dataset, paper="csfs")
     first_half = np.zeros(len(data.y), dtype=bool)
     for label in np.unique(data.y):
@@ -83,7 +83,7 @@ def quarter_of_each_class(y: NDArray[Any], random: np.random.Generator) -> NDArr
 
 
 def csfs(scene: Scene) -> Indices:
-    """All pairs, kernel scaled by the mean distance: what dubio does by default."""
+    """dubio's default: all pairs, and a kernel scaled by the mean distance."""
     return np.argsort(ConstrainedLaplacianScore().fit(scene.X, scene.known).ranking_, kind="stable")
 
 
@@ -105,7 +105,7 @@ def c4(scene: Scene) -> Indices:
 
 
 def fisher(scene: Scene) -> Indices:
-    """All labels of the training rows, as in the paper."""
+    """The Fisher score of all training labels, as in the paper."""
     return best_first(fisher_score(scene.train, scene.y_train), low_is_good=False)
 
 
@@ -120,7 +120,7 @@ RANKERS: dict[str, Callable[[Scene], Indices]] = {
 
 
 def draw_pairs(scene: Scene, n_pairs: int, random: np.random.Generator) -> Pairs:
-    """Pairs of labelled rows, half of each kind as far as there are so many."""
+    """Draw pairs of labelled rows, half of each kind if there are enough."""
     rows = np.flatnonzero(scene.labelled)
     i, j = np.triu_indices(len(rows), 1)
     same = scene.y[rows[i]] == scene.y[rows[j]]
@@ -139,20 +139,20 @@ def csfs_on_pairs(scene: Scene, pairs: Pairs) -> Indices:
 
 
 def principal_axes(X: Floats, n_axes: int) -> Floats:
-    """PCA."""
+    """The axes of PCA."""
     return _largest(np.cov(X.T), n_axes)
 
 
 def ssdr_axes(X: Floats, pairs: Pairs, n_axes: int) -> Floats:
-    """SSDR-CMU (Zhang, Zhou and Chen, 2007), alpha = 1, beta = 20: spread rows and cannot-links, not must-links."""
+    """SSDR-CMU (Zhang, Zhou and Chen, 2007), alpha = 1, beta = 20: spread out rows and cannot-links, not must-links."""
     total = np.cov(X.T, bias=True) + _pair_spread(X, pairs.cannot_link) / 2 - 10 * _pair_spread(X, pairs.must_link)
     return _largest(total, n_axes)
 
 
 def cfld_axes(X: Floats, pairs: Pairs, n_axes: int) -> Floats:
-    """cFLD (Bar-Hillel et al., 2005): spread of all rows over that within must-links.
+    """cFLD (Bar-Hillel et al., 2005): the spread of all rows divided by the spread within must-links.
 
-    A hundredth of the mean variance is added to the latter, which has no full rank.
+    The spread within must-links does not have full rank, so a hundredth of its mean variance is added.
     """
     within = _pair_spread(X, pairs.must_link)
     within += 0.01 * max(np.trace(within), 1e-12) / len(within) * np.eye(len(within))

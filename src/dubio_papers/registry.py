@@ -14,30 +14,30 @@ from dubio_papers.experiment import PAPERS, Experiment
 
 @cache
 def all_experiments() -> dict[str, Experiment]:
-    """Every experiment by name, paper by paper.
+    """Every experiment by name, ordered by paper.
 
-    A module of ``dubio_papers.experiments`` with a tuple ``EXPERIMENTS`` is all it takes to add one.
+    To add one, write a module in ``dubio_papers.experiments`` with a tuple ``EXPERIMENTS``.
     """
     found: dict[str, Experiment] = {}
     for module in pkgutil.iter_modules(_experiments.__path__):
         for experiment in importlib.import_module(f"{_experiments.__name__}.{module.name}").EXPERIMENTS:
             if experiment.name in found:
-                raise ValueError(f"two experiments are called {experiment.name!r}.")
+                raise ValueError(f"two experiments have the name {experiment.name!r}.")
             found[experiment.name] = experiment
     order = {paper: place for place, paper in enumerate(PAPERS)}
     return dict(sorted(found.items(), key=lambda item: (order[item[1].paper], item[0])))
 
 
 def choose(names: Sequence[str]) -> list[Experiment]:
-    """Experiments by name, by paper or by pattern; all of them for no name. Sources of derived ones come along."""
+    """Experiments by name, paper or pattern; all of them if no name is given. Sources of derived ones are included."""
     everything = all_experiments()
     chosen: dict[str, None] = {}
     for name in names or ["*"]:
         matching = [key for key, e in everything.items() if fnmatch(key, name) or e.paper == name]
         if not matching:
             raise ValueError(
-                f"no experiment is called {name!r}; there are {', '.join(everything)}, "
-                f"and the papers {', '.join(PAPERS)}."
+                f"there is no experiment {name!r}. The experiments are {', '.join(everything)}; "
+                f"the papers are {', '.join(PAPERS)}."
             )
         for key in matching:
             for source in everything[key].sources:

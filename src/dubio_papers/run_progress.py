@@ -1,4 +1,4 @@
-"""How far a run is, and how long it will still take."""
+"""The progress of a run, and the time it still needs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from joblib import effective_n_jobs
 
 from dubio_papers.experiment import Cell
 
-#: Seconds between two lines.
+#: Seconds between two lines of output.
 _PAUSE = 5.0
 
 
 class Progress:
-    """Counts repetitions and estimates the time left from what those of each cell took."""
+    """Counts repetitions, and estimates the time left from the measured times of each cell."""
 
     def __init__(self, name: str, tasks: Sequence[Cell], n_jobs: int, say: Callable[[str], None]) -> None:
         self._name, self._say, self._n_jobs = name, say, effective_n_jobs(n_jobs)
@@ -29,7 +29,7 @@ class Progress:
             say(f"{name}: {self._total} repetitions to do, about {duration(self.seconds_left())}")
 
     def one_done(self, cell: str, seconds: float) -> None:
-        """Note a repetition, and say something now and then."""
+        """Count one repetition, and print the progress from time to time."""
         self._left[cell] -= 1
         self._measured[cell].append(seconds)
         if time.monotonic() - self._last >= _PAUSE:
@@ -38,14 +38,15 @@ class Progress:
             self._say(f"{self._name}: {done} of {self._total}, {duration(self.seconds_left())} left")
 
     def finish(self) -> None:
-        """Say how long it took."""
+        """Print how long the run took."""
         if self._total:
             self._say(f"{self._name}: done in {duration(time.monotonic() - self._began)}")
 
     def seconds_left(self) -> float:
-        """Measured times where a cell has any; elsewhere the expected ones, corrected by how wrong they were so far.
+        """Estimated seconds left, from the measured times of each cell.
 
-        Medians: the first repetition may have compiled something.
+        A cell without measured times uses its expected time, corrected by the error of the expected times so far.
+        Medians are used because the first repetition may include compilation.
         """
         measured = sum(len(times) * median(times) for times in self._measured.values())
         expected = sum(len(times) * self._expected[cell] for cell, times in self._measured.items())
@@ -58,7 +59,7 @@ class Progress:
 
 
 def duration(seconds: float) -> str:
-    """Time for people.
+    """A time in readable units.
 
     >>> duration(42), duration(600), duration(8000)
     ('42 s', '10 min', '2.2 h')

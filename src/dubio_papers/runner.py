@@ -1,4 +1,4 @@
-"""Run experiments: every repetition on its own, seeded by its name, stored as soon as it is done."""
+"""Run experiments: each repetition is independent, gets its seed from its name, and is stored when it is done."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dubio_papers.store import Record, ResultFile
 
 
 def seed(experiment: str, cell: str, repetition: int) -> np.random.SeedSequence:
-    """The seed of a repetition: a hash of its name, the same on every machine and in every order.
+    """The seed of a repetition: a hash of its name, the same on every computer and in any order of running.
 
     >>> int(seed("wls-table-1", "mu=0.3", 0).generate_state(1)[0]) == int(
     ...     seed("wls-table-1", "mu=0.3", 0).generate_state(1)[0])
@@ -43,24 +43,24 @@ def run_experiments(
     cells: str = "*",
     say: Callable[[str], None] | None = None,
 ) -> None:
-    """Do all repetitions that are not in ``folder`` yet.
+    """Run all repetitions that are not yet in ``folder``.
 
-    Repetitions go through joblib, so a backend set by ``joblib.parallel_config`` carries them, to a cluster too. Each
-    uses one thread inside.
+    Repetitions run through joblib, so a backend set by ``joblib.parallel_config`` can run them, for example on a
+    cluster. Each repetition uses one thread.
 
     Parameters
     ----------
     experiments : sequence of Experiment
     folder : Path
-        Results of earlier runs are kept and not repeated: a quick run is a part of the full one.
+        Results of earlier runs are kept and not repeated: a quick run is part of the full run.
     full : bool
-        The full number of repetitions.
+        Whether to run the full number of repetitions.
     n_jobs : int, optional
-        Repetitions at a time: by default what joblib's context says, or one. Results do not depend on it.
+        Number of repetitions at the same time; by default joblib's setting, or one. Results do not depend on it.
     cells : str
-        Pattern of the keys of cells to run.
+        Pattern for the keys of the cells to run.
     say : callable, optional
-        Told about progress, a line at a time.
+        Called with each line of progress.
     """
     for experiment in experiments:
         if experiment.protocol is not None:
@@ -86,7 +86,7 @@ def _run(
             for repetition in range(cell.repetitions(full))
             if (cell.key, repetition) not in done
         ]
-        tasks.sort(key=lambda task: task[1])  # every cell early: a run that is stopped has something of each
+        tasks.sort(key=lambda task: task[1])  # first repetitions of all cells first: a stopped run has some of each
         progress = Progress(experiment.name, [cell for cell, _ in tasks], n_jobs, say)
         for record in _records(experiment, tasks, n_jobs):
             dataset = datasets[record["cell"]]
@@ -98,7 +98,7 @@ def _run(
 
 
 def _records(experiment: Experiment, tasks: Sequence[tuple[Cell, int]], n_jobs: int) -> Iterator[Record]:
-    """The records of all tasks as they are finished."""
+    """The records of all tasks, each as soon as it is finished."""
     assert experiment.protocol is not None
     calls = [(experiment.name, experiment.protocol, dict(cell.parameters), cell.key, r) for cell, r in tasks]
     if n_jobs == 1:
@@ -106,7 +106,7 @@ def _records(experiment: Experiment, tasks: Sequence[tuple[Cell, int]], n_jobs: 
             yield run_repetition(*call)
     elif getattr(get_active_backend()[0], "supports_return_generator", False):
         yield from Parallel(n_jobs=n_jobs, return_as="generator_unordered")(delayed(run_repetition)(*c) for c in calls)
-    else:  # such a backend hands back nothing before everything is done: give it a little at a time
+    else:  # such a backend returns nothing before everything is done, so give it small batches
         for start in range(0, len(calls), 64):
             yield from Parallel(n_jobs=n_jobs)(delayed(run_repetition)(*c) for c in calls[start : start + 64])
 
@@ -114,13 +114,13 @@ def _records(experiment: Experiment, tasks: Sequence[tuple[Cell, int]], n_jobs: 
 def run_repetition(
     experiment: str, protocol: Protocol, parameters: Mapping[str, Any], cell: str, repetition: int
 ) -> Record:
-    """One repetition, with one thread inside."""
+    """One repetition, with one thread."""
     from dubio import __version__
 
     random = np.random.default_rng(seed(experiment, cell, repetition))
     began = time.perf_counter()
     with _threads().limit(limits=1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # protocols meet tiny classes and empty selections on purpose
+        warnings.simplefilter("ignore")  # protocols have tiny classes and empty selections on purpose
         measures = protocol(parameters, random)
     return {
         "cell": cell,
@@ -138,16 +138,16 @@ def _threads() -> ThreadpoolController:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers as JSON writes them exactly: a double printed and read again is the same double."""
+    """Plain numbers for JSON, which keeps them exactly: a double that is written and read again is the same."""
     if isinstance(value, str):
-        raise TypeError(f"a measure is a number or a curve, got {value!r}.")
+        raise TypeError(f"a measure must be a number or a curve, got {value!r}.")
     return [float(x) for x in value] if np.ndim(value) else float(value)
 
 
 def _read_datasets(paper: str, cells: Sequence[Cell]) -> tuple[dict[str, str], dict[str, str]]:
-    """Checksums of the tables the cells need, and for each that is unavailable the reason.
+    """Checksums of the tables that the cells need, and the reason for each unavailable table.
 
-    Read here first: a table from OpenML is then in the cache before many processes ask for it.
+    The tables are read here first, so that a download is in the cache before many processes need it.
     """
     checksums, missing = {}, {}
     for name in dict.fromkeys(cell.dataset for cell in cells if cell.dataset):

@@ -1,4 +1,4 @@
-"""Results on disk: one line a repetition, written whole and at once, so that a kill loses none that was done."""
+"""Results on disk: one line per repetition, written at once and completely, so that a killed run loses no result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 try:
     import fcntl
-except ImportError:  # Windows has no such locks; two runs into one folder are then not kept apart
+except ImportError:  # Windows has no such locks: there, two runs may write into the same folder
     fcntl = None  # type: ignore[assignment]
 
 Record = dict[str, Any]
@@ -24,7 +24,10 @@ class ResultFile:
         self.path = folder / f"{name}.jsonl"
 
     def read(self) -> dict[tuple[str, int], Record]:
-        """Every repetition done, by cell and number; a torn last line does not count, of doubles the first does."""
+        """Every finished repetition, by cell and number.
+
+        An incomplete last line does not count. If a repetition occurs twice, the first counts.
+        """
         if not self.path.exists():
             return {}
         content = self.path.read_bytes()
@@ -35,14 +38,14 @@ class ResultFile:
                 records.setdefault((record["cell"], record["repetition"]), record)
             except (ValueError, KeyError, TypeError) as error:
                 raise ValueError(
-                    f"{self.path}, line {number} is no result: {error}. The file was changed by something else; "
-                    "remove the line, and its repetition is run again."
+                    f"{self.path}, line {number}, is not a result: {error}. Another program changed the file. Remove "
+                    "the line, and the repetition will be run again."
                 ) from error
         return records
 
     @contextmanager
     def append(self) -> Iterator[Any]:
-        """Open for writing and yield a function that adds one record; a second writer is refused."""
+        """Open the file and yield a function that adds one record; raises if another run is writing to it."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         try:

@@ -1,4 +1,4 @@
-"""From repetitions to means, errors and verdicts: everything a page shows, as plain data."""
+"""Turn repetitions into means, errors and verdicts: everything that a page shows, as plain data."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from dubio_papers.experiment import Cell, Curves, Display, Experiment, Finding, 
 from dubio_papers.runner import seed
 from dubio_papers.store import Record, ResultFile
 
-#: Repetitions below which we do not say whether a printed number is in a band.
+#: With fewer repetitions than this we do not say whether a printed number is in its band.
 _FEWEST = 10
-#: Twice as many as the paper made are wanted, up to this many.
+#: We require twice as many repetitions as the paper, but at most this many.
 _ENOUGH = 500
 
 
 @dataclass(frozen=True)
 class Measure:
-    """Mean over the repetitions and its standard error (None for a single one): numbers, or curves point by point."""
+    """Mean over the repetitions and its standard error (None for one repetition), as numbers or as curves."""
 
     mean: Any
     error: Any
@@ -34,7 +34,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class CellSummary:
-    """One cell: how often it was repeated, how often a full run would, and what came out."""
+    """One cell: its number of repetitions, the number in a full run, and the results."""
 
     key: str
     title: str
@@ -47,7 +47,7 @@ class CellSummary:
 
 @dataclass(frozen=True)
 class Entry:
-    """A number of a table beside the printed one; ``inside`` is None where nothing is printed or it cannot be told."""
+    """Our number and the printed number; ``inside`` is None if nothing is printed or it is undecided."""
 
     ours: float | None
     error: float | None
@@ -59,7 +59,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Shown:
-    """A display with its numbers: ``rows`` holds, for a table, the entries of each cell."""
+    """A display with its numbers; for a table, ``rows`` holds the entries of each cell."""
 
     kind: str
     title: str
@@ -70,7 +70,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class ExperimentSummary:
-    """Everything a page says of an experiment."""
+    """Everything that a page says about an experiment."""
 
     name: str
     paper: str
@@ -89,7 +89,7 @@ class ExperimentSummary:
         return next(cell for cell in self.cells if cell.key == key)
 
     def mean(self, key: str, measure: str) -> Any:
-        """Mean of a measure in a cell; None if nothing was run there."""
+        """Mean of a measure in a cell; None if the cell was not run."""
         found = self.cell(key).measures.get(measure)
         return None if found is None else found.mean
 
@@ -107,9 +107,9 @@ class ExperimentSummary:
 def summarize(
     experiments: Iterable[Experiment], folder: Path, *, complete_only: bool = False
 ) -> list[ExperimentSummary]:
-    """Summaries of all experiments with results in ``folder``, derived ones whose sources are there included.
+    """Summaries of all experiments with results in ``folder``, and of derived ones whose sources have results.
 
-    With ``complete_only`` a cell counts as not run until it has the repetitions of a full run.
+    With ``complete_only`` a cell counts as not run until it has all repetitions of a full run.
     """
     done: dict[str, ExperimentSummary] = {}
     experiments = list(experiments)
@@ -178,7 +178,7 @@ def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> E
 def _cell(cell: Cell, repetitions: int, measures: Mapping[str, Measure]) -> CellSummary:
     skipped = None
     if not repetitions and cell.dataset is not None and where(cell.dataset) is None:
-        skipped = UNAVAILABLE.get(cell.dataset, "the dataset is not here")
+        skipped = UNAVAILABLE.get(cell.dataset, "the dataset is unavailable")
     return CellSummary(cell.key, cell.title, cell.dataset, repetitions, cell.full, skipped, measures)
 
 
@@ -231,10 +231,12 @@ def _shown(
 def band(
     experiment: str, cell: str, measure: str, sample: NDArray[np.float64], table: Table
 ) -> tuple[float | None, float | None]:
-    """Where a printed mean may lie if the paper did what we did: 99.7 % of the means of as many of our repetitions.
+    """The range in which a printed mean may lie if the paper did the same as we did.
 
-    Drawn from our repetitions, because means of percentages near 100 are skewed, and widened by three standard errors
-    of our own mean and by the rounding of the printed number. A fact (``printed_repetitions=0``) has rounding only.
+    We draw as many of our repetitions as the paper used and take their mean. The band contains 99.7 % of such means.
+    (A normal curve would not do: means of percentages near 100 are skewed.) The band is widened by three standard
+    errors of our own mean, and by the rounding of the printed number. The band of a fact (``printed_repetitions=0``)
+    only allows for rounding.
     """
     rounding = 0.5 * 10.0**-table.printed_digits + 1e-9
     if table.printed_repetitions == 0:
@@ -249,7 +251,7 @@ def band(
 
 
 def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Sequence[Finding]) -> str:
-    """A few sentences, from the numbers alone."""
+    """A few sentences that follow from the numbers alone."""
     entries = [entry for shown in displays for row in shown.rows.values() for entry in row.values()]
     parts = []
     tables = [(shown.title, _judged_entries(shown)) for shown in displays]
@@ -276,13 +278,13 @@ def _judged_entries(shown: Shown) -> list[Entry]:
 
 
 def to_json(summaries: Sequence[ExperimentSummary]) -> str:
-    """All summaries as JSON, one line each, floats rounded to what a page could ever show."""
+    """All summaries as JSON, one line each; floats are rounded to more digits than any page shows."""
     lines = [json.dumps(_rounded(asdict(summary)), ensure_ascii=False, allow_nan=False) for summary in summaries]
     return "[\n" + ",\n".join(lines) + "\n]\n"
 
 
 def from_json(text: str) -> list[ExperimentSummary]:
-    """What :func:`to_json` wrote."""
+    """Read what :func:`to_json` wrote."""
     return [_read(item) for item in json.loads(text)]
 
 

@@ -1,9 +1,9 @@
 """A balanced tree of boxes over rows, for nearest-row searches under a truncated L1 distance.
 
-Rows are halved at the median of the column along which they are spread most, until at most ``leaf_size``
-are left. Each node keeps the least and the largest value of every column, so that the distance from a row to
-every row of the node is bounded from below by interval arithmetic. A missing value is at distance zero from
-everything: a node that holds one has an endless interval in that column.
+The rows are split in half at the median of the column in which they are spread most. This is repeated until a part
+holds at most ``leaf_size`` rows. Each node stores the smallest and the largest value of every column. Interval
+arithmetic then gives a lower bound on the distance from a row to every row of the node. A missing value is at distance
+zero from everything, so a node that holds one has an unbounded interval in that column.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True)
 def count_levels(n_rows: int, leaf_size: int) -> int:
-    """Levels of halving until no part holds more than ``leaf_size`` rows."""
+    """Number of times to split in half until no part holds more than ``leaf_size`` rows."""
     levels = 0
     while (n_rows + (1 << levels) - 1) >> levels > leaf_size:
         levels += 1
@@ -25,7 +25,7 @@ def count_levels(n_rows: int, leaf_size: int) -> int:
 
 @numba.njit(cache=True, nogil=True)
 def _partition_at(order: Any, keys: Any, start: int, stop: int, middle: int) -> None:
-    """Reorder ``order[start:stop]`` so that position ``middle`` holds what sorting by key would put there."""
+    """Reorder ``order[start:stop]`` so that position ``middle`` holds the entry that sorting by key would put there."""
     low, high = start, stop - 1
     while low < high:
         pivot = keys[order[(low + high) >> 1]]
@@ -81,7 +81,7 @@ def build_box_tree(points: Any, leaf_size: int) -> tuple[Any, Any, Any, Any]:
             else:
                 low[node, column], high[node, column] = least, largest
             if node < first_leaf and known > 0 and (largest > least or known < stop - start):
-                # Distances are cut at 1, so a few far rows must not make a column look wide.
+                # Distances are truncated at 1, so a few far rows must not make a column look wide.
                 centre, spread = total / known, 0.0
                 for i in range(start, stop):
                     value = points[order[i], column]

@@ -1,7 +1,7 @@
-"""Eight sums side by side, a cache line: add to all of them at once, and ask for one before it is needed.
+"""Eight sums side by side fill one cache line: add to all of them at once, and fetch a line before it is needed.
 
-Scattered sums wait for memory, not for arithmetic. numba writes neither vector instructions for eight neighbouring
-scalars nor prefetches, so both are spelled out here: a stored value of a sparse table costs a fifth to two fifths less.
+Scattered sums are limited by memory, not by arithmetic. numba generates neither vector instructions for eight adjacent
+scalars nor prefetches, so both are written out here. This makes each stored value of a sparse table 20 to 40 % cheaper.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-#: Sums in a line: 64 bytes.
+#: Number of sums in a cache line: 64 bytes.
 LINE = 8
 
 
@@ -24,7 +24,7 @@ def _address(context: Any, builder: Any, array_type: Any, array: Any, position: 
 
 @intrinsic
 def add_to_line(typing_context: Any, sums: Any, position: Any, row: Any, at: Any, value: Any) -> Any:
-    """``sums[position + j] += row[at + j] * (value if j < 4 else value ** 2)`` for the eight j, in float64."""
+    """``sums[position + j] += row[at + j] * (value if j < 4 else value ** 2)`` for all eight j, in float64."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         sums, position, row, at, value = arguments
@@ -45,7 +45,7 @@ def add_to_line(typing_context: Any, sums: Any, position: Any, row: Any, at: Any
 
 @intrinsic
 def prefetch_line(typing_context: Any, sums: Any, position: Any) -> Any:
-    """Begin to fetch ``sums[position]`` into the fastest cache, to be written."""
+    """Start to load ``sums[position]`` into the fastest cache, for writing."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         address = _address(context, builder, signature.args[0], *arguments)

@@ -1,6 +1,6 @@
 """Fuzzy connectives: three t-norms, and the implicators that belong to them.
 
-Each is one plain formula on numbers or arrays of [0, 1]; the kernels compile these very functions.
+Each is one plain formula on numbers or arrays in [0, 1]. The kernels compile these same functions.
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ def reichenbach_implicator(a: Degrees, b: Degrees) -> Degrees:
 
 @register_jitable
 def goedel_implicator(a: Degrees, b: Degrees) -> Degrees:
-    """``1 if a <= b else b``: the residual implicator of the minimum. For crisp classes it knows only 0 and 1."""
+    """``1 if a <= b else b``: the residual implicator of the minimum. For crisp classes it is always 0 or 1."""
     holds = (a <= b) * 1.0
     return holds + (1.0 - holds) * b
 
 
 @register_jitable
 def goguen_implicator(a: Degrees, b: Degrees) -> Degrees:
-    """``1 if a <= b else b / a``: the residual implicator of the product. For crisp classes only 0 and 1."""
+    """``1 if a <= b else b / a``: the residual implicator of the product. For crisp classes it is always 0 or 1."""
     holds = (a <= b) * 1.0
     return holds + (1.0 - holds) * (b / np.maximum(a, 1e-300))

@@ -1,8 +1,8 @@
-"""Squared distances of a growing or shrinking subset of features, and the nearest rows under one change more.
+"""Squared distances for a growing or shrinking subset of features, and the nearest rows after one more change.
 
-The distances of ``S`` without (with) a feature are those of ``S`` minus (plus) one column's squared gaps, so
-a search keeps one ``n x n`` array and never recomputes it. A candidate subset is not even written down: its
-distances to one row are formed on the fly, and only those within a known bound are kept.
+The distances of ``S`` without (with) a feature are those of ``S`` minus (plus) the squared gaps of one column. So a
+search keeps one ``n x n`` array and never recomputes it. The distances of a candidate subset are never stored: they are
+computed on the fly for one row at a time, and only those within a known bound are kept.
 The diagonal is ``inf``: a row is never its own neighbour.
 """
 
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A bound that every distance meets but the infinite one of a row to itself.
+# A bound above every distance except the infinite distance of a row to itself.
 UNBOUNDED = 1.7e308
-# Below this length an insertion sort beats another partition.
+# Below this length an insertion sort is faster than another partition.
 _SMALL = 24
 
 
 @numba.njit(cache=True, nogil=True)
 def fill_squared_distances(columns: Floats, features: Integers, start: int, part: Floats) -> None:
-    """Squared distances over ``columns[features]`` from the rows from ``start`` on to all rows."""
+    """Squared distances over ``columns[features]`` to all rows, from row ``start`` and the rows after it."""
     n = columns.shape[1]
     for i in range(start, start + part.shape[0]):
         row = part[i - start]
@@ -39,7 +39,7 @@ def fill_squared_distances(columns: Floats, features: Integers, start: int, part
 
 @numba.njit(cache=True, nogil=True)
 def change_squared_distances(column: Floats, sign: float, squared: Floats, start: int, stop: int) -> None:
-    """Add (``sign = 1.0``) or take away (``-1.0``) one column; rounding must not leave a negative square."""
+    """Add (``sign = 1.0``) or remove (``-1.0``) one column. Rounding must not make a squared distance negative."""
     n = column.shape[0]
     for i in range(start, stop):
         row = squared[i]
@@ -51,9 +51,9 @@ def change_squared_distances(column: Floats, sign: float, squared: Floats, start
 
 @numba.njit(cache=True, nogil=True)
 def distance_after_change(rows: Floats, subset: Integers, i: int, other: int, feature: int, sign: float) -> float:
-    """Squared distance of two rows over ``subset`` with (``sign > 0``) or without ``feature``, summed anew.
+    """Squared distance of two rows over ``subset`` with (``sign > 0``) or without ``feature``, summed from scratch.
 
-    Differences of large numbers lose digits; the few distances that enter a result are taken from here.
+    Differences of large numbers lose digits, so the few distances that enter a result are computed here.
     """
     total = 0.0
     for member in subset:
@@ -69,7 +69,7 @@ def distance_after_change(rows: Floats, subset: Integers, i: int, other: int, fe
 
 @numba.njit(cache=True, nogil=True)
 def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32]) -> float:
-    """The largest changed distance among ``known`` rows: a ball of this size holds them all."""
+    """The largest changed distance among the ``known`` rows: a ball of this size contains all of them."""
     bound = 0.0
     for other in known:
         gap = own - column[other]
@@ -88,10 +88,10 @@ def collect_within(
     found_distances: Floats,
     found_rows: Integers,
 ) -> int:
-    """All rows whose changed distance is at most ``bound``, in row order; returns how many.
+    """Find all rows whose changed distance is at most ``bound``, in row order, and return how many there are.
 
-    The first loop has no branch and compiles to vector instructions; the second looks at eight marks at once,
-    and mostly finds nothing. ``near`` is scratch from `scratch_marks`.
+    The first loop has no branch and compiles to vector instructions. The second loop looks at eight marks at once and
+    usually finds none. ``near`` is scratch space from `scratch_marks`.
     """
     n = row.shape[0]
     for other in range(n):
@@ -112,7 +112,7 @@ def collect_within(
 
 @numba.njit(cache=True, nogil=True)
 def scratch_marks(n: int) -> NDArray[np.bool_]:
-    """False marks for ``n`` rows, padded to whole words of eight."""
+    """Marks for ``n`` rows, all False, padded to a multiple of eight."""
     return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
 
 
@@ -127,7 +127,7 @@ def _swap(distances: Floats, rows: Integers, weights: Floats, a: int, b: int) ->
 def _gather_below(
     distances: Floats, rows: Integers, weights: Floats, first: int, last: int, pivot: float, strictly: bool
 ) -> tuple[int, float]:
-    """Move everything below ``pivot`` to the front of ``first..last``; its end and its weight."""
+    """Move everything below ``pivot`` to the front of ``first..last``; return where it ends and its total weight."""
     end = first
     weight = 0.0
     for p in range(first, last):
@@ -140,7 +140,7 @@ def _gather_below(
 
 @numba.njit(cache=True, nogil=True)
 def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: int, last: int) -> None:
-    """Sort by distance, ties by row."""
+    """Sort by distance; equal distances by row."""
     if last - first > _SMALL:
         by_row = np.argsort(rows[first:last])
         order = by_row[np.argsort(distances[first:last][by_row], kind="mergesort")]
@@ -159,11 +159,11 @@ def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: 
 
 @numba.njit(cache=True, nogil=True)
 def nearest_until(distances: Floats, rows: Integers, weights: Floats, count: int, target: float) -> tuple[int, float]:
-    """Arrange the first ``count`` entries so that the nearest whose weights reach ``target`` come first.
+    """Rearrange the first ``count`` entries: the nearest ones, whose weights together reach ``target``, come first.
 
-    Returns the place of the last of them, which has the largest distance (ties by row), and the weight
-    reached. With unit weights and ``target = k - 0.5`` these are the k nearest. A weighted quickselect: the
-    half that does not hold the crossing is never sorted.
+    Returns the position of the last of these, which has the largest distance (ties by row), and the weight
+    reached. With unit weights and ``target = k - 0.5`` these are the k nearest. This is a weighted quickselect: the
+    half in which the target is not reached is never sorted.
     """
     first, last, reached = 0, count, 0.0
     while last - first > _SMALL:

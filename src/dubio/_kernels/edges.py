@@ -43,14 +43,14 @@ def edge_squared_distances(indptr: Any, indices: Any, X: Any, start: int, stop: 
 
 @numba.njit(cache=True, nogil=True)
 def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
-    """``out[m]`` = the k points nearest to ``values[rows[m]]``, nearest first; of equal distances the lowest index.
+    """``out[m]`` = the k points nearest to ``values[rows[m]]``, nearest first; ties go to the lowest index.
 
-    Points are sorted once; from each point two fingers walk outwards over groups of equal values, so ties within
-    a group and between both sides are settled by index exactly as a full sort would settle them.
+    Points are sorted once. From each point two pointers move outwards over groups of equal values. Ties within
+    a group and between the two sides are broken by index, exactly as in a full sort.
     """
     n = len(values)
     order = np.argsort(values, kind="mergesort")
-    # group g holds order[first[g]:first[g + 1]], all of one value, in order of index
+    # group g holds order[first[g]:first[g + 1]], all with the same value, in order of index
     first = np.empty(n + 1, dtype=np.int64)
     group = np.empty(n, dtype=np.int64)
     n_groups = 0
@@ -75,7 +75,7 @@ def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
         while filled < k:
             to_left = v - values[order[first[left]]] if left >= 0 else np.inf
             to_right = values[order[first[right]]] - v if right < n_groups else np.inf
-            # positions still to take on either side; both sides are merged by index when equally far
+            # positions not yet taken on each side; the sides are merged by index when equally far
             a, a_end = (first[left], first[left + 1]) if to_left <= to_right else (0, 0)
             b, b_end = (first[right], first[right + 1]) if to_right <= to_left else (0, 0)
             while filled < k and (a < a_end or b < b_end):

@@ -1,6 +1,6 @@
-"""Fuzzy-rough positive regions for any t-norm, implicator and similarity: every pair, one row at a time.
+"""Fuzzy-rough positive regions for any t-norm, implicator and similarity: looks at every pair, one row at a time.
 
-Claims are those of ``fuzzy_rough``; the truth of (x, c) is the least ``I(R_B(x, y), membership_c(y))`` over y.
+Claims are defined in ``fuzzy_rough``. The truth of (x, c) is the smallest ``I(R_B(x, y), membership_c(y))`` over y.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _imply(implicator: int, a: float, b: float) -> Any:
 @numba.njit(cache=True, nogil=True)
 def _alike(gaussian: bool, crisp: bool, a: float, b: float) -> float:
     distance = abs(a - b)
-    if not distance > 0.0:  # equal, or one of them missing
+    if not distance > 0.0:  # equal, or one of the two is missing
         return 1.0
     if crisp:
         return 0.0
@@ -63,10 +63,10 @@ def scan_rows(
     weights: Any,
     truth: Any,
 ) -> Any:
-    """Weighted sum over ``rows[start:stop]`` of the positive region with each candidate added to the chosen.
+    """Weighted sum over ``rows[start:stop]`` of the positive region with each candidate added to the chosen features.
 
     ``relation`` = (t-norm, implicator, gaussian), numbered as in ``_join`` and ``_imply``; ``decision`` =
-    (columns, on_a_line, crisp). ``truth`` of the live claims is set to its value with the chosen features alone.
+    (columns, on_a_line, crisp). The ``truth`` of each live claim is set to its value with only the chosen features.
     """
     claim_starts, labels, live, ceilings = claims
     t_norm, implicator, gaussian = relation
@@ -95,7 +95,7 @@ def scan_rows(
                     membership = columns[y, label]
                 value = _imply(implicator, alike, membership)
                 if value >= radius:
-                    continue  # an implicator falls in its first argument: no candidate can be below either
+                    continue  # an implicator decreases in its first argument: no candidate can be lower either
                 own = min(own, value)
                 for j in range(n_candidates):
                     a = candidates[j]

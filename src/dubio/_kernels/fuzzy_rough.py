@@ -1,20 +1,20 @@
 """Fuzzy-rough positive regions under the Lukasiewicz connectives, without looking at all pairs of rows.
 
-A *claim* is a pair (row x, class c): "x belongs to c". With distances delta in [0, 1] per feature, its truth
-under the features B is
+A *claim* is a pair (row x, class c): "x belongs to c". With distances delta in [0, 1] per feature, the truth of the
+claim under the features B is
 
     f_B(x, c) = min(cap, min over y != x of  membership_c(y) + sum over a in B of delta_a(x, y))
 
-(membership 0 where y is unlabelled, or where x is: then x is a class of its own), and the positive region of x
-is the largest truth of its claims. Where the decision is one column of coordinates (``on_a_line``: numbers, or the
-codes of hard classes) there is one claim a row, and the membership of y in the class of x is max(0, 1 - |distance|).
+The membership is 0 where y or x is unlabelled; an unlabelled x is a class of its own. The positive region of x is the
+largest truth among its claims. If the decision is one column of coordinates (``on_a_line``: numbers, or the codes of
+hard classes), there is one claim per row, and the membership of y in the class of x is max(0, 1 - |distance|).
 
-The arguments come in bundles:
+Some arguments are tuples:
 
-* ``claims`` = (starts, labels, live, ceilings): the claims of row x are ``starts[x]:starts[x + 1]``; each speaks
-  of the class ``labels`` (-1: of x alone), and can never be truer than its ceiling;
+* ``claims`` = (starts, labels, live, ceilings): the claims of row x are ``starts[x]:starts[x + 1]``. Each claim is
+  about the class in ``labels`` (-1: the class that holds only x), and its truth never exceeds its ceiling;
 * ``space`` = (rows, points, n_features, on_a_line, node_starts, low, high): a box tree (see ``box_tree``). Rows are
-  met in its order ("positions"); ``points`` holds the columns of B, then those of the decision;
+  visited in its order ("positions"); ``points`` holds the columns of B, then those of the decision;
 * ``pairs`` = (starts, counts, partners, values): the live pairs of each claim, with offset plus distance so far.
 """
 
@@ -25,12 +25,12 @@ from typing import Any
 import numba
 import numpy as np
 
-_STACK = 128  # a path leaves one node a level waiting; no table has 2**128 rows
+_STACK = 128  # a path leaves one node per level waiting; no table has 2**128 rows
 
 
 @numba.njit(cache=True, nogil=True)
 def _value(points: Any, n_features: int, on_a_line: bool, label: int, p: int, q: int, radius: float) -> float:
-    """Membership plus distance of the pair of positions, exact when below ``radius``."""
+    """Membership plus distance of a pair of positions; exact if below ``radius``."""
     total = 0.0
     if on_a_line:
         similarity = 1.0 - abs(points[p, n_features] - points[q, n_features])
@@ -49,7 +49,7 @@ def _value(points: Any, n_features: int, on_a_line: bool, label: int, p: int, q:
 
 @numba.njit(cache=True, nogil=True)
 def _bound(space: Any, label: int, p: int, node: int, radius: float) -> float:
-    """A value no row of the node can be below."""
+    """A lower bound on the value of every row of the node."""
     _, points, n_features, on_a_line, _, low, high = space
     total = 0.0
     if on_a_line:
@@ -73,9 +73,9 @@ def _bound(space: Any, label: int, p: int, node: int, radius: float) -> float:
 def _next_leaf(
     space: Any, label: int, p: int, radius: float, stack: Any, bounds: Any, depth: int
 ) -> tuple[int, int, int]:
-    """Descend, the nearer child first, to the next leaf that may hold a value below ``radius``.
+    """Go down, nearer child first, to the next leaf that may hold a value below ``radius``.
 
-    Returns ``(start, stop, depth)``: the leaf's positions, and a ``start`` of -1 when no leaf is left.
+    Returns ``(start, stop, depth)``: the positions of the leaf. ``start`` is -1 when no leaf is left.
     """
     node_starts = space[4]
     n_nodes = len(node_starts)
@@ -90,7 +90,7 @@ def _next_leaf(
         right = left + 1
         bound_left = _bound(space, label, p, left, radius)
         bound_right = _bound(space, label, p, right, radius)
-        # On equal bounds the half that holds the row itself comes first: there are the close rows.
+        # If the bounds are equal, the half that holds the row itself comes first: the close rows are there.
         right_holds = node_starts[right, 0] <= p < node_starts[right, 1]
         if bound_right < bound_left or (bound_right == bound_left and right_holds):
             left, right, bound_left, bound_right = right, left, bound_right, bound_left
@@ -105,7 +105,7 @@ def _next_leaf(
 
 @numba.njit(cache=True, nogil=True)
 def _lower(best: Any, total: float, candidates: Any, p: int, q: int) -> None:
-    """Lower the best value of each candidate feature to that of the pair."""
+    """Lower the best value of each candidate feature to the value of this pair, if that is smaller."""
     for j in range(len(best)):
         distance = abs(candidates[p, j] - candidates[q, j])
         distance = distance if distance > 0.0 else 0.0  # zero for a missing value
@@ -151,10 +151,9 @@ def search_candidates(
 ) -> tuple[Any, int]:
     """Weighted sum, over ``positions[start:stop]``, of the positive region with each candidate added.
 
-    The search for a claim ends when no row left is nearer, under the features chosen already, than the worst
-    candidate's best row: nothing farther can lower any candidate. ``truth`` is set to its value without
-    candidates; ``floors`` are positive regions known not to be undercut. Returns the sums and the number of pairs
-    looked at.
+    The search for a claim ends when every remaining row is, under the features already chosen, at least as far as the
+    best row of the worst candidate: no such row can lower any candidate. ``truth`` is set to its value without
+    candidates; ``floors`` are lower bounds on the positive regions. Returns the sums and the number of pairs visited.
     """
     rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
@@ -198,7 +197,7 @@ def search_candidates(
 
 @numba.njit(cache=True, nogil=True)
 def list_pairs(start: int, stop: int, positions: Any, claims: Any, space: Any, pairs: Any, write: bool) -> int:
-    """Count the rows below the ceiling of each live claim; with ``write``, note them and their values too."""
+    """Count the rows below the ceiling of each live claim; with ``write``, store these rows and their values too."""
     rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
     pair_starts, pair_counts, partners, values = pairs
@@ -241,7 +240,7 @@ def scan_candidates(
     weights: Any,
     candidates: Any,
 ) -> Any:
-    """The sums of ``search_candidates``, from the written list of live pairs."""
+    """The same sums as ``search_candidates``, from the stored list of live pairs."""
     claim_starts, _, live, ceilings = claims
     pair_starts, pair_counts, partners, values = pairs
     n_candidates = candidates.shape[1]
@@ -272,7 +271,7 @@ def scan_candidates(
 def add_to_pairs(
     start: int, stop: int, positions: Any, rows: Any, claims: Any, pairs: Any, column: Any, truth: Any
 ) -> None:
-    """Add one feature's distance to the live pairs, forget those that reach the ceiling, set the truths."""
+    """Add the distance of one feature to the live pairs, drop those that reach the ceiling, and set the truths."""
     claim_starts, _, live, ceilings = claims
     pair_starts, pair_counts, partners, values = pairs
     for i in range(start, stop):

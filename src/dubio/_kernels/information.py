@@ -1,13 +1,13 @@
-"""k-nearest-neighbour mutual information of one subset, or of all subsets one feature away.
+"""k-nearest-neighbour mutual information of one subset, or of all subsets that differ from it by one feature.
 
-Both estimators of the paper are one sum over rows. A *group* is a class, or (the last one) all rows together;
-``weights[g, i]`` is the membership of row ``i`` in group ``g``, 1 in the last group. For each row and each group
-it belongs to, Algorithm 1 grows a ball until the weights inside reach a target; equation 19 adds up the
+Both estimators of the paper are one sum over rows. A *group* is a class, or (the last group) all rows together.
+``weights[g, i]`` is the membership of row ``i`` in group ``g``; it is 1 in the last group. For each row and each group
+that it belongs to, Algorithm 1 grows a ball until the weights inside reach a target. Equation 19 adds up the
 logarithms of the radii. One-hot memberships give the estimator of Gomez-Verdejo et al. (equation 6).
 
-*Seeds* are rows near row ``i`` whose weights are known to reach the target of the current subset. They reach it
-in any other subset too, so the largest of their changed distances bounds the ball there, and few other rows lie
-within that bound.
+*Seeds* are rows near row ``i`` whose weights are known to reach the target in the current subset. They reach it in any
+other subset too. So the largest of their changed distances is a bound on the ball there, and few other rows lie within
+that bound.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ Integers = NDArray[np.int64]
 
 # A row whose membership in a class is below this adds less than 1e-10 to a sum that is divided by n.
 NEGLIGIBLE = 1e-12
-# Sums of memberships are compared with their target up to this share, so that rounding takes no extra row.
+# Sums of memberships are compared with their target up to this share, so that rounding does not add a row.
 ROUNDING = 1e-9
-# Members at least this much are the ones worth keeping as seeds of a large ball.
+# Only rows with at least this membership are worth keeping as seeds of a large ball.
 _HEAVY = 0.5
-# Seeds hold this many times the target: the ball over more seeds is a closer bound.
+# The seeds hold this many times the target weight: more seeds give a tighter bound.
 _SEED_RESERVE = 2.0
-# Marks in place of a bound: the group does not concern the row, or concerns it too little for more than bounds.
+# Marks in place of a bound: the row is not in the group, or its membership is so small that bounds are enough.
 _SKIP = -1.0
 _BOUND_ONLY = -2.0
-# Rows a first guess of a radius looks at.
+# Number of rows used for the first guess of a radius.
 _SAMPLE = 256
 # A ball that turns out too small grows by this factor in volume.
 _VOLUME_GROWTH = 3.0
@@ -50,9 +50,10 @@ _VOLUME_GROWTH = 3.0
 
 @numba.njit(cache=True, nogil=True)
 def ball_target(n_neighbors: float, slack: float, available: float) -> float:
-    """Weight at which a ball stops growing: ``k - slack``, or what there is in a class smaller than k.
+    """Weight at which a ball stops growing: ``k - slack``, or less in a class smaller than k.
 
-    Of a class with less than ``2 slack`` outside the row, half is enough: the target stays above zero.
+    In a class with a weight below ``2 slack`` outside the row, half of that weight is enough, so the target stays above
+    zero.
     """
     return (min(n_neighbors, available) - min(slack, 0.5 * available)) * (1.0 - ROUNDING)
 
@@ -69,7 +70,7 @@ def _group_members(
     rows: Integers,
     row_weights: Floats,
 ) -> int:
-    """Copy what was found within ``bound`` and has any weight in the group."""
+    """Copy the rows found within ``bound`` that have a positive weight in the group."""
     members = 0
     for h in range(count):
         weight = weights[group, found_rows[h]]
@@ -94,7 +95,7 @@ def _bound_from_seeds(
     rows: Integers,
     row_weights: Floats,
 ) -> float:
-    """Radius of the ball over the seeds alone; the ball over all rows cannot be larger."""
+    """Radius of the ball when only the seeds count; the ball over all rows cannot be larger."""
     for p in range(len(seeds)):
         other = seeds[p]
         gap = own - column[other]
@@ -128,9 +129,10 @@ def candidate_information(
 
     ``sign`` is +1 (add the candidate) or -1 (remove it). The term of a candidate is
     ``sum_i [d log eps(i) + sum_s gamma(s|i) (psi(Gamma(s|i)) - d log eps(i|s))]``. Returns a lower and an upper bound
-    of it, and the number of balls of radius zero met (their terms are left out; the caller must not use the sums
-    then). The bounds differ only through classes in which a row has a membership below ``minor``: the ball of such a
-    class is often hundreds of rows large, dear to find, and hardly counts. With ``minor = 0`` both are exact.
+    of it, and the number of balls of radius zero. The terms of these balls are left out, so the caller must not use the
+    sums if there are any. The bounds differ only because of classes in which a row has a membership below ``minor``:
+    the ball of such a class often holds hundreds of rows, is expensive to find, and hardly counts. With ``minor = 0``
+    both bounds are exact.
     """
     n_groups, n = weights.shape
     marks = scratch_marks(n)
@@ -166,7 +168,7 @@ def candidate_information(
                         squared_row, column, own, sign, known, weights[g], targets[g], distances, rows, row_weights
                     )
                 else:
-                    # Without a feature every distance shrinks, so the ball of the larger subset will do.
+                    # Without a feature every distance shrinks, so the ball of the larger subset is large enough.
                     bounds[g] = radii[i, g] if sign < 0.0 else UNBOUNDED
                 widest = max(widest, bounds[g])
             count = collect_within(squared_row, column, own, sign, widest, marks, found_distances, found_rows)
@@ -175,7 +177,7 @@ def candidate_information(
                 if bounds[g] == _SKIP:
                     continue
                 if bounds[g] == _BOUND_ONLY:
-                    # As many rows as in the ball of all rows are needed at least, each weighing at most 1.
+                    # Each row weighs at most 1, so this ball holds at least as many rows as the ball of all rows.
                     lower[c] += weights[g, i] * (digamma(targets[g]) - dimension * log_bounds[g])
                     upper[c] += weights[g, i] * (digamma(targets[g] + 1.0) - dimension * log_overall)
                     continue
@@ -208,7 +210,7 @@ def _keep_seeds(
     wanted: float,
     kept: NDArray[np.int32],
 ) -> int:
-    """Store rows that weigh at least ``target``, better ``wanted``: the nearest, or the nearest heavy ones."""
+    """Store the nearest rows, or nearest heavy rows, whose weights sum to at least ``target``, ideally ``wanted``."""
     if len(kept) == 0:
         return 0
     last, reached = nearest_until(distances, rows, row_weights, members, wanted)
@@ -232,7 +234,7 @@ def _keep_seeds(
 def _guess_radius(
     squared_row: Floats, n_neighbors: float, distances: Floats, rows: Integers, row_weights: Floats
 ) -> float:
-    """Squared radius that holds some rows more than ``n_neighbors``, judged by one row in every few."""
+    """Squared radius that holds somewhat more than ``n_neighbors`` rows, estimated from a sample of the rows."""
     n = len(squared_row)
     step = max(n // _SAMPLE, 1)
     size = 0
@@ -267,10 +269,10 @@ def current_information(
     start: int,
     stop: int,
 ) -> tuple[float, int]:
-    """The same sum for ``subset`` itself; fills its seeds and squared radii, guessing from the old ones.
+    """The same sum for ``subset`` itself; fills its seeds and squared radii, with the old ones as a first guess.
 
-    ``squared_part`` holds the distances of rows ``start..stop`` only. Classes in which a row has a membership below
-    ``minor`` keep their seeds while these reach the target, and are left out of the sum.
+    ``squared_part`` holds only the distances of rows ``start..stop``. Classes in which a row has a membership below
+    ``minor`` keep their seeds as long as these reach the target, and are left out of the sum.
     """
     n_groups, n = weights.shape
     marks = scratch_marks(n)
@@ -296,7 +298,7 @@ def current_information(
             known = seeds[i, g, : n_seeds[i, g]]
             if weights[g, i] < minor and _seeds_reach(weights[g], known, targets[g]):
                 continue
-            # The memberships may have changed since the seeds were kept: what they bound is a guess.
+            # The memberships may have changed since the seeds were stored, so this bound is only a guess.
             bounds[g] = radii[i, g]
             if len(known) > 0:
                 bounds[g] = bound_from_rows(squared_row, no_column, 0.0, 0.0, known)

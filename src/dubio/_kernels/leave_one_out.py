@@ -12,10 +12,10 @@ from dubio._kernels.nearest import offer
 
 @numba.njit(cache=True, nogil=True)
 def leave_one_out_neighbors(X: Any, first: int, start: int, stop: int, neighbors: Any, squared: Any) -> None:
-    """``neighbors[r, i]`` = the rows nearest to row i by all features but ``first + r``, for rows start:stop.
+    """``neighbors[r, i]`` = the rows nearest to row i by all features except ``first + r``, for rows start:stop.
 
-    ``squared`` gets their squared distances. One full distance a pair, less the one feature's part: n^2 d work
-    in all. Of equal distances the lowest index.
+    ``squared`` receives their squared distances. Each pair needs one full distance, from which the part of one feature
+    is subtracted: the work is n^2 d in total. Ties go to the lowest index.
     """
     n, d = X.shape
     width, _, k = neighbors.shape

@@ -1,4 +1,4 @@
-"""Class memberships, a row at a time: from codes, or from a table of probabilities with its faults."""
+"""Class memberships, one row at a time: from codes, or from a table of probabilities that may have errors."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-#: What may be wrong with a row, in the order in which it is reported; 0 is nothing.
+#: What may be wrong with a row, in the order in which problems are reported; 0 means no problem.
 PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM = 1, 2, 3, 4
 
 
@@ -15,9 +15,9 @@ PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM = 1, 2, 3, 4
 def read_membership_rows(
     P: Any, start: int, stop: int, tolerance: float, out: Any, labelled: Any, count: Any, first: Any
 ) -> None:
-    """Write rows ``start:stop`` of ``P``, divided by their sums, to ``out`` (zero where all NaN).
+    """Write rows ``start:stop`` of ``P``, divided by their sums, to ``out`` (zeros for a row that is all NaN).
 
-    ``count[kind]`` rows have a problem of that kind, the first of them is ``first[kind]``.
+    ``count[kind]`` is the number of rows with a problem of that kind, and ``first[kind]`` the first such row.
     """
     n_classes = P.shape[1]
     for i in range(start, stop):
@@ -53,7 +53,7 @@ def read_membership_rows(
 
 @numba.njit(cache=True, nogil=True)
 def one_hot_rows(codes: Any, start: int, stop: int, out: Any) -> None:
-    """Write 1 to ``out[i, codes[i]]`` and 0 elsewhere in rows ``start:stop``; a row of code -1 is all zeros."""
+    """Write 1 to ``out[i, codes[i]]`` and 0 elsewhere in rows ``start:stop``; a row with code -1 is all zeros."""
     n_classes = out.shape[1]
     for i in range(start, stop):
         code = codes[i]

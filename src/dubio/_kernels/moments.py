@@ -1,7 +1,7 @@
 """Weighted moments of every feature within every class, in one pass over the table.
 
-Where rows are contiguous they are added four at a time: the sums are then loaded and stored a quarter as often, which
-nearly halves the time. Where columns are, each is summed for itself, in vector lanes.
+If the rows are contiguous in memory, four are added at a time. The sums are then loaded and stored a quarter as often,
+which nearly halves the time. If the columns are contiguous, each is summed by itself, with vector instructions.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import numpy as np
 
 from dubio._kernels.cache_lines import LINE, add_to_line, prefetch_line
 
-#: Stored values of a sparse table between asking for the sums of one and adding to them.
+#: How many stored values of a sparse table ahead the sums are prefetched.
 _AHEAD = np.uint64(24)
-#: Rows of a Fortran-ordered table looked at together.
+#: Rows of a Fortran-ordered table that are processed together.
 _BLOCK = 2048
 
 
 @numba.njit(cache=True, nogil=True)
 def _add_four(z: Any, p: Any, weight: Any, first: Any, second: Any, poison: Any) -> None:
-    """Add four centred rows with memberships ``p``; rows that do not count still show their NaN in ``poison``."""
+    """Add four centred rows with memberships ``p``. A NaN in a row that does not count still shows in ``poison``."""
     n_classes, d = first.shape
     counted = False
     for k in range(n_classes):
@@ -41,7 +41,7 @@ def _add_four(z: Any, p: Any, weight: Any, first: Any, second: Any, poison: Any)
 
 @numba.njit(cache=True, nogil=True)
 def _four_memberships(P: Any, i: int, stop: int, p: Any) -> None:
-    """``p`` = rows ``i`` to ``i + 3`` of ``P``; zero from ``stop`` on."""
+    """``p`` = rows ``i`` to ``i + 3`` of ``P``; zero for rows from ``stop`` on."""
     for j in range(4):
         for k in range(P.shape[1]):
             p[j, k] = P[i + j, k] if i + j < stop else 0.0
@@ -53,7 +53,7 @@ def class_sums_rows(
 ) -> None:
     """Add rows ``start:stop`` of a C-ordered table to ``weight[k]``, ``first[k, r]`` and ``second[k, r]``.
 
-    The sums are of ``p_ik``, of ``p_ik (x_ir - shift_r)`` and of ``p_ik (x_ir - shift_r)^2``.
+    These are the sums of ``p_ik``, of ``p_ik (x_ir - shift_r)`` and of ``p_ik (x_ir - shift_r)^2``.
     """
     d = X.shape[1]
     z = np.empty((4, d))
@@ -73,11 +73,11 @@ def class_sums_rows(
 def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, first: Any, second: Any) -> None:
     """The sums of one contiguous column; ``PT`` is (classes, rows), ``first`` and ``second`` are (classes,).
 
-    Sums may be reassociated, so that they run in vector lanes (which also makes them more accurate). A bad value
-    shows in every class, whatever its membership: 0 * NaN is NaN.
+    The order of additions may change, so that vector instructions can be used (this also makes the sums more accurate).
+    A bad value shows in every class, even with membership 0: 0 * NaN is NaN.
     """
     n_classes = PT.shape[0]
-    for k in range(0, n_classes - 1, 2):  # two classes a pass: the column is the longer way to fetch
+    for k in range(0, n_classes - 1, 2):  # two classes per pass: loading the column takes longest
         p, q = PT[k], PT[k + 1]
         p_sum, p_squares, q_sum, q_squares = 0.0, 0.0, 0.0, 0.0
         for i in range(start, stop):
@@ -107,10 +107,10 @@ def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, firs
 def class_sums_columns(
     XT: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
 ) -> None:
-    """The same for a Fortran-ordered table, given transposed (C-ordered, one row a feature), column by column.
+    """The same for a Fortran-ordered table, given transposed (C-ordered, one row per feature), column by column.
 
-    Rows come in blocks whose memberships stay in the fast cache while every column passes by; ``poison`` is not
-    needed, as a bad value shows in the sums of every class.
+    Rows are processed in blocks. The memberships of a block stay in the fast cache while every column is summed.
+    ``poison`` is not needed because a bad value shows in the sums of every class.
     """
     d, n_classes = XT.shape[0], P.shape[1]
     PT = np.empty((n_classes, _BLOCK))
@@ -129,10 +129,10 @@ def class_sums_columns(
 
 @numba.njit(cache=True, nogil=True)
 def _class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) -> Any:
-    """The sums of one column for one class a row (-1 = none): its cost does not depend on their number.
+    """The sums of one column with one class per row (-1 = none); the cost does not depend on the number of classes.
 
-    Returns a value that is NaN if a row without a class has a bad value. Neighbouring rows go to sums of their own:
-    rows of one class would otherwise wait for each other.
+    Returns a value that is NaN if a row without a class has a bad value. Consecutive rows are added to separate sums;
+    otherwise rows of one class would wait for each other.
     """
     n, n_classes = len(x), len(first)
     sums = np.zeros((n_classes + 1, 8))
@@ -158,9 +158,9 @@ def _class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any)
 def class_sums_coded(
     columns: Any, codes: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any
 ) -> None:
-    """The sums of features ``start:stop``, which are the first of ``columns``, a tuple of arrays of one type.
+    """The sums of features ``start:stop``. These are the first of ``columns``, a tuple of arrays of one type.
 
-    Several columns a call: threads that take turns at the interpreter for every one of them wait for each other.
+    One call handles several columns: with one call per column, threads would wait for each other at the interpreter.
     """
     for r in range(start, stop):
         poison[r] = _class_sums_coded(columns[r - start], codes, shift[r], first[r], second[r])
@@ -168,17 +168,17 @@ def class_sums_coded(
 
 @numba.njit(cache=True, nogil=True)
 def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> None:
-    """Add rows ``start:stop`` of a CSR table to ``sums``: zeros add nothing.
+    """Add rows ``start:stop`` of a CSR table to ``sums``; zeros add nothing.
 
-    ``sums`` is flat: for each feature and each four classes a line of their sums of ``p_ik v`` and then of
-    ``p_ik v^2``, so that a stored value costs one trip to memory, asked for some values ahead, and not 2 K of them.
-    A bad value shows in every class, whatever its membership.
+    ``sums`` is flat. For each feature and each group of four classes it has a cache line with their sums of ``p_ik v``,
+    then of ``p_ik v^2``. So a stored value needs one memory access, requested some values ahead, instead of 2 K.
+    A bad value shows in every class, even with membership 0.
     """
     n_classes = P.shape[1]
     half = LINE // 2
     width = LINE * ((n_classes + half - 1) // half)
     row = np.zeros(width)
-    # Unsigned positions: signed ones would be looked at for a sign, once for each value.
+    # Unsigned positions: signed ones would have their sign checked for each value.
     step, line = np.uint64(width), np.uint64(LINE)
     last = np.uint64(max(indptr[stop] - 1, 0))
     for i in range(start, stop):
@@ -197,10 +197,11 @@ def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, sto
 def class_sums_csr_centred(
     data: Any, indices: Any, indptr: Any, P: Any, slot: Any, centre: Any, sums: Any, stored: Any
 ) -> None:
-    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first of each class.
+    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first value of each class.
 
-    ``centre`` (columns, classes) comes in as NaN and is filled; ``sums`` is (columns, 3, classes): first and second
-    powers and the weights themselves; ``stored`` (columns, classes) counts the values stored in rows of each class.
+    ``centre`` (columns, classes) is passed in as NaN and filled here. ``sums`` is (columns, 3, classes): first and
+    second powers and the weights themselves. ``stored`` (columns, classes) counts the values stored in rows of each
+    class.
     """
     n_classes = P.shape[1]
     for i in range(len(indptr) - 1):

@@ -1,4 +1,4 @@
-"""The nearest rows met so far, as a short sorted list."""
+"""The nearest rows seen so far, as a short sorted list."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numba
 
 @numba.njit(cache=True, nogil=True)
 def offer(distance: float, row: int, best: Any, rows: Any, filled: int) -> int:
-    """Insert a row in a list sorted by (distance, row) that is full at ``len(best)``; returns how many it holds.
+    """Insert a row into a list sorted by (distance, row) with room for ``len(best)``; returns how many it now holds.
 
-    Rows are offered in increasing order: of equal distances the earlier one stays before.
+    Rows must be offered in increasing order. Of two rows at equal distance, the earlier one stays first.
     """
     size = len(best)
     if filled == size and distance >= best[size - 1]:

@@ -1,7 +1,7 @@
-"""How badly the nearest other rows predict a row, for a subset of features or for all subsets one feature away.
+"""How badly the nearest other rows predict a row: for one subset, or for all subsets that differ by one feature.
 
-Some of the nearest rows of the current subset, more than k, are known; the k-th smallest of their changed distances
-bounds those of the k nearest in a changed subset, so that few rows have to be looked at one by one.
+Some of the nearest rows in the current subset, more than k, are known. The k-th smallest of their changed distances is
+an upper bound for the k nearest rows in a changed subset, so only few rows have to be checked one by one.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Integers = NDArray[np.int64]
 #: 1 in each of the eight bytes of a word.
 _ONES = np.uint64(0x0101010101010101)
 _ONE, _TOP_BYTE = np.uint64(1), np.uint64(56)
-#: So many rows too many are thrown out one by one; more are sorted.
+#: Up to this many surplus rows are removed one by one; if there are more, the rows are sorted.
 _FEW_TOO_MANY = 8
-#: Rows looked at for a first bound, for each neighbour wanted, where none are known.
+#: Rows used for a first bound, per neighbour wanted, when no near rows are known.
 _SAMPLED_PER_NEIGHBOR = 4
-#: Rows within a bound, for each neighbour wanted, from which a tighter one is tried, and how many that one aims at.
+#: If more than this many rows per neighbour wanted lie within a bound, a tighter one is tried; and how many it aims at.
 _LOOSE, _TIGHT = 3, 1.6
 
 
@@ -39,7 +39,7 @@ def nearest_of_some(
     distances: Floats,
     rows: NDArray[np.int32],
 ) -> float:
-    """The nearest among ``some`` rows after the change, sorted into ``distances`` and ``rows``; the last distance."""
+    """Sort the nearest of ``some`` rows after the change into ``distances`` and ``rows``; return the last distance."""
     filled = 0
     for other in some:
         gap = own - column[other]
@@ -58,10 +58,10 @@ def nearest_after_change(
     distances: Floats,
     nearest: NDArray[np.int32],
 ) -> None:
-    """Fill ``nearest`` with the rows of smallest changed distance, in order; of equal ones the earlier row.
+    """Fill ``nearest`` with the rows of smallest changed distance, in order; ties go to the earlier row.
 
-    At least ``len(nearest)`` rows must lie within ``bound``; ``distances`` is scratch of that length. The first loop
-    has no branch and compiles to vector instructions; the second looks at eight marks at once.
+    At least ``len(nearest)`` rows must lie within ``bound``; ``distances`` is scratch space of that length. The first
+    loop has no branch and compiles to vector instructions; the second looks at eight marks at once.
     """
     n = row.shape[0]
     for other in range(n):
@@ -82,7 +82,7 @@ def nearest_after_change(
 
 @numba.njit(cache=True, nogil=True)
 def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: NDArray[np.bool_]) -> int:
-    """Mark the rows whose changed distance is within ``bound``; how many they are. No loop has a branch."""
+    """Mark the rows whose changed distance is within ``bound`` and return how many there are. No loop has a branch."""
     for other in range(row.shape[0]):
         gap = own - column[other]
         marks[other] = row[other] + sign * gap * gap <= bound
@@ -106,11 +106,11 @@ def nearest_set_after_change(
     rows: NDArray[np.int32],
     k: int,
 ) -> None:
-    """Fill ``rows[:k]`` with the rows of smallest changed distance, in any order; of equal ones the earlier rows.
+    """Fill ``rows[:k]`` with the rows of smallest changed distance, in any order; ties go to the earlier rows.
 
-    The k nearest among ``some`` rows bound the distance. Often no other row lies within it, and they are the answer.
-    Where the bound is loose a tighter one is tried, as if rows were spread evenly (squared distances then grow with the
-    share of rows to the ``power`` of 2 / dimensions). ``distances`` and ``rows`` are scratch for all rows.
+    The k nearest among ``some`` rows give a bound on the distance. Often no other row lies within it, and they are the
+    answer. If the bound is loose, a tighter one is tried, as if rows were spread evenly (squared distances then grow
+    with the share of rows to the ``power`` of 2 / dimensions). ``distances`` and ``rows`` are scratch for all rows.
     """
     bound = nearest_of_some(row, column, own, sign, some, distances[:k], rows[:k])
     within = mark_within(row, column, own, sign, bound, marks)
@@ -137,7 +137,7 @@ def nearest_set_after_change(
         while found > k:
             worst = 0
             for p in range(1, found):
-                if distances[p] >= distances[worst]:  # rows stand in increasing order: of equal ones the last goes
+                if distances[p] >= distances[worst]:  # rows are in increasing order: of equal ones the last is removed
                     worst = p
             found -= 1
             for p in range(worst, found):
@@ -145,19 +145,19 @@ def nearest_set_after_change(
                 rows[p] = rows[p + 1]
         return
     filled = 0
-    for p in range(found):  # the list never overtakes the rows that are still to be offered
+    for p in range(found):  # the sorted list never overwrites rows that are not yet offered
         filled = offer(distances[p], rows[p], distances[:k], rows[:k], filled)
 
 
 @numba.njit(cache=True, nogil=True)
 def first_rows(n: int, k: int) -> NDArray[np.int32]:
-    """Some rows to bound distances by, where no near ones are known."""
+    """Some rows for a first bound on distances, when no near rows are known."""
     return np.arange(min(n, _SAMPLED_PER_NEIGHBOR * k + 1)).astype(np.int32)
 
 
 @numba.njit(cache=True, nogil=True)
 def fill_nearest(squared_part: Floats, known: NDArray[np.int32], is_known: bool, start: int) -> None:
-    """The nearest rows of rows ``start..`` in the current subset; ``known`` holds those of an earlier one."""
+    """Find the nearest rows of rows ``start..`` in the current subset; ``known`` holds those of an earlier subset."""
     n = squared_part.shape[1]
     marks = scratch_marks(n)
     no_column = np.zeros(n)
@@ -190,8 +190,8 @@ def cross_entropy_sums(
 ) -> Floats:
     """Weighted cross-entropy of rows ``start..stop`` for the subset changed by each candidate (``sign`` 0: unchanged).
 
-    ``memberships`` and ``row_weights`` are (classes, rows); a row's prediction is its nearest rows' memberships and
-    the priors as one row more.
+    ``memberships`` and ``row_weights`` are (classes, rows). A row is predicted from the memberships of its nearest rows
+    and the priors, which count as one more row.
     """
     n_classes, n = memberships.shape
     marks = scratch_marks(n)
@@ -231,7 +231,10 @@ def squared_error_sums(
     start: int,
     stop: int,
 ) -> Floats:
-    """Squared error of the mean of the nearest rows, summed over rows ``start..stop``, for each changed subset."""
+    """Squared error when a row is predicted by the mean of its nearest rows, summed over rows ``start..stop``.
+
+    Returns one sum per changed subset.
+    """
     marks = scratch_marks(len(values))
     distances, nearest = np.empty(len(values)), np.empty(len(values), dtype=np.int32)
     anywhere = first_rows(len(values), k)

@@ -1,8 +1,8 @@
-"""The rows around each row in order of distance, sorted only where somebody looks.
+"""The rows around each row in order of distance, sorted only where needed.
 
-A full sort of every row would cost more than the search it serves. Distances are dealt into buckets of
-increasing distance in linear time; a bucket is sorted when a ball first ends inside it. The order does not
-depend on memberships, so every iteration and every restart of a noise model shares it.
+A full sort for every row would cost more than the search that uses it. Rows are put into buckets of increasing
+distance in linear time. A bucket is sorted when a ball first ends inside it. The order does not depend on memberships,
+so every iteration and every restart of a noise model shares it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 def deal_into_buckets(
     squared: Floats, order: NDArray[np.int32], starts: NDArray[np.int32], start: int, stop: int
 ) -> None:
-    """Fill ``order[i]`` with all other rows, bucket by bucket; bucket ``b`` begins at ``starts[i, b]``."""
+    """Fill ``order[i]`` with all other rows, bucket by bucket; bucket ``b`` starts at ``starts[i, b]``."""
     n = squared.shape[0]
     n_buckets = starts.shape[1] - 1
     bucket_of = np.empty(n, dtype=np.int32)
@@ -37,7 +37,7 @@ def deal_into_buckets(
             if other != i:
                 nearest = min(nearest, row[other])
                 total += row[other]
-        # Far rows share the last bucket, so that a few outliers do not squeeze all others into the first.
+        # Far rows share the last bucket, so that a few outliers do not push all other rows into the first.
         width = (3.0 * total / (n - 1) - nearest) / n_buckets
         scale = 1.0 / width if width > 0.0 else 0.0
         last = n_buckets - 1.0
@@ -87,7 +87,7 @@ def _ball(
         first, last = starts[b], starts[b + 1]
         if first == last:
             continue
-        # Four sums at a time: one chain of additions would wait for itself.
+        # Four separate sums: in a single one, each addition would wait for the one before.
         a0, a1, a2, a3 = 0.0, 0.0, 0.0, 0.0
         whole = last - (last - first) % 4
         for p in range(first, whole, 4):
@@ -127,7 +127,7 @@ def log_densities(
     stop: int,
     densities: Floats,
 ) -> int:
-    """Equation 15 for every row of the range and every class; returns the number of balls of radius zero."""
+    """Equation 15 for every row in the range and every class; returns the number of balls of radius zero."""
     n_zero = 0
     for i in range(start, stop):
         for s in range(weights.shape[0]):

@@ -1,4 +1,4 @@
-"""Projected overlaps of segments on lines, from inner products alone."""
+"""Projected overlaps of segments on lines, computed only from inner products."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 @numba.njit(cache=True, nogil=True)
 def _shared(first: float, second: float, span: float) -> float:
-    """Length shared by the interval from ``first`` to ``second`` and ``[0, span]``; 0 if apart."""
+    """Length shared by the interval from ``first`` to ``second`` and ``[0, span]``; 0 if they do not overlap."""
     low = min(first, second)
     high = max(first, second)
     return max(0.0, min(high, span) - max(low, 0.0))
@@ -22,7 +22,7 @@ def overlap_lengths(
     segments: NDArray[np.int64],
     out: NDArray[np.float64],
 ) -> None:
-    """Overlap of each segment on each line; ``products[c, p]`` is row p times the direction of line c."""
+    """Overlap of each segment on each line; ``products[c, p]`` is the product of row p and the direction of line c."""
     for c in range(lines.shape[0]):
         origin = products[c, lines[c, 0]]
         span = products[c, lines[c, 1]] - origin
@@ -44,9 +44,9 @@ def count_coherent(
     tolerance: float,
     floor: float,
 ) -> NDArray[np.int64]:
-    """For each segment, the lines on which it has no overlap.
+    """For each segment, the number of lines on which it has no overlap.
 
-    An overlap is none up to ``tolerance`` (a length), or up to ``floor`` (a product, the rounding error of
+    An overlap counts as none up to ``tolerance`` (a length), or up to ``floor`` (a product: the rounding error of
     the inner products, which matters on very short lines).
     """
     counts = np.zeros(segments.shape[0], dtype=np.int64)
@@ -71,7 +71,7 @@ def still_coherent(
     tolerance: float,
     floor: float,
 ) -> NDArray[np.int64]:
-    """Those of the segments ``alive`` that have no overlap on any line; a segment leaves at its first overlap."""
+    """The segments in ``alive`` that have no overlap on any line; a segment is dropped at its first overlap."""
     alive = alive.copy()
     n_alive = len(alive)
     for c in range(lines.shape[0]):
@@ -102,7 +102,7 @@ def _apart(
 ) -> bool:
     a, b = line[0], line[1]
     p, q = segment[0], segment[1]
-    # Grouped so that a row shared by segment and line lies exactly at an end of the line.
+    # Grouped so that a row shared by segment and line lies exactly at one end of the line.
     origin = gram[a, b] - gram[a, a]
     span = (gram[b, b] - gram[b, a]) - origin
     first = (gram[p, b] - gram[p, a]) - origin
@@ -119,15 +119,15 @@ def select_greedily(
     tolerance: float,
     floor: float,
 ) -> NDArray[np.bool_]:
-    """Take pairs in order, but none that overlaps, on either line, with a taken pair of the other kind."""
+    """Take pairs in order, but skip a pair that overlaps, on either line, with a taken pair of the other kind."""
     kept = np.zeros(len(pairs), dtype=np.bool_)
-    # One list a kind, so that a pair is held against the other kind alone.
+    # One list per kind, so that a pair is compared only with the other kind.
     taken = np.empty((2, len(pairs)), dtype=np.int64)
     n_taken = np.zeros(2, dtype=np.int64)
     for position in order:
         own = 1 if kind[position] else 0
         coherent = True
-        # The newest first: in order of length they are the likeliest to overlap.
+        # Newest first: in order of length these are the most likely to overlap.
         for k in range(n_taken[1 - own] - 1, -1, -1):
             other = taken[1 - own, k]
             if not (

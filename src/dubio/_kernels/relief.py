@@ -1,4 +1,4 @@
-"""Relief scores row by row: nearest rows by L1 distance, then differences to hits and to misses. No n x n array."""
+"""Relief scores, row by row: nearest rows by L1 distance, then differences to hits and to misses. No n x n array."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dubio._kernels.nearest import offer
 
 @numba.njit(cache=True, nogil=True)
 def _distances_from(X: Any, i: int, out: Any) -> None:
-    """L1 distance of row i to every row; ``inf`` to itself."""
+    """L1 distance from row i to every row; ``inf`` to itself."""
     n, d = X.shape
     for j in range(n):
         total = 0.0
@@ -24,7 +24,7 @@ def _distances_from(X: Any, i: int, out: Any) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
-    """``out[i]`` = the rows nearest to row i (L1), nearest first, of equal distances the lowest index."""
+    """``out[i]`` = the rows nearest to row i (L1), nearest first; ties go to the lowest index."""
     n = X.shape[0]
     k = out.shape[1]
     distances = np.empty(n)
@@ -39,10 +39,10 @@ def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out: Any) -> int:
-    """Add to ``out[r]``, for rows start:stop, the mean difference to misses less that to hits; returns rows used.
+    """Add to ``out[r]``, for rows start:stop, the mean difference to misses minus that to hits; returns rows used.
 
     A neighbour j of row i is a hit with weight ``q = p_i . p_j`` and a miss with weight ``1 - q``. A row whose
-    neighbours are all hits, or all misses, compares nothing and is left out.
+    neighbours are all hits, or all misses, gives no comparison and is left out.
     """
     d = X.shape[1]
     k = neighbors.shape[1]
@@ -62,7 +62,7 @@ def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out:
             continue
         used += 1
         for a in range(k):
-            # what one unit of difference to this neighbour adds
+            # how much one unit of difference to this neighbour adds
             gain = (1.0 - weight[a]) / misses - weight[a] / hits
             j = neighbors[i, a]
             for r in range(d):
@@ -72,7 +72,7 @@ def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out:
 
 @numba.njit(cache=True, nogil=True)
 def _add_differences(X: Any, i: int, rows: Any, filled: Any, own: int, priors: Any, out: Any) -> None:
-    """Add row i's differences to ``rows[c]``, the nearest of each class c: of misses by prior, less those of hits."""
+    """Add row i's differences to ``rows[c]``, the nearest rows of class c: misses by prior, minus hits."""
     for c in range(len(priors)):
         if filled[c] == 0:
             continue
@@ -86,7 +86,7 @@ def _add_differences(X: Any, i: int, rows: Any, filled: Any, own: int, priors: A
 
 @numba.njit(cache=True, nogil=True)
 def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int, out: Any) -> None:
-    """Add to ``out[r]``, for rows start:stop, ReliefF's differences: k nearest of each class, weighted by priors."""
+    """Add to ``out[r]``, for rows start:stop, ReliefF's differences: k nearest rows per class, weighted by priors."""
     n = X.shape[0]
     n_classes = len(priors)
     distances = np.empty(n)
@@ -105,7 +105,7 @@ def relieff_sums(X: Any, codes: Any, priors: Any, k: int, start: int, stop: int,
 
 @numba.njit(cache=True, nogil=True)
 def sort_rows_by_distance(X: Any, start: int, stop: int, out: Any) -> None:
-    """``out[i]`` = all other rows, nearest (L1) first, of equal distances the lowest index."""
+    """``out[i]`` = all other rows, nearest (L1) first; ties go to the lowest index."""
     n = X.shape[0]
     distances = np.empty(n)
     for i in range(start, stop):
@@ -119,7 +119,7 @@ def sort_rows_by_distance(X: Any, start: int, stop: int, out: Any) -> None:
 def relieff_sums_from_order(
     X: Any, order: Any, codes: Any, priors: Any, k: int, start: int, stop: int, out: Any
 ) -> None:
-    """As :func:`relieff_sums`, with all rows sorted by distance already: for many labellings of the same rows."""
+    """As :func:`relieff_sums`, for rows already sorted by distance: used for many labellings of the same rows."""
     n = X.shape[0]
     n_classes = len(priors)
     rows = np.empty((n_classes, k), dtype=np.int64)

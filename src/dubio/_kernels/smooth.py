@@ -1,4 +1,4 @@
-"""How well the neighbours along one order predict each row: squared errors of a moving mean that leaves the row out."""
+"""How well neighbours in one order predict each row: squared errors of a moving mean without the row itself."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
     """Sum of squared errors when row ``order[p]`` of T is predicted by the mean of rows ``order[p-half:p+half+1]``.
 
-    The row itself is left out and the window is cut at the ends. ``window`` is scratch space, one value a column.
+    The row itself is left out, and the window is shorter at the ends. ``window`` is scratch: one value per column.
     """
     n, width = T.shape
     window[:] = 0.0
@@ -37,7 +37,7 @@ def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
 
 @numba.njit(cache=True, nogil=True)
 def smooth_errors(T: Any, orders: Any, half: int, out: Any) -> None:
-    """``out[r]`` = error along ``orders[r]``, one order (a permutation of the rows) a feature."""
+    """``out[r]`` = error along ``orders[r]``, one order (a permutation of the rows) per feature."""
     window = np.empty(T.shape[1])
     for r in range(len(out)):
         out[r] = smooth_error(T, orders[r], half, window)
@@ -45,7 +45,7 @@ def smooth_errors(T: Any, orders: Any, half: int, out: Any) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def shuffled_smooth_errors(T: Any, half: int, rng: Any, out: Any) -> None:
-    """``out[b]`` = error along a random order, drawn anew for each b from the NumPy generator ``rng``."""
+    """``out[b]`` = error along a random order; a new one is drawn for each b from the NumPy generator ``rng``."""
     n = T.shape[0]
     window = np.empty(T.shape[1])
     order = np.arange(n)

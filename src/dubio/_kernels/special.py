@@ -9,7 +9,7 @@ import numba
 
 @numba.njit(cache=True, nogil=True)
 def digamma(x: float) -> float:
-    """The digamma function of ``x > 0``: recurrence up to 10, then the asymptotic series (to rounding)."""
+    """The digamma function of ``x > 0``: recurrence up to 10, then the asymptotic series, exact up to rounding."""
     shift = 0.0
     while x < 10.0:
         shift -= 1.0 / x

@@ -1,9 +1,9 @@
 """Run a serial, GIL-free kernel over chunks of work on a few threads.
 
-Kernels are compiled once, with ``nogil=True``, and given a range; they are never ``parallel=True``. So one
-compiled version serves one thread and many, nothing breaks under ``fork`` or when the caller is itself a
-thread, and results do not depend on the number of threads: the chunks are the same, and their partial
-results come back in order.
+Kernels are compiled once, with ``nogil=True``, and are given a range. They are never ``parallel=True``. So the same
+compiled version works for one thread and for many, and nothing breaks under ``fork`` or when the caller is itself a
+thread. Results do not depend on the number of threads: the chunks are always the same, and their partial results are
+returned in order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def default_threads() -> int:
-    """Threads a memory-bound kernel may use: numba's own limit, which joblib lowers inside its workers."""
+    """Number of threads a memory-bound kernel may use: numba's own limit, which joblib lowers inside its workers."""
     return int(numba.config.NUMBA_NUM_THREADS)
 
 

@@ -1,4 +1,4 @@
-"""Mutual information of one feature at a time: on a line, neighbours are found by sorting once."""
+"""Mutual information of one feature at a time. On a line, sorting once is enough to find neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 
 @numba.njit(cache=True, nogil=True)
 def _grow_interval(positions: Floats, member_weights: Floats, place: int, target: float) -> tuple[float, float]:
-    """Take the members around ``place`` nearest first until their weights reach ``target``: radius, weight."""
+    """Take members around ``place``, nearest first, until their weights reach ``target``; return radius and weight."""
     left, right = place - 1, place + 1
     here = positions[place]
     reached = 0.0
@@ -46,7 +46,7 @@ def univariate_information(
     start: int,
     stop: int,
 ) -> tuple[Floats, int]:
-    """The sum of `current_information` for each of ``features[start:stop]`` alone."""
+    """The sum of `current_information` for each single feature in ``features[start:stop]``."""
     n_groups, n = weights.shape
     positions, member_weights = np.empty(n), np.empty(n)
     sums = np.zeros(stop - start)

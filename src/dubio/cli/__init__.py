@@ -9,7 +9,7 @@ _NEEDED = ("typer", "rich", "pandas", "pyarrow", "jinja2")
 
 
 def main() -> None:
-    """Entry point of the command; says in one line what to install if something is missing."""
+    """Entry point of the command. If a package is missing, one line says what to install."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         print(

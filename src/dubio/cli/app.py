@@ -1,4 +1,4 @@
-"""The commands and their options; each reads a table, asks one question and prints the answer."""
+"""The commands and their options. Each command answers one question about a table."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Combine(StrEnum):
 
 
 class Engine(StrEnum):
-    """How labels are doubted."""
+    """How the audit finds wrong labels."""
 
     pooled = "pooled"
     confident = "confident"
@@ -41,28 +41,36 @@ class Engine(StrEnum):
 
 
 Table = Annotated[
-    str, typer.Argument(metavar="TABLE", help="CSV, TSV, Parquet or Feather; .csv.gz too; - for CSV on stdin.")
+    str,
+    typer.Argument(
+        metavar="TABLE", help="CSV (also .csv.gz), TSV, Parquet or Feather file; - reads CSV from standard input."
+    ),
 ]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")
 ]
 Unlabelled = Annotated[
     list[str] | None,
-    typer.Option("--unlabelled", metavar="VALUE", help="A value of the target that means: no label. May be repeated."),
+    typer.Option("--unlabelled", metavar="VALUE", help="Target value that means 'no label'. May be repeated."),
 ]
 Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
 Nominal = Annotated[
     list[str] | None,
     typer.Option("--nominal", metavar="A,B", help="Columns of categories, even if they look like numbers."),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Same seed, same answer.")]
-Jobs = Annotated[int | None, typer.Option("--jobs", "-j", help="Threads; the answer does not depend on it.")]
+Seed = Annotated[
+    int, typer.Option("--seed", min=0, help="Seed of random numbers: the same seed gives the same answer.")
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option("--jobs", "-j", help="Number of threads, or -1 for all processors. The answer does not depend on it."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Top = Annotated[
-    int, typer.Option("--top", min=1, metavar="N", help="Rows of the printed table (CSV and JSON have all).")
+    int, typer.Option("--top", min=1, metavar="N", help="Number of rows to print; CSV and JSON have all rows.")
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No notes on standard error.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
@@ -97,10 +105,12 @@ def rank(
     ] = Combine.average,
     pairs: Annotated[
         str | None,
-        typer.Option("--pairs", metavar="FILE", help="Pairs of rows: row, row, must or cannot (rows from 0)."),
+        typer.Option(
+            "--pairs", metavar="FILE", help="File of row pairs: row, row, must or cannot. The first row is 0."
+        ),
     ] = None,
     regression: Annotated[
-        bool, typer.Option("--regression", help="The target is a number (detected by default).")
+        bool, typer.Option("--regression", help="The target is a number (by default, this is detected).")
     ] = False,
     classes: Annotated[
         bool, typer.Option("--classes", help="The target is a class, even if it looks like a number.")
@@ -110,32 +120,43 @@ def rank(
     nominal: Nominal = None,
     method: Annotated[str, typer.Option("--method", "-m", help="auto, or a name from `dubio methods`.")] = "auto",
     keep: Annotated[
-        str, typer.Option("--keep", "-k", metavar="N|auto", help="How many features: a number, a share (30%), or auto.")
+        str,
+        typer.Option(
+            "--keep", "-k", metavar="N|auto", help="How many features to keep: a number, a share (30%), or auto."
+        ),
     ] = "auto",
-    alpha: Annotated[float, typer.Option("--alpha", help="Share of false discoveries that auto allows.")] = 0.05,
+    alpha: Annotated[float, typer.Option("--alpha", help="Share of false discoveries that --keep auto allows.")] = 0.05,
     redundancy: Annotated[
         float | None,
-        typer.Option("--redundancy", help="Move down features that resemble better ones: a weight, such as 1."),
+        typer.Option(
+            "--redundancy", help="Move down features that resemble better ones. Give a weight, for example 1."
+        ),
     ] = None,
     draws: Annotated[
         int | None,
         typer.Option(
-            "--stability", metavar="DRAWS", min=0, help="Resamples that say how sure the ranks are; 0 for none."
+            "--stability",
+            metavar="DRAWS",
+            min=0,
+            help="Number of resamples, to show how far the ranks move; 0 for none.",
         ),
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     report: Annotated[
-        str | None, typer.Option("--report", metavar="OUT.html", help="Write a report to look at.")
+        str | None, typer.Option("--report", metavar="OUT.html", help="Write a report (a web page).")
     ] = None,
     save_table: Annotated[
-        str | None, typer.Option("--save-table", metavar="OUT.csv", help="Write the table with only the kept columns.")
+        str | None,
+        typer.Option(
+            "--save-table", metavar="OUT.csv", help="Write a table with only the kept columns and the target."
+        ),
     ] = None,
     stream: Annotated[
         bool | None,
         typer.Option(
             "--stream/--no-stream",
-            help="Read the table once, a batch of rows at a time; by default for folders and from 1 GB on.",
+            help="Read the table once, in batches of rows. Default for folders and for tables of 1 GB or more.",
             show_default=False,
         ),
     ] = None,
@@ -147,8 +168,8 @@ def rank(
 ) -> None:
     """Rank the columns of a table and say which to keep.
 
-    The target may be a class or a number, some of them missing; class probabilities; the votes of several
-    annotators; pairs of rows; or nothing at all. The method and the number of features follow from it by default.
+    You can give classes or numbers (some may be missing), class probabilities, the votes of several annotators,
+    pairs of rows, or no target at all. By default, dubio chooses the method and the number of features from this.
 
     \b
     Examples:
@@ -203,7 +224,7 @@ def audit(
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="How labels are doubted.")] = Engine.pooled,
+    engine: Annotated[Engine, typer.Option("--engine", help="How wrong labels are found.")] = Engine.pooled,
     every_row: Annotated[bool, typer.Option("--all", help="List every row, not only the doubtful ones.")] = False,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -215,8 +236,9 @@ def audit(
 ) -> None:
     """List the labels that look wrong, the most suspicious first.
 
-    Experts judge each row without having seen it. Rows are counted from 0 under the header. Look at a row before you
-    change its label: a rare kind of row is doubted too.
+    Each label is judged by experts: classifiers that did not see this row when they were trained. Row 0 is the first
+    row under the header. Look at a row before you change its label: an unusual row may look wrong although its label
+    is right.
 
     \b
     Examples:
@@ -269,7 +291,7 @@ def demo(
     jobs: Jobs = None,
     debug: Debug = False,
 ) -> None:
-    """Show it at work: a table with doubtful labels, the ranking, and the report."""
+    """Rank an example table with doubtful labels and write its report."""
     from dubio.demo import show
 
     show(report, seed=seed, jobs=jobs)
@@ -313,7 +335,7 @@ def _wishes(**options: Any) -> Any:
 
 
 def _names(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Names separated by commas; a comma in a name is written twice."""
+    """Names separated by commas. A comma inside a name is written twice."""
     names: list[str] = []
     for value in values:
         parts = value.replace(",,", "\0").split(",")

@@ -41,7 +41,7 @@ def audit_table(
     top: int,
     quiet: bool,
 ) -> None:
-    """Read, doubt, and print the suspicious labels."""
+    """Read the table, audit its labels, and print the doubtful ones."""
     with step(f"reading {path}"):
         frame, separator = read_parted_table(path)
     question = ask(frame, wishes, path, separator)
@@ -59,8 +59,8 @@ def audit_table(
         )
     if problem.n_missing:
         were = "was" if problem.n_missing == 1 else "were"
-        notes.append(f"{counted(problem.n_missing, 'missing value')} of the table {were} filled with column medians.")
-    with step("doubting the labels"), notes_from_warnings(notes):
+        notes.append(f"{counted(problem.n_missing, 'missing value')} in the table {were} filled with column medians.")
+    with step("auditing the labels"), notes_from_warnings(notes):
         found = audit_problem(problem.filled, engine, random_state=seed, n_jobs=jobs)
     rows = _rows(found, every_row)
     by_class = records(found.classes_frame().reset_index())

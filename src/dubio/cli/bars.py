@@ -1,4 +1,4 @@
-"""Progress bars on standard error, for people only: nothing is shown when it goes to a file."""
+"""Progress bars on standard error. They are shown only on a terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dubio.progress import listening
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Show a step with its time, and how much of it is done where the work says so (``dubio/progress.py``)."""
+    """Show a step and its time, and how much of it is done if the work reports that (``dubio/progress.py``)."""
     if not sys.stderr.isatty():
         yield
         return

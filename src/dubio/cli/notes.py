@@ -1,4 +1,4 @@
-"""Notes to the person: what the library warns of, collected, and told at the end."""
+"""Notes for the user: the warnings of the library, collected and printed at the end."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
 
 @contextlib.contextmanager
 def notes_from_warnings(notes: list[str]) -> Iterator[None]:
-    """Collect the library's warnings as plain notes, each once."""
+    """Collect the library's warnings as notes. Each note appears once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             yield
         finally:
             for warning in caught:
-                # what the libraries below us warn each other of is no news for a person
+                # warnings of the libraries that we use are not meant for this user
                 if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
                     text = one_line(warning.message)
                     if text not in notes:
@@ -31,7 +31,7 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
 
 
 def tell(notes: list[str], quiet: bool) -> None:
-    """Notes on standard error, a line each."""
+    """Print the notes on standard error, one per line."""
     if not quiet:
         for note in notes:
             sys.stderr.write(f"dubio: {visible(note)}\n")

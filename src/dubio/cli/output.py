@@ -1,4 +1,4 @@
-"""What goes to standard output: tables for people, CSV and JSON for programs, the same bytes for the same seed."""
+"""What goes to standard output: tables for people, CSV and JSON for programs. The same seed gives the same bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """A value JSON and CSV can hold: NumPy scalars as Python's, what is not finite as None."""
+    """A value that JSON and CSV can hold: NumPy scalars become Python scalars, NaN and infinity become None."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
@@ -29,12 +29,12 @@ def records(frame: Any) -> list[dict[str, Any]]:
 
 
 def as_json(content: dict[str, Any]) -> str:
-    """Indented JSON, keys in the order given."""
+    """Indented JSON, with the keys in the given order."""
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """CSV with a header; None is empty, numbers are written in full."""
+    """CSV with a header. None becomes an empty cell; numbers are written with all digits."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if rows:
@@ -44,7 +44,7 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> str:
 
 
 def print_text(content: str) -> None:
-    """Write to standard output as UTF-8, whatever the locale."""
+    """Write to standard output as UTF-8, in any locale."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(content)
@@ -57,7 +57,7 @@ def print_text(content: str) -> None:
 def print_table(
     title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = ""
 ) -> None:
-    """A neat table; ``columns`` holds a name and "left" or "right" for each."""
+    """Print a table. ``columns`` gives the name of each column and its side, "left" or "right"."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -78,12 +78,12 @@ def print_table(
 
 
 def visible(text: object) -> str:
-    """Control characters shown, not obeyed."""
+    """The text with control characters written out, so that a terminal does not obey them."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in str(text))
 
 
 def _width(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> int:
-    """Room for every cell on one line: what is piped should not be folded."""
+    """Width at which no cell is folded: a pipe should get each row on one line."""
     widths = [
         max([len(name), *(len(visible(_cell(row[c]))) for row in rows)]) + 3 for c, (name, _) in enumerate(columns)
     ]

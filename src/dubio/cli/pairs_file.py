@@ -16,16 +16,16 @@ _CANNOT = {"cannot", "cannot_link", "cannot-link", "different", "-1", "-1.0", "0
 
 
 def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Must-links and cannot-links of a table with three columns: row, row, kind.
+    """Must-links and cannot-links from a file with three columns: row, row, kind.
 
-    Rows are counted from 0, the row under the header of the table being row 0. A kind is "must" or "cannot" (or 1 and
-    -1, same and different).
+    Row 0 is the first row under the header of the table. The kind is "must" or "cannot" (or 1 and -1, or same and
+    different).
     """
     frame = _with_header(read_table(path))
     if len(frame.columns) != 3:
         raise UserError(
-            f"--pairs: {quoted(path)} has {counted(len(frame.columns), 'column')}: give three columns, row number, "
-            "row number, and must or cannot, with a header or without."
+            f"--pairs: {quoted(path)} has {counted(len(frame.columns), 'column')}: give three columns (row number, row "
+            "number, must or cannot), with or without a header."
         )
     first, second, kind = (frame[name] for name in frame.columns)
     rows = np.column_stack([_row_numbers(column, path, n_rows) for column in (first, second)])
@@ -47,7 +47,7 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _with_header(frame: Any) -> Any:
-    """The same, the first line being a pair as well if it reads like one: row numbers, and must or cannot."""
+    """The same frame. If its first line reads like a pair, and not like a header, that line becomes a pair too."""
     import pandas as pd
 
     names = [str(name).strip() for name in frame.columns]
@@ -60,7 +60,9 @@ def _with_header(frame: Any) -> Any:
 
 def _row_numbers(column: Any, path: str, n_rows: int) -> NDArray[np.int64]:
     if column.dtype.kind not in "iu":
-        raise UserError(f"--pairs: column {quoted(column.name)} of {quoted(path)} must hold whole row numbers, from 0.")
+        raise UserError(
+            f"--pairs: column {quoted(column.name)} of {quoted(path)} must hold row numbers: whole numbers from 0."
+        )
     numbers = column.to_numpy(dtype=np.int64)
     bad = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
     if len(bad):

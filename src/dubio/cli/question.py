@@ -1,4 +1,4 @@
-"""From a table and what was said about its columns to the question: which features, which target."""
+"""From a table and the options about its columns to the question: which features, which target?"""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from dubio.supervision import soft_labels
 from dubio.tables.decimal_commas import read_decimal_commas
 from dubio.tables.files import MISSING, require_columns, table_format
 
-#: A text column with more values than this is a name or free text, not a kind of thing.
+#: A text column with more different values than this holds names or free text, not categories.
 MAX_CATEGORIES = 20
-#: What to do with numbers where only classes will do.
+#: The remedy if the target of an audit is numeric.
 NEEDS_CLASSES = (
     "an audit needs one class per row, so name the column with the class, or turn the numbers into a few classes first "
-    "(low, high)"
+    "(for example low, high)"
 )
 _COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What was said about the columns on the command line."""
+    """What the command line says about the columns."""
 
     target: str | None = None
     soft: tuple[str, ...] = ()
@@ -46,13 +46,13 @@ class Wishes:
 
     @property
     def is_supervised(self) -> bool:
-        """Whether anything at all is said of the target."""
+        """Whether the command line says anything about the target."""
         return bool(self.target or self.soft or self.annotators or self.pairs)
 
 
 @dataclass(frozen=True)
 class Question:
-    """Features as numbers, the target as a selector takes it, the code that makes both, the table they are from."""
+    """Features as numbers, the target as a selector takes it, the code that makes both, and the table they are from."""
 
     features: Any
     sources: list[str]
@@ -76,7 +76,7 @@ class Question:
 
     @property
     def fit_arguments(self) -> dict[str, Any]:
-        """Pairs, where there are any."""
+        """The pairs, if there are any."""
         if self.must_link is None:
             return {}
         return {"must_link": self.must_link, "cannot_link": self.cannot_link}
@@ -85,7 +85,7 @@ class Question:
 def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question:
     """Check the wishes against the table, and separate features from the target.
 
-    ``separator`` is that of the columns in the file: where that is no comma, a comma may be a decimal one.
+    ``separator`` separates the columns in the file. If it is not a comma, numbers may have decimal commas.
     """
     _check_wishes(frame, wishes)
     notes: list[str] = []
@@ -97,7 +97,7 @@ def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators) if name]
     apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
     if not wishes.is_supervised:
-        notes.append("no --target is given: features are ranked by the structure of the table alone.")
+        notes.append("there is no --target: features are ranked only by the structure of the table.")
     features, sources = _features(frame, apart, wishes, notes, code)
     must = cannot = None
     if wishes.pairs:
@@ -110,7 +110,7 @@ def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question
 
 
 def _as_written(wishes: Wishes) -> tuple[str, ...]:
-    """Columns of names, whatever they look like; an audit is to see that its target holds numbers."""
+    """Columns of names, even if they look like numbers. Not the target of an audit: numbers there are reported."""
     is_class = wishes.target and wishes.kind == "classes" and not wishes.only_classes
     return (*wishes.nominal, *wishes.annotators, *([wishes.target] if is_class and wishes.target else []))
 
@@ -134,14 +134,14 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         if value
     ]
     if len(given) > 1:
-        raise UserError(f"{' and '.join(given)} both say what the target is: give one of them.")
+        raise UserError(f"{' and '.join(given)} both say what the target is: give only one of them.")
     if wishes.confidence and not wishes.target:
-        raise UserError("--confidence says how sure the class in --target is: give both.")
+        raise UserError("--confidence says how sure the class in --target is: give --target too.")
     if wishes.normalize and not wishes.soft:
-        raise UserError("--normalize divides the rows of the --soft columns by their sums: give both.")
+        raise UserError("--normalize divides each row of the --soft columns by its sum: give --soft too.")
     if len(wishes.soft) == 1:
         raise UserError(
-            f"--soft needs one probability column for each class, at least two; only {quoted(wishes.soft[0])} is given."
+            f"--soft needs one probability column per class, at least two, but it names only {quoted(wishes.soft[0])}."
         )
 
 
@@ -181,14 +181,14 @@ def _target(
     known = column.dropna().unique()
     if len(known) == 1:
         raise UserError(
-            f"target {quoted(wishes.target)} has only one value, {quoted(known[0])}: nothing to tell apart."
+            f"target {quoted(wishes.target)} has only one value, {quoted(known[0])}: it needs at least two different ones."
         )
     missing_label: Any = "auto"
     if kind != "numbers" and _is_number(column) and -1 in known:
-        missing_label = None  # what is unlabelled is empty in a file, or named by --unlabelled
+        missing_label = None  # in a file, an unlabelled cell is empty or named by --unlabelled
         if 2 < len(known) <= MAX_CATEGORIES:
             notes.append(
-                f"-1 is read as a class ({counted(int((column == -1).sum()), 'row')}). If it means no label, say "
+                f"-1 is read as a class ({counted(int((column == -1).sum()), 'row')}). If it means no label, add "
                 "--unlabelled -1."
             )
     if wishes.confidence:
@@ -200,7 +200,7 @@ def _target(
 
 
 def _hide(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
-    """Cells that read as one of the marks become missing."""
+    """Make the cells that hold one of the marks missing."""
     if not marks:
         return values
     words = values.astype(str)
@@ -228,19 +228,19 @@ def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
     whole = _is_number(column) and bool((known == np.floor(known.astype(np.float64))).all())
     if _is_number(column) and not whole and wishes.kind != "classes":
         return
-    what, todo = "an identifier", "give the column to explain"
+    what, todo = "an identifier", "give the column to predict"
     if _is_number(column) and wishes.only_classes:
         what, todo = "an identifier or a number to predict", NEEDS_CLASSES
     elif _is_number(column):
-        todo += "; if it is a number to predict, add --regression"
+        todo += "; if this is a number to predict, add --regression"
     raise UserError(
         f"target {quoted(name)} has a different value in each of its {counted(len(known), 'row')}, so it looks like "
         f"{what}: {todo}."
     )
 
 
-def _refuse_mixed(column: Any, name: str) -> None:
-    """A column of numbers with some text in it is a mistake to report, wherever it stands."""
+def _refuse_mixed(column: Any, name: str, other_remedy: str = "") -> None:
+    """Report a column of numbers with some text in it as a mistake, in the target or in a feature."""
     import pandas as pd
 
     known = column.dropna()
@@ -254,8 +254,8 @@ def _refuse_mixed(column: Any, name: str) -> None:
         position = int(column.index.get_loc(first)) + 1
         raise UserError(
             f"column {quoted(name)} mixes numbers ({counted(numbers, 'cell')}) with text ({counted(texts, 'cell')}, "
-            f"first {quoted(known[first])} in row {position} under the header): correct or empty these cells, or say "
-            "--nominal or --ignore."
+            f"first {quoted(known[first])} in row {position} under the header): correct or empty these "
+            f"cells{other_remedy}."
         )
 
 
@@ -287,35 +287,35 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
             continue
         elif _is_number(column):
             if counts_rows(column, name):
-                notes.append(f"column {quoted(name)} only numbers the rows and was left out.")
+                notes.append(f"column {quoted(name)} was left out: it only counts the rows.")
                 dropped.append(name)
         elif _is_text(column) and not wishes.is_supervised:
-            # the yes/no features of one column determine each other: without a target they would always stand out
-            take_in = f"--nominal {shlex.quote(name)}"
-            notes.append(f"column {quoted(name)} is text and was left out, as there is no target ({take_in}).")
+            # the yes/no features of one column determine each other, so they would always stand out without a target
+            take_in = f"--nominal {shlex.quote(name)} includes it"
+            notes.append(f"column {quoted(name)} was left out: it is text, and there is no target ({take_in}).")
             dropped.append(name)
         elif _is_text(column):
-            _refuse_mixed(column, name)
+            _refuse_mixed(column, name, ", or add --nominal or --ignore")
             distinct = column.nunique()
             if distinct == 0 or distinct > MAX_CATEGORIES:
-                what = "is empty" if distinct == 0 else f"is text with {distinct} different values"
-                take_in = f"--nominal {shlex.quote(name)} takes it in"
-                notes.append(f"column {quoted(name)} {what} and was left out ({take_in}).")
+                what = "it is empty" if distinct == 0 else f"it is text with {distinct} different values"
+                take_in = f"--nominal {shlex.quote(name)} includes it"
+                notes.append(f"column {quoted(name)} was left out: {what} ({take_in}).")
                 dropped.append(name)
             else:
                 nominal.append(name)
         else:
-            notes.append(f"column {quoted(name)} holds {column.dtype} values, not numbers, and was left out.")
+            notes.append(f"column {quoted(name)} was left out: it holds {column.dtype} values, not numbers.")
             dropped.append(name)
     table = frame.drop(columns=dropped)
     if not len(table.columns):
-        raise UserError(f"no feature is left beside {listing(dropped)}: the table needs at least one more column.")
+        raise UserError(f"no feature is left besides {listing(dropped)}: the table needs at least one more column.")
     code.append(f"X = table.drop(columns={dropped!r})" if dropped else "X = table")
     sources = [name for name in table.columns if name not in nominal]
     if nominal:
         before = set(table.columns)
         pieces = {name: pd.get_dummies(table[[name]], columns=[name], prefix_sep="=") for name in nominal}
-        # of two values the second says it all, unless some are missing
+        # of two values, one yes/no feature is enough, unless cells are missing
         twofold = [name for name in nominal if pieces[name].shape[1] == 2 and not table[name].isna().any()]
         spare = [pieces[name].columns[0] for name in twofold]
         sources += [name for name in nominal for _ in range(pieces[name].shape[1] - (name in twofold))]
@@ -324,7 +324,7 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
         twins = table.columns[table.columns.duplicated()].tolist()
         if twins:
             raise UserError(
-                f"the values of a text column give a feature {quoted(twins[0])}, and the table already has a column of "
+                f"a value of a text column makes the feature {quoted(twins[0])}, but the table already has a column with "
                 "that name: rename one of them."
             )
         table = table.drop(columns=spare)
@@ -355,12 +355,12 @@ def _refuse_infinite(table: Any) -> None:
 
 
 def is_counter(name: str) -> bool:
-    """Whether a column is without a name or called something like "id"."""
+    """Whether a column has no name, or a name such as "id"."""
     return name.startswith("unnamed_") or name.casefold() in _COUNTERS
 
 
 def counts_rows(column: Any, name: str) -> bool:
-    """0, 1, 2, ... or 1, 2, 3, ..., in a column of such a name."""
+    """Whether a column with such a name holds 0, 1, 2, ... or 1, 2, 3, ..."""
     if not is_counter(name) or column.isna().any() or len(column) < 3:
         return False
     return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())

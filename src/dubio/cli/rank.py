@@ -1,4 +1,4 @@
-"""``dubio rank``: from file to answer."""
+"""``dubio rank``: from a file to the ranking."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dubio.whole_files import write_whole
 
 @dataclass(frozen=True)
 class RankOptions:
-    """Everything about a ranking that is not about the columns."""
+    """All options of a ranking, except those about the columns."""
 
     method: str = "auto"
     keep: Any = "auto"
@@ -44,7 +44,7 @@ class RankOptions:
 
 
 def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
-    """Read, rank, and write what was asked for."""
+    """Read the table, rank its features, and write the results."""
     for place in (options.report, options.save_table):
         _require_place(place, path)
     if options.save_table:
@@ -83,21 +83,21 @@ def _selector(question: Question, options: RankOptions) -> Any:
 
 
 def _usual_draws(selector: Any, problem: Problem) -> int:
-    """Fewer resamples of larger tables."""
+    """The default number of resamples: fewer for larger tables."""
     cells = problem.n_rows * problem.n_features
-    if hasattr(selector.selector_, "subsets_"):  # a search costs the square of that
+    if hasattr(selector.selector_, "subsets_"):  # the cost of a search grows with the square of the cells
         return 20 if cells <= 3_000 else 10 if cells <= 15_000 else 5
     return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
 
 
 def _stability(selector: Any, problem: Problem, options: RankOptions, draws: int) -> Any:
-    """How far ranks move, and how often each feature is kept, when the same is asked of other rows."""
+    """How far the ranks move, and how often each feature is kept, on resampled rows."""
     if draws < 2:
         raise UserError("--stability needs at least 2 resamples, or 0 for none.")
     with (
-        step("how sure"),
+        step("resampling"),
         notes_from_warnings([]),
-        joblib.parallel_config(backend="threading"),  # processes would start slowly and outlive Ctrl-C
+        joblib.parallel_config(backend="threading"),  # processes start slowly and would outlive Ctrl-C
     ):
         return problem_stability(
             clone(selector).set_params(n_jobs=1),
@@ -124,7 +124,7 @@ def _write_report(
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
         try:
-            with step("doubting the labels"), notes_from_warnings(notes):
+            with step("auditing the labels"), notes_from_warnings(notes):
                 audit = audit_problem(filled, "pooled", random_state=options.seed, n_jobs=options.jobs)
         except InputError as error:
             notes.append(f"the labels were not audited: {in_command_words(error)}")
@@ -244,12 +244,12 @@ def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top:
 
 
 def _what_is_kept(rows: list[dict[str, Any]]) -> str:
-    """The names, where the ranks do not tell them: tests of each feature and a search of subsets may disagree."""
+    """The names of the kept features, if they are not the first ones: tests and ranks may disagree."""
     kept = [row["kept"] for row in rows]
     if all(kept[: sum(map(bool, kept))]):
         return ""
     names = listing([row["feature"] for row in rows if row["kept"]], 30)
-    return f" Kept: {names}. Tests of each feature decide what is kept; the rank comes from another criterion."
+    return f" Kept: {names}. A test of each feature decides what is kept; the rank comes from another criterion."
 
 
 def _shown(name: str, value: Any) -> Any:
@@ -257,11 +257,11 @@ def _shown(name: str, value: Any) -> Any:
 
 
 def _require_place(path: str | None, table: str) -> None:
-    """Say before the work, not after it, that a file cannot be written."""
+    """Report a file that cannot be written before the work starts, not after it."""
     if path is None:
         return
     if Path(path).exists() and Path(table).exists() and Path(path).samefile(table):
-        raise UserError(f"{quoted(path)} is the table itself, and would be overwritten: give another name.")
+        raise UserError(f"{quoted(path)} is the table itself and would be overwritten: give another name.")
     folder = Path(path).parent
     if Path(path).is_dir():
         raise UserError(f"{quoted(path)} is a folder: give the name of a file.")

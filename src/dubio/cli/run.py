@@ -1,4 +1,4 @@
-"""Run the command so that whatever goes wrong is one clear line, a non-zero exit and nothing half-written."""
+"""Run the command. Every error gives one clear line and a non-zero exit code, and leaves no half-written file."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dubio.cli.wording import UserError, in_command_words, one_line
 from dubio.errors import InputError
 from dubio.whole_files import remove_unfinished
 
-#: Commands that have nothing to tidy up when they are interrupted.
+#: Commands with nothing to clean up when they are interrupted.
 _SUDDEN = ("rank", "audit", "methods", "demo")
-#: Exit codes: a mistake in the file or the options; a fault of ours; interrupted.
+#: Exit codes: a mistake in the file or the options, a fault in dubio, and an interrupt.
 BAD_INPUT, FAULT, INTERRUPTED = 2, 1, 130
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run ``dubio`` with these arguments (those of the process by default) and return the exit code."""
+    """Run ``dubio`` with these arguments (by default those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
     debug = "--debug" in words
     if debug:
@@ -32,7 +32,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         _say("interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe (head, less) has seen enough
+    except BrokenPipeError:  # the reader of a pipe (head, less) stopped reading
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAULT
@@ -70,10 +70,10 @@ def _call(words: list[str]) -> int:
     except typer.Abort as stop:
         raise KeyboardInterrupt from stop
     except Exception as error:
-        message = getattr(error, "format_message", None)  # usage errors, of click or of typer's own copy of it
+        message = getattr(error, "format_message", None)  # usage errors of click, or of typer's own copy of click
         if message is None:
             raise
-        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help of the command, in many lines
+        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help of the command, which has many lines
             sys.stderr.write(f"{message().rstrip()}\n")
             return BAD_INPUT
         context = getattr(error, "ctx", None)
@@ -84,9 +84,9 @@ def _call(words: list[str]) -> int:
 
 @contextlib.contextmanager
 def _leave_on_interrupt() -> Iterator[None]:
-    """Ctrl-C ends the process at once, also in the middle of compiled code that Python cannot interrupt.
+    """Ctrl-C ends the process at once, even inside compiled code that Python cannot interrupt.
 
-    The signal is written to a socket by the C handler, and a thread of ours waits at its other end.
+    The C signal handler writes the signal to a socket, and a thread waits at the other end of it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -102,7 +102,7 @@ def _leave_on_interrupt() -> Iterator[None]:
                     _say("interrupted.")
                     os._exit(INTERRUPTED)
 
-    handler = signal.signal(signal.SIGINT, lambda *_: None)  # the thread does what is to be done
+    handler = signal.signal(signal.SIGINT, lambda *_: None)  # the thread does the work
     before = signal.set_wakeup_fd(there.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=wait, daemon=True).start()
     try:
@@ -114,7 +114,7 @@ def _leave_on_interrupt() -> Iterator[None]:
 
 
 def _say(message: str) -> None:
-    """One line on standard error; control characters are shown, not obeyed."""
+    """Print one line on standard error, with control characters written out."""
     clean = "".join(c if c.isprintable() else repr(c)[1:-1] for c in message)
     show_cursor = "\x1b[?25h\r\x1b[K" if sys.stderr.isatty() else ""  # a progress bar may have hidden it
     sys.stderr.write(f"{show_cursor}dubio: {clean}\n")

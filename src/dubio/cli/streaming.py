@@ -1,4 +1,4 @@
-"""``dubio rank`` of tables too large for memory, read once, a batch of rows at a time."""
+"""``dubio rank`` for tables too large for memory: they are read once, in batches of rows."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from dubio.scale import rank_stream
 from dubio.scale.sources import Piece, is_number, open_source
 from dubio.scale.stream import streamed_methods
 
-#: Bytes of a table, as numbers in memory, from which it is streamed unless told otherwise.
+#: Tables that need at least so many bytes in memory are streamed by default.
 LARGE = 2**30
-#: Distinct numbers among the first rows of a target up to which they are taken for classes.
+#: A target with at most so many different numbers in its first rows is taken for classes.
 _FEW = 20
 _FIRST_ROWS = 65_536
 
 
 def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
-    """Whether the table is a folder, or large and asked a question that one pass over its rows can answer."""
+    """Whether the table is a folder, or is large and one pass over its rows answers the question."""
     if Path(path).is_dir():
         return True
     if not Path(path).is_file() or _what_needs_the_table(wishes, options):
         return False
     try:
         pieces = open_source(path)
-    except (ValueError, ImportError):  # a kind of file that is not streamed, or a broken one: told in the usual way
+    except (ValueError, ImportError):  # not a file for streams, or a broken one: loading it reports the error
         return False
     types, n_rows = pieces[0].types, pieces[0].n_rows
     size = Path(path).stat().st_size if n_rows is None else 8 * n_rows * len(types)
@@ -43,7 +43,7 @@ def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
 
 
 def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
-    """Whether the target has a few values, as far as its first rows tell; anything else is told of when loaded."""
+    """Whether the first rows of the target hold only a few values. Other targets are checked when loaded."""
     import pyarrow as pa
 
     assert wishes.target is not None
@@ -59,7 +59,7 @@ def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
 
 
 def _first_rows(piece: Piece, names: list[str]) -> Any:
-    """Some rows of a file, as a frame."""
+    """The first rows of a file, as a frame."""
     import pandas as pd
 
     batch = next(iter(piece.read(names, _FIRST_ROWS)), None)
@@ -67,34 +67,38 @@ def _first_rows(piece: Piece, names: list[str]) -> Any:
 
 
 def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
-    """Columns to leave out, as they are when a table is loaded: text, and numbers of rows."""
+    """Columns that are left out also when a table is loaded: text, and columns that count the rows."""
     names = [name for name in piece.types if name not in apart]
     text = [name for name in names if not is_number(piece.types[name])]
     if text:
-        notes.append(f"{counted(len(text), 'column')} without numbers left out: {listing(text)}.")
+        notes.append(f"{counted(len(text), 'column')} without numbers {_were(text)} left out: {listing(text)}.")
     suspects = [name for name in names if name not in text and is_counter(name or "unnamed_")]
     some = _first_rows(piece, suspects) if suspects else {}
     counters = [name for name in suspects if counts_rows(some[name], name or "unnamed_")]
     if counters:
-        notes.append(f"columns that only number the rows were left out: {listing(counters)}.")
+        count = "counts" if len(counters) == 1 else "count"
+        notes.append(
+            f"{counted(len(counters), 'column')} that only {count} the rows {_were(counters)} left out: "
+            f"{listing(counters)}."
+        )
     return text + counters
 
 
 def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: bool = True) -> None:
-    """Rank by one pass over the rows, with one of the methods that need no more."""
+    """Rank with one pass over the rows, by a method that needs only one pass."""
     reason = _what_needs_the_table(wishes, options, "--stream" if asked else _what(path))
     if reason:
         raise UserError(reason)
     notes = []
     exclude = list(wishes.ignore)
     if not asked:
-        notes.append(f"{_what(path)} is read once, a batch of rows at a time.")
+        notes.append(f"{_what(path)} is read once, in batches of rows.")
         exclude += _not_features(open_source(path)[0], {wishes.target, *wishes.soft, *exclude}, notes)
     keep = None if options.keep == "auto" else options.keep
     if keep is None:
         notes.append(
-            "which features stand out can only be told from the whole table, so half of them are kept (--keep N sets "
-            "the number)."
+            "half of the features are kept, because only a test on the whole table can tell which features stand out "
+            "(--keep N sets the number)."
         )
     try:
         with step(f"reading {path}"):
@@ -105,7 +109,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
                 method="weighted_laplacian" if options.method == "auto" else options.method,
                 exclude=exclude,
                 n_features_to_select=keep,
-                missing_label=None,  # what is unlabelled is empty in a file
+                missing_label=None,  # in a file, an unlabelled cell is empty
             )
     except InputError as error:
         if asked or Path(path).is_dir():
@@ -113,7 +117,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
         raise InputError(
             error.argument,
             error.found,
-            "--no-stream loads the table, if it fits in memory, and fills missing cells",
+            "if the table fits in memory, --no-stream loads it and fills missing cells",
         ) from error
     rows = records(ranking.to_frame())
     if options.output == "csv":
@@ -131,10 +135,14 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
         }
         print_text(as_json(content))
     else:
-        print_ranking(
-            wishes.target or ", ".join(wishes.soft), rows, f"{ranking.method}: {ranking.reason}.", options.top
-        )
+        kept = sum(bool(row["kept"]) for row in rows)
+        explanation = f"Method: {ranking.method}. Kept {kept} of {len(rows)}: {ranking.reason}."
+        print_ranking(wishes.target or ", ".join(wishes.soft), rows, explanation, options.top)
     tell(notes, options.quiet)
+
+
+def _were(names: list[str]) -> str:
+    return "was" if len(names) == 1 else "were"
 
 
 def _what(path: str) -> str:
@@ -142,14 +150,14 @@ def _what(path: str) -> str:
 
 
 def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--stream") -> str | None:
-    """Why one pass over the rows does not answer the question; None if it does."""
+    """Why one pass over the rows cannot answer the question; None if it can."""
     if not (wishes.target or wishes.soft):
-        return f"{what} needs --target or --soft: without labels the whole table must be compared."
+        return f"{what} needs --target or --soft: without labels, the method needs the whole table."
     if wishes.target and wishes.soft:
-        return "--target and --soft both say what the target is: give one of them."
+        return "--target and --soft both say what the target is: give only one of them."
     if options.method != "auto" and options.method not in streamed_methods():
         able = ", ".join(streamed_methods())
-        return f"{what} goes with --method {able}; {options.method!r} needs the whole table."
+        return f"--method {options.method} needs the whole table: with {what}, use one of {able}."
     for option, given in (
         ("--report", options.report),
         ("--save-table", options.save_table),
@@ -164,5 +172,7 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--regression", wishes.kind == "numbers"),
     ):
         if given:
-            return f"{what} is read once and not kept: leave out {option}, or load one file."
+            return (
+                f"{option} cannot be used with {what}, because rows are read only once: leave it out, or load one file."
+            )
     return None

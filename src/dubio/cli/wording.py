@@ -1,7 +1,7 @@
-"""The library's findings in the words of the command line.
+"""The library's messages in the words of the command line.
 
-Errors and warnings of the library carry the argument, what was found and a remedy (``dubio/errors.py``). Here stand the
-names of the options that the arguments have on the command line, and remedies that a person at the keyboard can follow.
+Errors and warnings of the library have three parts: the argument, what was found, and a remedy (``dubio/errors.py``).
+This module translates arguments into options, and gives remedies that a user of the command can follow.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dubio.errors import InputError, InputWarning, listed, quoted
 
 
 class UserError(Exception):
-    """Something the person at the keyboard can put right; its text is one line that says how."""
+    """A mistake that the user can correct. Its text is one line that says how."""
 
 
-#: What an argument of the library is called on the command line.
+#: The names of the library's arguments on the command line.
 NAMES = {
     "X": "the table",
     "y": "the target",
@@ -31,14 +31,14 @@ NAMES = {
     "n_draws": "--stability",
     "n_features_to_select": "--keep",
     "n_jobs": "--jobs",
-    "n_neighbors": "the number of neighbours is",  # no option has it: its findings give the number first
+    "n_neighbors": "the number of neighbours is",  # it has no option; its messages start with the number
     "random_state": "--seed",
     "redundancy": "--redundancy",
     "soft": "--soft",
     "source": "the table",
 }
 
-#: What to do about a fault, by its code, where the command has words of its own.
+#: The command's own remedies, by the code of the fault.
 REMEDIES = {
     "alone": "label another row of that class, merge it with another class, or empty the cell",
     "contradiction": "drop one of these pairs",
@@ -48,13 +48,13 @@ REMEDIES = {
     "no target": "give --target",
     "parameter alpha": "give a number between 0 and 1",
     "parameter n_jobs": "give a number of threads, or -1 for all processors",
-    "parameter redundancy": "give a number, 0 or more",
-    "partly missing": "a row of probabilities is complete and not negative, or all of its cells are empty (unlabelled)",
+    "parameter redundancy": "give 0 or a positive number",
+    "partly missing": "fill all probabilities of a row (none below 0), or leave all of them empty (unlabelled)",
     "probabilities of one class": "this looks like probabilities: give one column per class, --soft A,B. For a numeric "
-    "target say --regression",
-    "regression": "this looks like regression, and this method needs classes. For a numeric target say --regression",
+    "target, add --regression",
+    "regression": "this looks like regression, and this method needs classes. For a numeric target, add --regression",
     "sum": "--normalize divides each row by its sum",
-    "sum of zero": "a row of empty cells means unlabelled",
+    "sum of zero": "if a row is unlabelled, leave all of its cells empty",
     "text columns": "encode text as numbers, or leave such columns out with --ignore",
     "too many rows": "use a sample of the rows, or a method that ranks features one by one (dubio methods)",
     "undecided": "look for duplicate rows, or leave out rows without a label",
@@ -62,7 +62,7 @@ REMEDIES = {
 
 
 def in_command_words(finding: InputError | InputWarning, arguments: Iterable[str] = ()) -> str:
-    """A finding of the library in the words of the command line.
+    """A message of the library in the words of the command line.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def in_command_words(finding: InputError | InputWarning, arguments: Iterable[str
     '--keep 50, but the table has 9 features: give fewer.'
     """
     remedies = REMEDIES
-    if "--stream" in arguments:  # rows that are read once are not changed
+    if "--stream" in arguments:  # a stream does not change rows
         remedies = {**REMEDIES, "sum": "divide each row by its sum in the file"}
     return " ".join(finding.sentence(NAMES, remedies).split())
 
@@ -83,7 +83,7 @@ def listing(names: Iterable[object], most: int = 5) -> str:
 
 
 def one_line(error: Any) -> str:
-    """What an error or a warning says, on one line."""
+    """The text of an error or a warning, on one line."""
     if isinstance(error, InputError | InputWarning):
         return in_command_words(error)
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,4 @@
-"""Pairs of rows that belong together or do not: closing, coherence, selection, and forms they come in."""
+"""Pairs of rows that belong together or do not: closure, coherence, selection, and the forms they are given in."""
 
 from dubio.constraints.overlap import coherence, projected_overlap
 from dubio.constraints.row_clusters import RowClusters, cluster_rows

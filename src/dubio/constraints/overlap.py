@@ -1,4 +1,4 @@
-"""How far pairs agree with each other in the space of the features: projected overlaps and coherence."""
+"""How well pairs agree with each other in the space of the features: projected overlaps and coherence."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dubio._kernels.overlap import count_coherent, overlap_lengths
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.supervision.pairs import read_indices, read_pairs, refuse_outside
 
-#: An overlap below this share of the diameter of the rows is none.
+#: An overlap below this share of the diameter of the rows counts as none.
 OVERLAP_TOLERANCE = 1e-12
 
-#: Bytes a block of inner products may take, and the Gram matrix; beyond it, products come in blocks.
+#: Bytes that a block of inner products may take, and the whole Gram matrix; a larger one is replaced by blocks.
 BLOCK_BYTES = 2**25
 GRAM_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class PairGeometry:
-    """The distinct rows that pairs join, centred, and all their inner products if these fit in memory.
+    """The distinct rows that occur in pairs, centred, and all their inner products if these fit in memory.
 
-    ``position`` maps a row of the table to its place here, -1 for a row in no pair. Equal rows share a place,
+    ``position`` maps a row of the table to its position here, -1 for a row in no pair. Equal rows share a position,
     so that they have equal products.
     """
 
@@ -37,10 +37,10 @@ class PairGeometry:
     rounding: float
 
     def products(self, lines: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Products of every distinct row with the direction of every line, a line a row."""
+        """Products of every distinct row with the direction of every line; one row per line."""
         if self.gram is None:
             return (self.rows[lines[:, 1]] - self.rows[lines[:, 0]]) @ self.rows.T
-        # G is symmetric, so its rows are its columns and lie together in memory.
+        # G is symmetric, so its rows are its columns, and rows are contiguous in memory.
         return self.gram[lines[:, 1]] - self.gram[lines[:, 0]]
 
     def line_chunks(self, n_lines: int) -> list[tuple[int, int]]:
@@ -52,7 +52,7 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
     position = np.full(len(X), -1, dtype=np.int64)
     if not len(used):
         return PairGeometry(np.empty((0, X.shape[1])), position, None, 0.0, 0.0)
-    # Overlaps do not change with the origin; centred products lose fewest digits.
+    # Overlaps do not depend on the origin; centred products lose the fewest digits.
     rows = X[used] - X[used[0]]
     rows -= rows.mean(axis=0)
     rows, position[used] = _distinct(rows)
@@ -72,8 +72,8 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
 
 
 def _distinct(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distinct rows, and the place of each row among them."""
-    rows = rows + 0.0  # one zero, not two
+    """Distinct rows, and the position of each row among them."""
+    rows = rows + 0.0  # turns -0.0 into 0.0
     seen: dict[bytes, int] = {}
     place = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
     return rows[np.unique(place, return_index=True)[1]], place
@@ -102,8 +102,8 @@ def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> ND
     Returns
     -------
     ndarray of shape (m, c)
-        0 where the projected segment and the line's own span are apart, touch in a point, or the two rows of
-        the line are equal. The whole matrix is held: for the shares alone use :func:`coherence`.
+        0 if the projected segment and the line's own span do not overlap, or touch in one point, or if the two rows of
+        the line are equal. The whole matrix is held in memory; if only the shares are needed, use :func:`coherence`.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> ND
 
 
 def _both_ways(segments: ArrayLike, lines: ArrayLike, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Validate pairs but keep their order and repetitions: the caller reads the result by position."""
+    """Validate pairs but keep their order and repetitions, because the caller reads the result by position."""
     checked = []
     for name, pairs in (("segments", segments), ("lines", lines)):
         indices = read_indices(name, pairs)
@@ -136,14 +136,14 @@ def _both_ways(segments: ArrayLike, lines: ArrayLike, n_rows: int) -> tuple[NDAr
 def coherence(
     X: ArrayLike, must_link: ArrayLike, cannot_link: ArrayLike, *, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Coherence of each pair: the share of the pairs of the other kind on which it has no projected overlap.
+    r"""Coherence of each pair: the share of pairs of the other kind on which it has no projected overlap.
 
     .. math::
         Coh(m) = \frac{1}{|CL|} \sum_{c \in CL} [over_c(m) = 0], \qquad
         Coh(c) = \frac{1}{|ML|} \sum_{m \in ML} [over_m(c) = 0]
 
     where :math:`over_c(m)` is the length of the projection of segment m on the line of c that falls inside
-    segment c. "No overlap" is up to 1e-12 of the diameter of the rows that occur in pairs.
+    segment c. An overlap of up to 1e-12 of the diameter of the rows that occur in pairs counts as none.
 
     Parameters
     ----------
@@ -157,17 +157,17 @@ def coherence(
     Returns
     -------
     of_must_link, of_cannot_link : ndarray of shape (m,) and (c,)
-        Values in [0, 1]. Where there is no pair of the other kind nothing opposes a pair and its value is 1.
+        Values in [0, 1]. If there is no pair of the other kind, nothing contradicts a pair, and its value is 1.
 
     Notes
     -----
-    All projections follow from the Gram matrix of the distinct rows in pairs. It is held if it takes no more
-    than 1 GiB (11,000 rows); otherwise products are made for a block of lines at a time, 32 MiB each and
-    thread. Work grows with m times c.
+    All projections follow from the Gram matrix of the distinct rows in pairs. It is held in memory if it takes no more
+    than 1 GiB (11,000 rows). Otherwise products are computed for one block of lines at a time, with 32 MiB per thread.
+    Work grows with m times c.
 
-    With *all* pairs of a labelling hardly any pair has coherence 1: for a must-link (x1, x2) and any x3 of
-    another class, no overlap with (x1, x3) and with (x2, x3) needs two angles of one triangle to be at least
-    right.
+    With *all* pairs of a labelling, hardly any pair has coherence 1. Take a must-link (x1, x2) and any x3 of another
+    class: without an overlap with (x1, x3) and with (x2, x3), two angles of one triangle would have to be at least
+    right angles.
 
     References
     ----------

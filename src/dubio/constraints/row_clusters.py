@@ -1,4 +1,4 @@
-"""Neighbourhoods that follow the data: clusters of a map of the unlabelled rows and of the labelled rows."""
+"""Neighbourhoods that follow the data: clusters of the labelled rows and of a map of the unlabelled rows."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from dubio.constraints.som import fit_map
 
 @dataclass(frozen=True)
 class RowClusters:
-    """Clusters of the labelled rows and of prototypes of the unlabelled ones.
+    """Clusters of the labelled rows and of prototypes of the unlabelled rows.
 
-    ``points`` holds the labelled rows, then the prototypes; ``point_cluster`` their clusters; ``row_cluster``
-    the cluster of every row of the table, an unlabelled row having that of its prototype. ``map_shape`` is
-    ``None`` where there was no unlabelled row to map.
+    ``points`` holds the labelled rows, then the prototypes, and ``point_cluster`` their clusters. ``row_cluster``
+    holds the cluster of every row of the table; an unlabelled row has the cluster of its prototype. ``map_shape`` is
+    ``None`` if there was no unlabelled row to map.
     """
 
     points: NDArray[np.float64]
@@ -32,14 +32,15 @@ def cluster_rows(X: NDArray[np.float64], labelled: NDArray[np.int64], *, n_epoch
     """Map the unlabelled rows, join the prototypes with the labelled rows, and cluster them by Ward's method.
 
     The number of clusters, from 2 to the square root of the number of points, is the one with the smallest
-    Davies-Bouldin index. Ward's method holds all distances between points, 4 bytes times their number squared
-    (5 times the root of the unlabelled rows, plus the labelled ones): 10,000 points take 400 MB.
+    Davies-Bouldin index. Ward's method holds all distances between points in memory: 4 bytes times the squared number
+    of points, so 10,000 points take 400 MB. The number of points is 5 times the square root of the number of unlabelled
+    rows, plus the number of labelled rows.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_features)
     labelled : array of int
-        Rows of which something is known; all others are mapped.
+        Rows about which something is known; all others are mapped.
 
     References
     ----------
@@ -60,7 +61,7 @@ def cluster_rows(X: NDArray[np.float64], labelled: NDArray[np.int64], *, n_epoch
 
 
 def ward_clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Ward's clusters of the points, as many as the Davies-Bouldin index likes best."""
+    """Ward's clusters of the points; the Davies-Bouldin index chooses how many."""
     one = np.zeros(len(points), dtype=np.int64)
     if len(points) < 3:
         return one
@@ -68,7 +69,7 @@ def ward_clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
     best, lowest = one, np.inf
     for n_clusters in range(2, max(2, int(np.sqrt(len(points)))) + 1):
         cluster = fcluster(tree, n_clusters, criterion="maxclust") - 1
-        # Equal points cannot be cut apart, so there may be fewer clusters than asked for.
+        # Equal points cannot be separated, so there may be fewer clusters than requested.
         if not 2 <= cluster.max() + 1 <= len(points) - 1:
             continue
         index = davies_bouldin_score(points, cluster)

@@ -1,4 +1,4 @@
-"""Choosing pairs that agree with each other: the paper's hard rule, and the soft one of its outlook."""
+"""Choose pairs that agree with each other: the paper's hard rule, and the soft rule suggested in its outlook."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ def select_pairs(
     must_link, cannot_link : array-like of shape (m, 2) and (c, 2)
         Row indices.
     how : {"hard", "soft"}
-        ``"hard"`` keeps the pairs of coherence 1 among all pairs given, as the paper does; with many pairs
-        that is few or none. ``"soft"`` takes the pairs one by one and rejects one that overlaps with a pair
-        of the other kind already taken, either projected on the other; what is kept is coherent in itself.
+        ``"hard"`` keeps the pairs with coherence 1 among all given pairs, as the paper does. With many pairs these
+        are few or none. ``"soft"`` takes the pairs one by one and rejects a pair that overlaps, projected either way,
+        with a pair of the other kind already taken. The pairs that are kept are coherent with each other.
     order : {"shortest", "random", "weight"}
-        For ``how="soft"``, which pairs come first: the shortest, any (seeded by ``random_state``), or those
+        For ``how="soft"``, which pairs come first: the shortest, random ones (seeded by ``random_state``), or those
         with the largest weight (ties by length).
     must_link_weights, cannot_link_weights : array-like or None
-        How sure each pair is; kept pairs keep their weights.
+        How certain each pair is; kept pairs keep their weights.
     random_state : int, RandomState or None
-        Seed of ``order="random"``.
+        Seed for ``order="random"``.
 
     Returns
     -------
     Pairs
-        The kept pairs; possibly none.
+        The pairs kept; there may be none.
 
     Notes
     -----
-    The soft rule holds the Gram matrix of the distinct rows in pairs: 8 bytes times their number squared.
+    The soft rule holds the Gram matrix of the distinct rows in pairs: 8 bytes times the squared number of these rows.
 
     References
     ----------
@@ -80,7 +80,7 @@ def select_pairs(
 def select_hard(X: NDArray[np.float64], pairs: Pairs) -> Pairs:
     """Keep the pairs whose coherence is 1.
 
-    A pair is left at its first overlap, so this is much less work than :func:`coherence`, which counts them.
+    A pair is dropped at its first overlap, so this is much less work than :func:`coherence`, which counts them all.
     """
     geometry = pair_geometry(X, pairs.rows)
     together, apart = geometry.position[pairs.must_link], geometry.position[pairs.cannot_link]
@@ -103,7 +103,7 @@ def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest",
     """Keep pairs greedily, in ``order``."""
     both = np.concatenate([pairs.must_link, pairs.cannot_link])
     kind = np.arange(len(both)) < len(pairs.must_link)
-    # The rule needs every product at once, so the Gram matrix is made whatever its size.
+    # The rule needs every product at once, so the Gram matrix is always computed, even if it is large.
     geometry = pair_geometry(X, pairs.rows, gram_bytes=np.iinfo(np.int64).max)
     if geometry.gram is None:
         return pairs
@@ -119,7 +119,7 @@ def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest",
 
 
 def keep(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.bool_]) -> Pairs:
-    """The pairs under two masks, with their weights."""
+    """The pairs selected by two masks, with their weights."""
     return Pairs(
         pairs.must_link[must_link],
         pairs.cannot_link[cannot_link],
@@ -153,7 +153,7 @@ def _ordered(
 
 
 def squared_lengths(X: NDArray[np.float64], pairs: NDArray[np.int64], block: int = 2**22) -> NDArray[np.float64]:
-    """Squared distance between the two rows of each pair, a block of pairs at a time."""
+    """Squared distance between the two rows of each pair, computed one block of pairs at a time."""
     lengths = np.empty(len(pairs))
     step = max(1, block // max(1, X.shape[1]))
     for start in range(0, len(pairs), step):

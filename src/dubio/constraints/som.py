@@ -1,4 +1,4 @@
-"""A batch self-organising map: a small sheet of prototypes that stands for many rows."""
+"""A batch self-organising map: a small sheet of prototypes that represents many rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.linalg import svd
 
 from dubio._kernels.threads import chunks
 
-#: Distances held at once.
+#: Number of distances held at a time.
 _BLOCK_ENTRIES = 2**22
 
 
@@ -27,7 +27,7 @@ class SelfOrganizingMap:
 def map_shape(n_rows: int, largest: float, second: float) -> tuple[int, int]:
     """Sides of a sheet of about 5 sqrt(n) units, in the ratio of the two largest standard deviations.
 
-    Kohonen's rule of thumb, on a rectangular sheet.
+    This is Kohonen's rule of thumb, for a rectangular sheet.
 
     >>> map_shape(112, 2.91, 0.914)
     (11, 5)
@@ -42,10 +42,10 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
     """Fit a batch map to the rows of ``X``.
 
     The sheet starts as a grid on the plane of the two largest principal components, two standard deviations
-    to each side, so nothing is random. In each epoch every row goes to its nearest prototype, and every
-    prototype becomes the mean of all rows, weighted by a Gaussian of the distance on the sheet between it and
-    the row's unit; the width falls linearly from a quarter of the longer side to 1. Units that win no row are
-    kept: the sheet is smooth there too.
+    to each side, so nothing is random. In each epoch, every row is assigned to its nearest prototype. Then every
+    prototype becomes a weighted mean of all rows: the weight is a Gaussian of the distance on the sheet between the
+    prototype and the row's unit. The width of the Gaussian falls linearly from a quarter of the longer side to 1. Units
+    without any row are kept: the sheet is smooth there too.
 
     References
     ----------
@@ -68,7 +68,7 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
     for axis, side in enumerate(shape):
         if side > 1:
             place[:, axis] = 2 * deviation[axis] * (2 * sheet[:, axis] / (side - 1) - 1)
-    # A principal axis has no sign of its own: let its largest entry be positive.
+    # The sign of a principal axis is arbitrary: make its largest entry positive.
     axes = axes[:2] * np.sign(axes[np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
     prototypes = place[:, : len(axes)] @ axes
     apart = ((sheet[:, None, :] - sheet[None, :, :]) ** 2).sum(axis=-1)
@@ -83,7 +83,7 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
 
 
 def _nearest_unit(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The nearest prototype of each row; a matrix product a block, and no threads of its own to wait for."""
+    """The nearest prototype of each row, by one matrix product per block and without starting threads."""
     squares = np.einsum("ij,ij->i", prototypes, prototypes)
     unit = np.empty(len(X), dtype=np.int64)
     for start, stop in chunks(len(X), max(1, _BLOCK_ENTRIES // len(prototypes))):

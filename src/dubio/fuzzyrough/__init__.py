@@ -1,1 +1,1 @@
-"""Fuzzy-rough sets: similarities, connectives, the dependency of a target on features."""
+"""Fuzzy-rough sets: similarities, connectives, and the dependency of a target on features."""

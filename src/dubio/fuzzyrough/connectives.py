@@ -1,4 +1,4 @@
-"""The t-norms and implicators by name. The order of the names is the order in which the kernels number them."""
+"""The t-norms and implicators by name. The kernels number them in the order of the names."""
 
 from __future__ import annotations
 
@@ -28,6 +28,6 @@ IMPLICATORS: dict[str, Callable[[Degrees, Degrees], Degrees]] = {
     "goedel": goedel_implicator,
     "goguen": goguen_implicator,
 }
-# The S-implicators: with them the positive region of a crisp class is the distance to the nearest enemy, as in
-# equation (10) of the paper, whatever the t-norm.
+# The S-implicators. With them, the positive region of a crisp class is the distance to the nearest enemy, as in
+# equation (10) of the paper, for every t-norm.
 MATCHING_IMPLICATOR = {"lukasiewicz": "lukasiewicz", "minimum": "kleene-dienes", "product": "reichenbach"}

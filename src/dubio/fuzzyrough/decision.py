@@ -14,10 +14,10 @@ from dubio.fuzzyrough.similarity import scale_numbers
 class Decision:
     """The decision columns, and the claims in the order of the rows.
 
-    ``columns`` is (n, classes) memberships, zero where unlabelled, or, if ``on_a_line``, one column of coordinates,
-    NaN where unlabelled: rows are of the same class in the degree that these are close (``crisp``: only where they
-    are equal). The claims of row ``x`` are ``starts[x]:starts[x + 1]``; ``labels`` is their class, -1 for "a class of
-    its own"; ``caps`` is what the row itself allows: its own membership.
+    ``columns`` is (n, classes) memberships, zero where unlabelled. If ``on_a_line``, it is instead one column of
+    coordinates, NaN where unlabelled: the closer two coordinates, the more the rows belong to the same class
+    (``crisp``: only if they are equal). The claims of row ``x`` are ``starts[x]:starts[x + 1]``; ``labels`` holds their
+    classes, -1 for "a class of its own"; ``caps`` is the largest truth that the row itself allows: its own membership.
     """
 
     columns: NDArray[np.float64]
@@ -29,9 +29,9 @@ class Decision:
 
 
 def soft_decision(memberships: NDArray[np.float64]) -> Decision:
-    """Fuzzy classes; a row without any membership is unlabelled and a class of its own (Theorem 1).
+    """Fuzzy classes; a row without any membership is unlabelled and forms a class of its own (Theorem 1).
 
-    A row has one claim for each class it belongs to in some degree: in any other class it would contradict
+    A row has one claim for each class in which it has some membership. In any other class it would contradict
     itself, and the positive region is the union (maximum) over the classes.
     """
     belongs = memberships > 0
@@ -48,12 +48,12 @@ def soft_decision(memberships: NDArray[np.float64]) -> Decision:
 
 
 def number_decision(values: NDArray[np.float64], similarity: str) -> Decision:
-    """A numeric target, compared as a feature is; a row without a value is like no other row."""
+    """A numeric target, compared in the same way as a feature; a row without a value is like no other row."""
     return _line_decision(scale_numbers(values, similarity), crisp=False)
 
 
 def hard_decision(codes: NDArray[np.int64]) -> Decision:
-    """One class a row, -1 for unlabelled: whole numbers on a line, where different classes are 1 apart at least."""
+    """One class per row, -1 for unlabelled: whole numbers on a line, so different classes are at least 1 apart."""
     return _line_decision(np.where(codes >= 0, codes.astype(np.float64), np.nan), crisp=True)
 
 

@@ -1,4 +1,4 @@
-"""The criterion of fuzzy-rough searches: gamma, how far the features decide the target."""
+"""The criterion of fuzzy-rough searches: gamma, the degree to which the features determine the target."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def dependency_criterion(
     unlabelled_weight: float,
     n_threads: int,
 ) -> tuple[DependencyCriterion, NDArray[np.int64]]:
-    """The criterion of a problem, and the rows that count in it (those of positive weight)."""
+    """The criterion for a problem, and the rows that count in it (those with a positive weight)."""
     _check_choice("similarity", similarity, SIMILARITIES)
     _check_choice("t_norm", t_norm, T_NORMS)
     implicator = MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator

@@ -1,8 +1,8 @@
-"""The dependency of the decision on a growing set of features, updated rather than computed anew.
+"""The dependency of the decision on a growing set of features, updated instead of computed from scratch.
 
-Two facts make this fast. gamma can only grow with the features, so no claim ever gets truer than under all of
-them: its *ceiling*. A claim that has reached its ceiling, or that another claim of its row has overtaken, is
-finished for good; the others are *live*.
+Two facts make this fast. First, gamma can only grow as features are added, so a claim is never truer than under all
+features: this is its *ceiling*. Second, a claim is finished for good once it has reached its ceiling, or once another
+claim of its row has overtaken it. The other claims are *live*.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.decision import Decision
 from dubio.search.criterion import ADD
 
-# Sums of the same distances in another order differ by some 1e-16.
+# Sums of the same distances in another order differ by about 1e-16.
 TRUTH_TOLERANCE = 1e-12
 _ROWS_A_CHUNK = 128
-_SERIAL_ROWS = 400  # below, starting threads costs more than they save
+_SERIAL_ROWS = 400  # with fewer rows, starting threads costs more time than it saves
 _LEAF_ROWS = 32
-# Live pairs are written down once they are few; 12 bytes each, and this many at the most.
+# Live pairs are stored once there are few of them; 12 bytes each, and at most this many.
 _MOST_PAIRS = 20_000_000
-_LIST_OVER_SEARCH = 8.0  # writing pays when it takes no more than this many times the pairs of one search
+_LIST_OVER_SEARCH = 8.0  # storing pays off if there are at most this many times the pairs that one search visits
 _SAMPLED_ROWS = 256
 
 Claims = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]
 
 
-#: Dependencies closer than this are equal: they are means of sums, taken in different orders.
+#: Dependencies closer than this count as equal: they are means of sums that were added in different orders.
 GAMMA_TOLERANCE = 1e-9
 
 
 class DependencyCriterion(ABC):
-    """gamma of the chosen features (``value``), of all (``value_all``) and with each candidate added.
+    """gamma of the chosen features (``value``), of all features (``value_all``), and with each candidate added.
 
-    A :class:`~dubio.search.Criterion` for forward searches: gamma never falls, and what is finished stays so. It is
-    not submodular, though: a feature that gains nothing now may gain later beside another, so a search values every
-    candidate anew in every round, and a round in which none gains still adds one.
+    A :class:`~dubio.search.Criterion` for forward searches: gamma never falls, and a finished claim stays finished.
+    But gamma is not submodular: a feature that gains nothing now may gain something later together with another one.
+    So a search evaluates every candidate again in every round, and adds a feature even in a round in which none gains.
     """
 
     larger_is_better = True
@@ -81,19 +81,19 @@ class DependencyCriterion(ABC):
         return np.maximum.reduceat(truth, self.decision.starts[:-1])
 
     def start(self, features: NDArray[np.int64]) -> float:
-        """A search begins without features: what is finished cannot be undone."""
+        """Start a search. It must start without features, because a finished claim cannot become live again."""
         if len(features) or self.chosen:
-            raise ValueError("the dependency can only be searched forward, once, from no feature at all")
+            raise ValueError("the dependency can only be searched forward, once, starting with no features")
         return self.value
 
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
-        """gamma of the chosen features with each of the candidates (all those not chosen, ascending) added."""
+        """gamma of the chosen features with each candidate added (candidates: all features not chosen, ascending)."""
         assert change == ADD
         self._values = dict(zip(candidates.tolist(), self._candidate_values(), strict=True))
         return np.array(list(self._values.values()))
 
     def apply(self, feature: int, change: int) -> None:
-        """Choose a candidate."""
+        """Add a candidate to the chosen features."""
         assert change == ADD
         self.chosen.append(feature)
         self.candidates = self.candidates[self.candidates != feature]
@@ -115,15 +115,15 @@ class DependencyCriterion(ABC):
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Weighted sum of the positive region of the live rows, with each candidate added."""
 
-    def _advance(self, feature: int) -> None:  # noqa: B027 (nothing to update unless something is kept)
-        """Update what is kept for the chosen features."""
+    def _advance(self, feature: int) -> None:  # noqa: B027 (nothing to update unless something is stored)
+        """Update what is stored for the chosen features."""
 
     @property
     def _claims(self) -> Claims:
         return self.decision.starts, self.decision.labels, self._live, self._ceilings
 
     def _settle(self) -> None:
-        """Raise the floors to the truths known, and retire the claims that can no longer matter."""
+        """Raise the floors to the known truths, and retire the claims that can no longer matter."""
         np.maximum(self._floors, self._region(self._truth), out=self._floors)
         self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
 
@@ -132,7 +132,7 @@ class DependencyCriterion(ABC):
 
 
 class ConnectiveCriterion(DependencyCriterion):
-    """Any t-norm, implicator and similarity: all pairs of rows each time, but never kept."""
+    """Any t-norm, implicator and similarity: visits all pairs of rows each time, but never stores them."""
 
     def __init__(
         self,
@@ -181,15 +181,15 @@ class ConnectiveCriterion(DependencyCriterion):
 
 
 class LukasiewiczCriterion(DependencyCriterion):
-    """Lukasiewicz connectives and similarities linear in the difference: exact, by tree search and live pairs.
+    """Lukasiewicz connectives and similarities linear in the difference: exact, with tree search and live pairs.
 
-    One feature: a nearest-enemy search in each column. Some features: for each live claim a search, in a tree of
-    the chosen features, that ends at the worst candidate's best row. Once the pairs below the ceilings are few
-    they are written down, and the list only shrinks.
+    For the first feature: a nearest-enemy search in each column. For further features: one search for each live claim,
+    in a tree of the chosen features, which ends at the best row of the worst candidate. Once few pairs are below the
+    ceilings, they are stored, and the list can only shrink.
     """
 
-    _pairs: tuple[Any, ...] | None = None  # the live pairs, once written down
-    _pairs_seen = 50.0  # pairs that the last search looked at for one claim; at first a guess
+    _pairs: tuple[Any, ...] | None = None  # the live pairs, once stored
+    _pairs_seen = 50.0  # pairs that the last search visited per claim; a guess at first
 
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
         return self._nearest(self._space(features), self.n_threads)
@@ -264,7 +264,7 @@ class LukasiewiczCriterion(DependencyCriterion):
         return np.array([value for part in parts for value in part])
 
     def _few_pairs(self) -> bool:
-        """Whether, by a sample of the live rows, the pairs below the ceilings are few enough to write down."""
+        """Whether there are few enough pairs below the ceilings to store them, judged by a sample of the live rows."""
         step = max(1, len(self._positions) // _SAMPLED_ROWS)
         sample = self._positions[::step]
         counts = np.zeros(len(self._live), dtype=np.int64)
@@ -284,7 +284,7 @@ class LukasiewiczCriterion(DependencyCriterion):
             lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
         )
         starts = np.concatenate([[0], np.cumsum(counts)])
-        if starts[-1] > _MOST_PAIRS:  # the sample was too hopeful
+        if starts[-1] > _MOST_PAIRS:  # the sample was too optimistic
             return
         pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
         self._in_chunks(

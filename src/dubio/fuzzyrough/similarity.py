@@ -1,4 +1,4 @@
-"""How alike two rows are in one feature, as distances between coordinates."""
+"""How similar two rows are in one feature, as distances between coordinates."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ SIMILARITIES = ("std", "range", "gaussian")
 
 
 def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], similarity: str) -> NDArray[np.float64]:
-    """Columns rescaled so that a plain difference ``t`` of coordinates says how unlike two rows are.
+    """Rescale columns so that the plain difference ``t`` of two coordinates measures how different two rows are.
 
     ``"std"`` and ``"range"`` divide by the sample standard deviation or the range, and the similarity is
-    ``max(0, 1 - |t|)`` (equation 9 of Jensen and Shen's fuzzy-rough selection, the one that reproduces the
-    paper's Table 1 with the standard deviation); ``"gaussian"`` divides by the standard deviation too, and the
-    similarity is ``exp(-t**2 / 2)``. Nominal columns become whole numbers, one for each category: two categories
-    differ by 1 at least, so that they are not alike at all. NaN stays: a missing value is like everything. A
-    constant column is zero throughout.
+    ``max(0, 1 - |t|)`` (equation 9 of Jensen and Shen's fuzzy-rough selection; with the standard deviation it
+    reproduces the paper's Table 1). ``"gaussian"`` also divides by the standard deviation, and the similarity is
+    ``exp(-t**2 / 2)``. Nominal columns become whole numbers, one for each category: two categories differ by at
+    least 1, so they are not similar at all. NaN is kept: a missing value is similar to everything. A constant column
+    becomes all zeros.
 
     >>> import numpy as np
     >>> similarity_coordinates(np.array([[0.0, 5], [2, 7], [4, 5]]), np.array([False, True]), "range")
@@ -37,11 +37,11 @@ def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], s
 
 
 def scale_numbers(column: NDArray[np.float64], similarity: str) -> NDArray[np.float64]:
-    """One numeric column, centred and divided by its standard deviation or range (NaN ignored, kept)."""
+    """One numeric column, centred and divided by its standard deviation or range (NaN is ignored and kept)."""
     values = column[~np.isnan(column)]
     if len(values) < 2 or values.min() == values.max():
         return np.where(np.isnan(column), np.nan, 0.0)
-    # Divide by the largest magnitude first: squares of very large or very small numbers leave the floats.
+    # Divide by the largest magnitude first: squares of very large or very small numbers overflow or underflow.
     centred = column - (values.min() / 2 + values.max() / 2)
     centred = centred / np.nanmax(np.abs(centred))
     known = centred[~np.isnan(centred)]

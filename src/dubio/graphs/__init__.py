@@ -1,4 +1,4 @@
-"""Graphs over rows: neighbours in the table, neighbours in the target."""
+"""Graphs over rows: neighbours in the table and neighbours in the target."""
 
 from dubio.graphs.neighbors import neighbor_graph, read_graph
 from dubio.graphs.targets import semi_supervised_graph, target_graph

@@ -1,14 +1,14 @@
 r"""Laplacian scores from sampled rows, with standard errors.
 
 A score is :math:`R = A / (Q - M^2 / V)`, where A, Q, M and V are sums over edges (of :math:`s (f_i - f_j)^2`,
-:math:`s (f_i^2 + f_j^2)`, :math:`s (f_i + f_j)` and :math:`2 s`), or :math:`R = V A / (V Q - M^2)`. Each sum is a sum
-over rows of parts :math:`a_i, q_i, m_i, v_i` (see :mod:`dubio.graphs.anchors`), and a product of two such sums is
-estimated without bias, from a simple random sample S of m of n rows, by
+:math:`s (f_i^2 + f_j^2)`, :math:`s (f_i + f_j)` and :math:`2 s`), or :math:`R = V A / (V Q - M^2)`. Each is also a sum
+over rows of parts :math:`a_i, q_i, m_i, v_i` (see :mod:`dubio.graphs.anchors`). From a simple random sample S of m of n
+rows, the product of two such sums is estimated without bias by
 
 .. math:: \widehat{U Z} = \frac{n}{m} \sum_{i \in S} u_i z_i + \frac{n (n - 1)}{m (m - 1)} \sum_{i \ne j \in S} u_i z_j,
 
-so numerator and denominator are both unbiased; with m = n they are exact. Their ratio has a bias of order 1/m and, by
-the delta method, the variance of :math:`n \bar e` with :math:`\mu = M / V` and
+so numerator and denominator are both unbiased; with m = n they are exact. Their ratio has a bias of order 1/m. By the
+delta method it has the variance of :math:`n \bar e` with :math:`\mu = M / V` and
 
 .. math:: e_i = (a_i - R\, (q_i - 2 \mu m_i + \mu^2 v_i)) / (Q - M^2 / V).
 """
@@ -26,12 +26,12 @@ from dubio.errors import InputError
 from dubio.graphs.anchors import AnchorEdges
 from dubio.tables.matrix import Matrix
 
-#: Bytes of the values at all ends of the sampled edges, for one block of columns.
+#: Memory in bytes for the values at all ends of the sampled edges, for one block of columns.
 _BLOCK_BYTES = 32 * 2**20
 
 
 def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Score of every column of ``X`` and its standard error; ``inf`` and 0 for one constant over the edges."""
+    """Score of every column of ``X`` and its standard error; ``inf`` and 0 for a column constant over the edges."""
     if not edges.weights.sum() > 0:
         raise InputError(
             "t", "leaves no sampled edge with a positive weight", "give a wider kernel (t) or more anchors"
@@ -47,7 +47,7 @@ def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], ND
     def work(start: int, stop: int) -> NDArray[np.float64]:
         block: Any = table[:, start:stop]
         values = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
-        values -= values[0]  # so that a constant column is exactly zero from here on
+        values -= values[0]  # makes a constant column exactly zero
         return np.vstack(_ratio(edges, values[here], values[there]))
 
     scores, errors = np.concatenate(run_chunks(work, chunks(X.shape[1], width), default_threads()), axis=1)
@@ -55,7 +55,7 @@ def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], ND
 
 
 def product_of_sums(u: NDArray[np.float64], z: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
-    """Unbiased estimate of (sum of u over all rows) x (sum of z over all rows) from a sample of rows along axis 0."""
+    """Unbiased estimate of (sum of u over all rows) x (sum of z over all rows) from sampled rows along axis 0."""
     m = len(u)
     same = (u * z).sum(axis=0)
     different = u.sum(axis=0) * z.sum(axis=0) - same
@@ -86,11 +86,11 @@ def _ratio(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     _, _, s, v = _parts(edges.weights, x, x_there)
     mean = s.sum(axis=0) / v.sum()
-    x, x_there = x - mean, x_there - mean  # changes no estimate, and keeps digits
+    x, x_there = x - mean, x_there - mean  # changes no estimate, but avoids loss of digits
     n, m = edges.n_rows, len(edges.rows)
     above, below = numerator_and_denominator(edges, x, x_there)
     a, q, s, v = _parts(edges.weights, x, x_there)
-    # In a very small sample the unbiased estimate of a positive number may be negative: the plain one cannot.
+    # In a very small sample the unbiased estimate of a positive number may be negative; the plain estimate cannot.
     plain = (n / m) ** 2 * (v.sum() * q.sum(axis=0) - s.sum(axis=0) ** 2)
     below = np.where(below > 0, below, plain)
     varies = plain > 0

@@ -1,10 +1,10 @@
 r"""Edges of a neighbour graph as seen from a sample of rows: enough for unbiased sums over all edges.
 
-Let N(i) be the k nearest rows of i. Every edge of the graph stands in the list of one of its ends, or of both. So a
-sum over edges is a sum over rows i and :math:`j \in N(i)` in which an edge that stands in one list counts fully, and
-one that stands in both lists counts half, twice. Row i's part needs its own list, and whether i is in the lists of its
-neighbours: with m sampled rows, at most m (k + 1) lists, each found exactly among all n rows. A simple random sample
-of rows, times n / m, then estimates the sum without bias.
+Let N(i) be the k nearest rows of i. Every edge of the graph is in the list of one of its ends, or of both. So a sum
+over edges is a sum over rows i and :math:`j \in N(i)`: an edge that is in one list counts fully, and an edge that is in
+both lists counts half, twice. The part of row i needs its own list, and whether i is in the lists of its neighbours.
+For m sampled rows these are at most m (k + 1) lists, each found exactly among all n rows. The sum over a simple random
+sample of rows, times n / m, is then an unbiased estimate of the whole sum.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ Lists = Callable[[NDArray[np.int64]], NDArray[np.int64]]
 
 @dataclass(frozen=True)
 class AnchorEdges:
-    """Sampled rows (m,), their neighbours (m, k) and the weights (m, k) with which these edges enter sums.
+    """Sampled rows (m,), their neighbours (m, k), and the weights (m, k) of these edges in sums.
 
-    With ``t="mean"`` the width is itself an estimate: ``slope`` is the derivative of the weights by the width and
-    ``pull`` (m,) what each sampled row did to the width, for the standard error.
+    With ``t="mean"`` the width is itself an estimate. For the standard error, ``slope`` is the derivative of the
+    weights by the width, and ``pull`` (m,) is the effect of each sampled row on the width.
     """
 
     n_rows: int
@@ -102,7 +102,7 @@ def semi_supervised_anchors(
 
 
 def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> NDArray[np.int64]:
-    """``n_anchors`` different rows, all equally likely (all of them if there are no more); sorted."""
+    """``n_anchors`` different rows, each row equally likely (all rows if there are no more); sorted."""
     if n_anchors < 2:
         raise InputError("n_anchors", f"={n_anchors}", "a standard error needs at least two sampled rows")
     if n_anchors >= n_rows:
@@ -114,7 +114,7 @@ def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> NDArray[np.in
 def edge_shares(
     rows: NDArray[np.int64], neighbors: NDArray[np.int64], lists: Lists, symmetry: Symmetry
 ) -> NDArray[np.float64]:
-    """How much of each edge (m, k) the list of ``rows[m]`` answers for; see the top of this file."""
+    """How much of each edge (m, k) counts in the list of ``rows[m]``; see the top of this file."""
     if symmetry not in ("or", "and"):
         raise InputError("symmetry", f"={symmetry!r}", "give 'or' or 'and'")
     ends = np.unique(neighbors)

@@ -1,4 +1,4 @@
-"""Kernel graphs between the rows of a cluster, made a block at a time: a whole one may have n x n entries."""
+"""Kernel graphs between the rows of a cluster, built one block at a time: a whole graph may have n x n entries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from dubio._kernels.threads import chunks
 
-#: Entries of one block.
+#: Number of entries in one block.
 BLOCK_ENTRIES = 2**21
 
 
@@ -20,8 +20,8 @@ def cluster_graph_blocks(
 ) -> Iterator[tuple[NDArray[np.int64], sparse.csr_array]]:
     """The graph of weights exp(-d^2 / width) between all rows of a cluster, in symmetric pieces.
 
-    Yields ``(rows, piece)``: ``piece`` joins some of ``rows``, each edge of the graph is in exactly one
-    piece, and a piece holds at most about twice ``block_entries`` entries. Weights that underflow are left out.
+    Yields ``(rows, piece)``: ``piece`` connects some of ``rows``. Each edge of the graph is in exactly one piece, and a
+    piece holds at most about twice ``block_entries`` entries. Weights that underflow are left out.
     """
     order = np.argsort(cluster, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(cluster[order])) + 1):
@@ -29,7 +29,7 @@ def cluster_graph_blocks(
             continue
         members = X[rows]
         for start, stop in chunks(len(rows), max(1, block_entries // len(rows))):
-            # Rows start:stop against themselves and all later ones: later pieces hold no edge of theirs.
+            # Rows start:stop with themselves and all later rows: later pieces contain none of their edges.
             weights = np.exp(-cdist(members[start:stop], members[start:], "sqeuclidean") / width)
             upper = sparse.coo_array(np.triu(weights, k=1))
             size = len(rows) - start

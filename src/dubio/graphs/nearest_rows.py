@@ -1,4 +1,4 @@
-"""Find the nearest rows of rows: exactly, or approximately where there are too many."""
+"""Find the nearest rows of each row: exactly, or approximately if there are too many rows."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from sklearn.utils import check_random_state
 from dubio.tables.matrix import Matrix
 from dubio.tables.scaling import centre_far_columns
 
-#: How a graph on many rows is found: every row's exact neighbours, approximate ones, or exact ones of sampled rows.
+#: How a graph is found: exact neighbours of every row, approximate ones, or exact ones of sampled rows only.
 Route = Literal["exact", "approximate", "anchors"]
 
-#: Rows below which an exact search is as fast as an approximate one.
+#: With fewer rows, an exact search is as fast as an approximate one.
 _FEW_ROWS = 4096
 
 
 class RowSearch:
-    """Nearest rows of a table, for all its rows, some of them, or other points.
+    """Nearest rows in a table: for all its rows, for some of them, or for other points.
 
     Parameters
     ----------
     points : array or CSR matrix (n, d)
         See :func:`centre_columns`.
     k : int
-        The most neighbours that will be asked for.
+        The largest number of neighbours that will be requested.
     approximate : bool
-        Nearest-neighbour descent (pynndescent) in place of scikit-learn's exact search; tables of fewer than 4,096
-        rows are searched exactly all the same.
+        Use nearest-neighbour descent (pynndescent) instead of scikit-learn's exact search. Tables with fewer than 4,096
+        rows are always searched exactly.
     random_state, n_jobs
-        For the descent; for either.
+        ``random_state`` is for the descent, ``n_jobs`` for both kinds of search.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class RowSearch:
         k: int,
         *,
         approximate: bool = False,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self._points = points
@@ -65,7 +65,7 @@ class RowSearch:
         return drop_self(found, rows)
 
     def nearest(self, points: Matrix, k: int) -> NDArray[np.int64]:
-        """The k rows nearest to each of other points."""
+        """The k rows nearest to each of some other points."""
         if self._descent is not None:
             found = self._descent.query(points, k=k)[0]
             if (found >= 0).all():
@@ -74,7 +74,7 @@ class RowSearch:
         return np.asarray(self._exact.kneighbors(points, n_neighbors=k, return_distance=False))
 
     def _complete(self, neighbors: NDArray[Any], rows: NDArray[np.int64] | None, k: int) -> NDArray[np.int64]:
-        """Lists the descent left unfinished (marked by -1) are found exactly."""
+        """Find exactly the lists that the descent left unfinished (marked by -1)."""
         unfinished = np.flatnonzero((neighbors < 0).any(axis=1))
         neighbors = neighbors.astype(np.int64)
         if len(unfinished):
@@ -86,14 +86,14 @@ class RowSearch:
 
 
 def centre_columns(X: Matrix) -> Matrix:
-    """Neighbour search expands squares; centred columns keep large offsets from eating the digits."""
+    """Centre the columns: neighbour search expands squares, and a large offset would then cost digits."""
     if sparse.issparse(X):
         return centre_far_columns(X)
     return X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
 
 
 def drop_self(found: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Remove each row from its own list of k + 1 neighbours (the last one if it is not there: duplicates)."""
+    """Remove each row from its own list of k + 1 neighbours (or the last entry if duplicates pushed the row out)."""
     is_self = found == rows[:, None]
     is_self[~is_self.any(axis=1), -1] = True
     return np.asarray(found[~is_self].reshape(len(rows), -1))
@@ -105,5 +105,5 @@ def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> A
     except ImportError as error:
         raise ImportError("neighbors='approximate' needs pynndescent: pip install 'dubio[approximate]'") from error
     seed = check_random_state(random_state).randint(2**31 - 1)
-    # Longer lists than asked for make the descent find more of the true neighbours.
+    # With longer lists than needed, the descent finds more of the true neighbours.
     return NNDescent(points, n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=n_jobs)

@@ -1,4 +1,4 @@
-"""Neighbour graphs as symmetric CSR matrices of weights: no self edges, never n x n dense."""
+"""Neighbour graphs as symmetric CSR matrices of weights: no self edges, and never a dense n x n array."""
 
 from __future__ import annotations
 
@@ -36,23 +36,23 @@ def neighbor_graph(
     symmetry: Symmetry = "or",
     n_jobs: int | None = None,
     approximate: bool = False,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> sparse.csr_array:
     r"""Weights :math:`e^{-d_{ij}^2/t}` (or :math:`e^{-d_{ij}/t}`) between nearest neighbours.
 
-    An edge joins i and j if one is among the k nearest of the other ("or"; "and": each of the other). Weights are
-    relative to those of the closest pair, which leaves every score unchanged and keeps wide tables from
-    underflowing.
+    With "or", an edge connects i and j if one of them is among the k nearest of the other; with "and", if each is among
+    the k nearest of the other. Weights are relative to the weight of the closest pair. This leaves every score
+    unchanged and avoids underflow in wide tables.
 
     Parameters
     ----------
     X : array or CSR matrix (n, d)
     n_neighbors : int
-        k, without the point itself; cut to n - 1 with a warning.
+        k, without the row itself; reduced to n - 1, with a warning, if it is larger.
     t : float or "mean"
         Width; "mean" takes the mean squared (or plain) distance over the edges.
     kernel : {"squared", "linear"}
-        Whether the squared or the plain distance stands in the exponent.
+        Whether the exponent holds the squared or the plain distance.
     symmetry : {"or", "and"}
     n_jobs : int, optional
     approximate : bool
@@ -73,7 +73,7 @@ def neighbor_graph(
 
 
 def nearest_others(
-    X: Matrix, k: int, n_jobs: int | None = None, *, approximate: bool = False, random_state: Any = None
+    X: Matrix, k: int, n_jobs: int | None = None, *, approximate: bool = False, random_state: Any = 0
 ) -> sparse.csr_array:
     """0/1 graph from each row to its k nearest other rows (exact: scikit-learn chooses the algorithm)."""
     search = RowSearch(centre_columns(X), k, approximate=approximate, random_state=random_state, n_jobs=n_jobs)
@@ -97,7 +97,7 @@ def line_neighbors(values: NDArray[np.float64], k: int, rows: NDArray[np.int64] 
 
 
 def symmetrize(graph: sparse.csr_array, symmetry: Symmetry = "or") -> sparse.csr_array:
-    """Join both directions of a 0/1 graph ("or") or keep what goes both ways ("and"); drops the diagonal."""
+    """Join both directions of a 0/1 graph ("or"), or keep edges that go both ways ("and"); drops the diagonal."""
     if symmetry not in ("or", "and"):
         raise InputError("symmetry", f"={symmetry!r}", "give 'or' or 'and'")
     other = graph.T.tocsr()
@@ -130,7 +130,7 @@ def weigh(
 
 
 def squared_distances(graph: sparse.csr_array, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Squared distance along every stored edge, from differences (never from a Gram matrix, which cancels)."""
+    """Squared distance along every stored edge, from differences (a Gram matrix would lose digits)."""
     if sparse.issparse(X):
         rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
         out = np.empty(graph.nnz)
@@ -169,7 +169,7 @@ def list_distances(
 
 
 def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[np.float64]:
-    """``exp(-(d - min d) / t)``; warns when the kernel is so narrow that hardly any edge counts."""
+    """``exp(-(d - min d) / t)``; warns if the kernel is so narrow that hardly any edge counts."""
     if len(distances) == 0:
         return distances
     width = float(distances.mean()) or 1.0 if t == "mean" else float(t)
@@ -179,8 +179,8 @@ def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[
         warn(
             InputWarning(
                 "t",
-                f"={width:g} makes the kernel too narrow for these distances, which have a mean of "
-                f"{distances.mean():g}: about {effective:.0f} of {len(weights)} edge weights decide the score",
+                f"={width:g} makes the kernel too narrow for these distances (their mean is "
+                f"{distances.mean():g}): about {effective:.0f} of {len(weights)} edge weights decide the score",
                 "use t='mean' or a larger t",
             )
         )
@@ -190,10 +190,10 @@ def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[
 def read_graph(
     graph: Any, X: Matrix, *, t: float | Literal["mean"], kernel: Kernel, symmetry: Symmetry
 ) -> sparse.csr_array:
-    """A user's own graph: a sparse matrix of weights, or a neighbours transformer such as KNeighborsTransformer.
+    """Read the user's own graph: a sparse matrix of weights, or a neighbours transformer (KNeighborsTransformer).
 
-    A matrix is used as it is (its diagonal is dropped) and must be symmetric and not negative. A transformer
-    chooses the neighbours; weights are then computed as for our own graph.
+    A matrix is used as it is (without its diagonal) and must be symmetric and not negative. A transformer only
+    chooses the neighbours; the weights are then computed as for our own graph.
     """
     n = X.shape[0]
     if hasattr(graph, "fit_transform"):
@@ -203,7 +203,7 @@ def read_graph(
                 "graph", f"is a {type(graph).__name__}", "its fit_transform must give a sparse (n, n) neighbours graph"
             )
         edges = sparse.csr_array(found)
-        edges.data = np.ones(edges.nnz)  # a stored zero distance is an edge, too
+        edges.data = np.ones(edges.nnz)  # a stored distance of zero is an edge too
         return weigh(symmetrize(edges, symmetry), X, t=t, kernel=kernel)
     if not sparse.issparse(graph):
         raise InputError(
@@ -215,7 +215,7 @@ def read_graph(
         raise InputError("graph", f"has shape {graph.shape}, but X has {n} rows", f"give an ({n}, {n}) matrix")
     weights = without_diagonal(graph).astype(np.float64)
     if weights.nnz and not (np.isfinite(weights.data).all() and weights.data.min() >= 0):
-        raise InputError("graph", "has negative or infinite weights", "give similarities, 0 where there is no edge")
+        raise InputError("graph", "has negative or infinite weights", "give similarities, and 0 where there is no edge")
     difference = abs(weights - weights.T)
     if difference.nnz and difference.max() > 1e-12 * weights.max():
         raise InputError("graph", "is not symmetric", "join both directions first, for example graph.maximum(graph.T)")

@@ -1,4 +1,4 @@
-"""Quadratic forms of a graph, for every feature at once: the one routine behind all graph scores."""
+"""Quadratic forms of a graph, for all features at once: all graph scores use this."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError
 from dubio.tables.matrix import CANCELLED, Matrix
 
-#: Bytes of one dense block of columns.
+#: Size of one dense block of columns, in bytes.
 _BLOCK_BYTES = 32 * 2**20
 
 
 def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     r""":math:`f^T L f = \frac12 \sum_{ij} S_{ij} (f_i - f_j)^2` for every column f of ``X``.
 
-    ``graph`` is a symmetric CSR matrix S. Dense tables are summed over edges, from differences, by blocks of
-    columns; sparse ones in time proportional to their stored values, and as dense ones only where that costs digits.
+    ``graph`` is a symmetric CSR matrix S. Dense tables are summed over edges, from differences, in blocks of columns.
+    Sparse tables take time proportional to their stored values; columns that would lose digits are summed as dense.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
 def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     r""":math:`\tilde f^T L \tilde f / \tilde f^T D \tilde f` for every column, centred by its D-weighted mean.
 
-    ``inf`` where a column does not vary over the nodes of the graph (0/0): the worst score, low being good.
+    ``inf`` where a column does not vary over the nodes of the graph (0/0): the worst score, because low is good.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     total = degrees.sum()
@@ -56,7 +56,7 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
         )
 
     def both(block: NDArray[np.float64]) -> NDArray[np.float64]:
-        block -= block[np.argmax(degrees)]  # so that a constant column is exactly zero from here on
+        block -= block[np.argmax(degrees)]  # makes a constant column exactly zero
         block -= degrees @ block / total
         return np.vstack([edge_energies(graph, block), degrees @ block**2])
 
@@ -80,21 +80,21 @@ def edge_energies(graph: sparse.csr_array, block: NDArray[np.float64]) -> NDArra
 def _sparse_energy(
     graph: sparse.csr_array, degrees: NDArray[np.float64], X: Matrix
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The quadratic form of sparse columns, as a difference of sums, and the sum of squares it was taken from."""
+    """The quadratic form of sparse columns as a difference of sums, and the sum of squares that it starts from."""
     table = sparse.csr_array(X).astype(np.float64)
     squares = degrees @ table.multiply(table)
     return squares - table.multiply(graph @ table).sum(axis=0), squares
 
 
 def by_blocks(X: Matrix, work: Any, columns: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
-    """Call ``work`` on writable dense copies of blocks of columns (all, or some), joined along the last axis."""
+    """Call ``work`` on writable dense copies of blocks of columns (all or some); join results along the last axis."""
     n = X.shape[0]
     if columns is not None:
         X = X[:, columns]
     if sparse.issparse(X):
         X = X.tocsc()
     d = X.shape[1]
-    # at most 64 columns, so that a block's rows stay in the caches while edges jump between them
+    # at most 64 columns, so that the rows of a block stay in the cache while edges jump between them
     width = int(np.clip(_BLOCK_BYTES // (8 * n), 1, 64))
 
     def call(start: int, stop: int) -> NDArray[np.float64]:

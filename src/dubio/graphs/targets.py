@@ -1,4 +1,4 @@
-"""Graphs that take their neighbours from a numeric target, fully or partly known (SSLS paper, equations 3 and 11)."""
+"""Graphs whose neighbours come from a numeric target, fully or partly known (SSLS paper, equations 3 and 11)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dubio.tables.matrix import Matrix
 
 
 def target_graph(y: NDArray[np.float64], *, n_neighbors: int = 5, t: float | Literal["mean"] = 1.0) -> sparse.csr_array:
-    r"""Weights :math:`e^{-(y_i-y_j)^2/t}` between rows whose numbers are nearest ("or" of both directions)."""
+    r"""Weights :math:`e^{-(y_i-y_j)^2/t}` between rows whose numbers are nearest (in at least one direction: "or")."""
     check_width(t)
     k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row")
     graph = symmetrize(from_neighbor_lists(line_neighbors(y, k), len(y)))
@@ -40,11 +40,11 @@ def semi_supervised_graph(
     C: float = 1.0,
     n_jobs: int | None = None,
     approximate: bool = False,
-    random_state: Any = None,
+    random_state: Any = 0,
 ) -> sparse.csr_array:
-    r"""The mixed graph of the SSLS paper (equation 11): neighbours in y where both are known, else in X.
+    r"""The mixed graph of the SSLS paper (equation 11): neighbours in y if both numbers are known, otherwise in X.
 
-    Weights :math:`e^{-d_{ij}^2/t}` of the distances of :class:`MixedSearch`, times C where both numbers are known.
+    Weights are :math:`e^{-d_{ij}^2/t}` with the distances of :class:`MixedSearch`, times C if both numbers are known.
     """
     check_width(t)
     k = clip_neighbors(n_neighbors, X.shape[0] - 1)
@@ -61,11 +61,11 @@ def semi_supervised_graph(
 
 
 class MixedSearch:
-    r"""Nearest rows by :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, else the mean over features of
-    :math:`(f_{ri} - f_{rj})^2`.
+    r"""Nearest rows by :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, otherwise by the mean over features
+    of :math:`(f_{ri} - f_{rj})^2`.
 
-    For an unlabelled row this is a plain search; a labelled row has its nearest unlabelled rows (in X) merged with its
-    nearest labelled rows (on the line of y), so no n x n array is ever made.
+    For an unlabelled row this is a plain search. For a labelled row, its nearest unlabelled rows (in X) are merged with
+    its nearest labelled rows (on the line of y). So no n x n array is ever created.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class MixedSearch:
         k: int,
         *,
         approximate: bool = False,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self._points, self._y, self._k, self._n_jobs = centre_columns(X), y, k, n_jobs
@@ -113,6 +113,6 @@ class MixedSearch:
         if len(self._unlabelled):
             found = self._unlabelled_rows.nearest(self._points[rows], min(self._k, len(self._unlabelled)))
             candidates = np.hstack([candidates, self._unlabelled[found]])
-        # of equal distances the lowest row index, as a literal sort of all rows would have it
+        # ties go to the lowest row index, as in a sort of all rows
         order = np.lexsort((candidates, self.squared(rows, candidates)), axis=1)[:, : self._k]
         return np.take_along_axis(candidates, order, axis=1)

@@ -1,4 +1,4 @@
-"""k-NN entropy and the mutual information of a table with hard, soft or doubtful classes."""
+"""k-NN entropy, and the mutual information of a table with hard, soft or doubtful classes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dubio.problem import Problem, read_problem
 from dubio.supervision import OfClasses
 from dubio.tables.matrix import read_matrix
 
-# Rows whose distances are held at a time.
+# Number of rows whose distances are held at a time.
 _ROWS_PER_CHUNK = 64
 
 
@@ -36,12 +36,12 @@ def knn_entropy(X: ArrayLike, *, n_neighbors: int = 8, n_jobs: int | None = None
 
     with :math:`\epsilon_k(i)` twice the distance from row i to its k-th nearest other row and
     :math:`c_d = \pi^{d/2} / \Gamma(d/2 + 1) / 2^d` the volume of a ball of diameter 1. (The paper's equation 5 prints
-    the surface of the unit sphere there, which cancels in a mutual information and would shift an entropy.)
+    the surface of the unit sphere instead. It cancels in a mutual information but would shift an entropy.)
 
     Parameters
     ----------
     X : array-like (n, d)
-        The sample, taken as it is: no scaling, no noise against ties.
+        The sample, used as it is: no scaling, no noise added to break ties.
     n_neighbors : int, default=8
         k.
     n_jobs : int, optional
@@ -76,7 +76,7 @@ def mutual_information(
               + \frac dn \Big[\sum_i \log \epsilon_k(i) - \sum_y \sum_{i \in y} \log \epsilon_k(i|y)\Big]
 
     :math:`\epsilon_k(i)` is twice the distance to the k-th nearest other row, :math:`\epsilon_k(i|y)` to the k-th
-    nearest other row of the same class. A class with :math:`n_y \le k` rows uses :math:`k_y = n_y - 1` there, and
+    nearest other row of the same class. A class with :math:`n_y \le k` rows uses :math:`k_y = n_y - 1` instead, and
     :math:`\psi(k_y) - \psi(k)` no longer cancels.
 
     The estimate is noisy and may be below zero or above the entropy of the classes.
@@ -84,14 +84,14 @@ def mutual_information(
     Parameters
     ----------
     X : array-like (n, d)
-        The features, taken as they are: no scaling, no noise against ties.
+        The features, used as they are: no scaling, no noise added to break ties.
     y : array-like (n,) or (n, classes)
-        Classes; rows without one are left out. Memberships go to :func:`noise_tolerant_mutual_information`, which is
-        what a 2-D ``y`` gives.
+        Classes; rows without one are left out. A 2-D ``y`` holds memberships and is passed to
+        :func:`noise_tolerant_mutual_information`.
     n_neighbors : int, default=8
         k.
     missing_label : "auto", None or a value
-        What means "unlabelled" besides None and NaN.
+        The value that means "unlabelled", besides None and NaN.
     n_jobs : int, optional
         Threads.
 
@@ -125,22 +125,22 @@ def noise_tolerant_mutual_information(
               \big[d \log \epsilon(i|s) - \psi(\Gamma(s|i))\big]
 
     :math:`\gamma(s|i)` is the membership of row i in class s, :math:`\Gamma(s)` its sum over rows, and
-    :math:`\epsilon(i|s)` the diameter of the ball around row i, grown over the other rows nearest first until their
-    memberships in s sum to :math:`\Gamma(s|i) \ge k - \text{slack}`.
+    :math:`\epsilon(i|s)` the diameter of the ball around row i. The ball grows over the other rows, nearest first,
+    until their memberships in s sum to :math:`\Gamma(s|i) \ge k - \text{slack}`.
 
     Parameters
     ----------
     X : array-like (n, d)
-        The features, taken as they are: no scaling, no noise against ties.
+        The features, used as they are: no scaling, no noise added to break ties.
     memberships : array-like (n, classes)
-        Rows sum to 1; rows of NaN are left out. Hard classes (1-D) count as one-hot memberships, and give
-        :func:`mutual_information`.
+        Rows sum to 1; rows of NaN are left out. Hard classes (1-D) count as one-hot memberships and give the same
+        result as :func:`mutual_information`.
     n_neighbors : int, default=8
         k.
     slack : float, default=0.5
-        How far below k a ball may stop. A membership is hardly ever exactly 1, and with no slack nine rows of 0.999
-        are taken where eight are meant. With less than k members available, the ball stops within ``slack`` of what
-        there is. Must lie in [0, 1).
+        How far below k a ball may stop. A membership is hardly ever exactly 1. Without slack, nine rows of 0.999
+        would be taken instead of eight. If less than k members are available, the ball stops within ``slack`` of the
+        available sum. Must lie in [0, 1).
     n_jobs : int, optional
         Threads.
 
@@ -176,7 +176,7 @@ def univariate_mutual_information(
     slack: float,
     n_threads: int,
 ) -> NDArray[np.float64]:
-    """The estimate for each feature alone, from sorted columns: no distances between all rows."""
+    """The estimate for each single feature, from sorted columns: no distances between all rows are needed."""
 
     def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
         sums: tuple[NDArray[np.float64], int] = univariate_information(

@@ -1,4 +1,4 @@
-"""Memberships in the layout the kernels read: one row per class, and a last row of ones for "all rows"."""
+"""Memberships in the layout that the kernels read: one row per class, and a last row of ones for "all rows"."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dubio.errors import InputError, counted
 
 
 class Groups:
-    """Weights of every row in every class, their totals, and the terms of equation 19 that no ball enters."""
+    """Weights of every row in every class, their totals, and the terms of equation 19 that do not depend on balls."""
 
     def __init__(self, memberships: NDArray[np.float64]) -> None:
         n, n_classes = memberships.shape
@@ -33,13 +33,13 @@ class Groups:
 
 
 def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
-    """The logarithm of a zero distance does not exist; say where it comes from and what to do."""
+    """Raise if distances are zero, which have no logarithm; the message says why this happens and what to do."""
     if n_zero:
         where = "" if subset is None else f" in features {subset.tolist()}"
         raise InputError(
             "X",
             f"has too many equal rows{where} (ties, duplicates, constant or discrete features). The distance to a "
             f"neighbour is zero {counted(n_zero, 'time')}, and zero has no logarithm",
-            "add a little noise against ties, with jitter=1e-3 in the estimators, or X + 1e-3 * "
+            "add a little noise to break ties: jitter=1e-3 in the estimators, or X + 1e-3 * "
             "rng.normal(size=X.shape) with the functions",
         )

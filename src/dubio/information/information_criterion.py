@@ -1,4 +1,4 @@
-"""Mutual information as a criterion of a greedy search."""
+"""Mutual information as a criterion for a greedy search."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from dubio.information.estimators import univariate_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
 from dubio.search.distances import SubsetDistances
 
-# Classes in which a row has less membership than this are only bounded at first: they seldom decide which feature
-# wins, and their balls are large. Candidates that may still win are then valued exactly.
+# If a row has less membership than this in a class, its term is only bounded at first: such terms seldom decide which
+# feature wins, and their balls are large. Candidates that may still win are then evaluated exactly.
 MINOR = 1e-3
 
 MembershipsOf = Callable[[SubsetDistances], NDArray[np.float64]]
 
 
 class InformationCriterion:
-    """Noise-tolerant mutual information (equation 19) of the current subset and of all subsets one feature away.
+    """Noise-tolerant mutual information (equation 19) of the current subset and of all subsets one feature apart.
 
     Follows `dubio.search.Criterion`. One-hot memberships give the estimator of Gomez-Verdejo et al.
 
     Parameters
     ----------
     distances : SubsetDistances
-        Shared distances; the criterion moves them along.
+        Shared distances; the criterion updates them.
     memberships_of : callable
-        Called with ``distances`` once for each subset the search stops at, before its candidates are valued
-        (Algorithm 2 estimates the label noise there); returns memberships (n, classes). Return the same array
+        Called with ``distances`` once for each subset the search reaches, before its candidates are evaluated
+        (Algorithm 2 estimates the label noise at this point). Returns memberships (n, classes). Return the same array
         each time to keep them fixed.
     n_neighbors : int
         k.
@@ -83,7 +83,7 @@ class InformationCriterion:
     def _bounds(
         self, candidates: NDArray[np.int64], change: int, minor: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """A lower and an upper bound of each candidate's value; equal if ``minor`` is 0."""
+        """A lower and an upper bound on each candidate's value; equal if ``minor`` is 0."""
         at = self.distances
 
         def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
@@ -115,7 +115,7 @@ class InformationCriterion:
         return lower, upper
 
     def _prepare(self, minor: float) -> float:
-        """Memberships, seeds and radii of the current subset; its value if ``minor`` is 0."""
+        """Update memberships, seeds and radii for the current subset; return its value if ``minor`` is 0."""
         at = self.distances
         memberships = self._memberships_of(at)
         if memberships is not self._memberships:
@@ -135,7 +135,7 @@ class InformationCriterion:
         return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows
 
     def _current(self, start: int, stop: int, minor: float) -> tuple[float, int]:
-        """What rows ``start:stop`` add to the value of the current subset, times n; and rows at distance zero."""
+        """How much rows ``start:stop`` add to the value of the current subset, times n; and balls of radius zero."""
         at = self.distances
         result: tuple[float, int] = current_information(
             at.rows,
@@ -155,7 +155,7 @@ class InformationCriterion:
         return result
 
     def row_values(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        """What every row adds to the value of a subset, which becomes the current one."""
+        """How much each row adds to the value of a subset; this subset becomes the current one."""
         self.start(features)
         n = self.distances.n_rows
         totals = np.array([self._current(i, i + 1, 0.0)[0] for i in range(n)])

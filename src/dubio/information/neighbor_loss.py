@@ -1,4 +1,4 @@
-"""Criteria that ask how well a row is predicted by its nearest other rows: cross-entropy and squared error."""
+"""Criteria that measure how well the nearest other rows predict a row: cross-entropy and squared error."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dubio.search.distances import SubsetDistances
 
 Floats = NDArray[np.float64]
 
-# How many nearest rows of the current subset are kept for each neighbour wanted: enough that a changed subset finds
-# its own neighbours mostly among them, few enough to be looked through for every candidate.
+# How many nearest rows in the current subset are kept per neighbour wanted: enough that most neighbours in a changed
+# subset are among them, and few enough to go through for every candidate.
 KNOWN_PER_NEIGHBOR = 2
 
 
 class _NeighborLoss(ABC):
-    """What the two criteria share: the distances of the current subset and the nearest rows in it."""
+    """What the two criteria share: the distances in the current subset, and the nearest rows."""
 
     larger_is_better = False
 
@@ -44,10 +44,10 @@ class _NeighborLoss(ABC):
     @property
     @abstractmethod
     def value_of_nothing(self) -> float:
-        """The loss without any feature, when every row is predicted alike."""
+        """The loss without any feature, when every row gets the same prediction."""
 
     def start(self, features: NDArray[np.int64]) -> float:
-        """Begin at a subset; its value, or 0.0 for the empty one."""
+        """Start at a subset and return its value, or 0.0 for the empty subset."""
         self.distances.start(features)
         self._is_known = False
         if len(features) == 0:
@@ -65,13 +65,13 @@ class _NeighborLoss(ABC):
         return np.sum(parts, axis=0)
 
     def row_values(self, features: NDArray[np.int64]) -> Floats:
-        """What every row adds to the loss of a subset, which becomes the current one."""
+        """How much each row adds to the loss of a subset; this subset becomes the current one."""
         self.start(features)
         one = np.asarray(features[:1], dtype=np.int64)
         return np.array([self._sums(one, 0.0, i, i + 1)[0] for i in range(self.distances.n_rows)])
 
     def apply(self, feature: int, change: int) -> None:
-        """Make that change; the old neighbours bound the search for the new ones."""
+        """Make this change; the old neighbours limit the search for the new ones."""
         self.distances.apply(feature, change)
         self._find_nearest()
 
@@ -84,10 +84,10 @@ class _NeighborLoss(ABC):
 
 
 class NeighborCrossEntropy(_NeighborLoss):
-    r"""Class-balanced leave-one-out cross-entropy of the memberships under their nearest rows; small is good.
+    r"""Class-balanced leave-one-out cross-entropy of the memberships, predicted by the nearest rows; small is good.
 
-    Row :math:`i` is predicted by its :math:`k` nearest other rows :math:`N_i` and the class priors :math:`\pi` as one
-    row more, and every class counts the same whatever its size:
+    Row :math:`i` is predicted by its :math:`k` nearest other rows :math:`N_i` and by the class priors :math:`\pi`,
+    which count as one more row. Every class has the same weight, large or small:
 
     .. math::
 
@@ -99,11 +99,11 @@ class NeighborCrossEntropy(_NeighborLoss):
     Parameters
     ----------
     distances : SubsetDistances
-        Shared distances; the criterion moves them along.
+        Shared distances; the criterion updates them.
     memberships : array (n_rows, n_classes)
         Rows sum to 1.
     n_neighbors : int, default=15
-        At most all other rows.
+        Reduced to the number of other rows if that is smaller.
     """
 
     def __init__(self, distances: SubsetDistances, memberships: ArrayLike, *, n_neighbors: int = 15) -> None:
@@ -147,11 +147,11 @@ class NeighborSquaredError(_NeighborLoss):
     Parameters
     ----------
     distances : SubsetDistances
-        Shared distances; the criterion moves them along.
+        Shared distances; the criterion updates them.
     values : array (n_rows,)
         The target.
     n_neighbors : int, default=15
-        At most all other rows.
+        Reduced to the number of other rows if that is smaller.
     """
 
     def __init__(self, distances: SubsetDistances, values: ArrayLike, *, n_neighbors: int = 15) -> None:
@@ -160,7 +160,7 @@ class NeighborSquaredError(_NeighborLoss):
 
     @property
     def value_of_nothing(self) -> float:
-        """The error of the mean of all other rows."""
+        """The error when a row is predicted by the mean of all other rows."""
         n = len(self._values)
         return float(np.var(self._values) * (n / (n - 1)) ** 2)
 

@@ -1,4 +1,4 @@
-"""Every method: its score or search as a function, its estimator, its null, side by side; and all of them by name."""
+"""All methods: each file holds a score or search as a function, its estimator and its null. All are found by name."""
 
 from dubio.methods.cleaned import CleanedSelector
 from dubio.methods.consensus import MeanRankScore, mean_rank

@@ -1,4 +1,4 @@
-"""What every method is: an estimator whose ``fit`` reads a problem once, asks a pure function, keeps the answer."""
+"""The base of every method: an estimator whose ``fit`` reads a problem once, solves it and keeps the answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from dubio._sklearn import check_parameters, feature_names
 from dubio.counts import resolve_count
 from dubio.errors import InputError, counted
-from dubio.methods.parameters import CONSTRAINTS
+from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order, rank_scores
 from dubio.seeds import seed_of
@@ -28,33 +28,31 @@ from dubio.supervision.knowledge import kinds_in_words
 
 
 class Selector(SelectorMixin, BaseEstimator):
-    """A feature selector. A subclass says in class attributes what it takes, and computes in :meth:`_solve`.
+    """A feature selector. A subclass states in class attributes what it takes, and computes in :meth:`_solve`.
 
-    :meth:`fit` reads the table and what is known of the target into a :class:`~dubio.problem.Problem`, once;
-    :meth:`fit_problem` takes one that was read before. Both ask :meth:`_solve`, which computes and stores nothing, and
-    then assign the attributes: no other method does.
+    :meth:`fit` reads the table and what is known of the target into a :class:`~dubio.problem.Problem`, once.
+    :meth:`fit_problem` takes a problem that was read before. Both call :meth:`_solve`, which computes but stores
+    nothing. Then they set the attributes; no other method does so.
 
-    ``fit`` of a subclass that takes more than ``X`` and ``y`` (weights, pairs) names these arguments in its own
+    If a subclass takes more than ``X`` and ``y`` (weights, pairs), its ``fit`` names these arguments in its own
     signature, so that scikit-learn can route them, and passes them on to :meth:`_fit`.
     """
 
-    #: Short name in ``dubio.METHODS``, and what the method does, in a few words. Empty for what is not registered.
+    #: Short name in ``dubio.METHODS``, and what the method does, in a few words. Empty if it is not registered.
     _name: ClassVar[str] = ""
     _does: ClassVar[str] = ""
-    #: Kinds of supervision that it takes (``Supervision.kind``), and "pairs".
+    #: Kinds of supervision that it takes (``Supervision.kind``); "pairs" can be one of them.
     _takes: ClassVar[tuple[str, ...]] = ("hard", "soft")
-    #: How a 1-D y is read unless the parameter ``target`` says so; "none": y is ignored.
+    #: How a 1-D y is read if there is no parameter ``target``; "none": y is ignored.
     _target: ClassVar[Literal["none", "classes", "numbers", "auto"]] = "classes"
-    #: Whether y must be given, with two classes (or two numbers) in it.
+    #: Whether y is required; it must then hold at least two classes (or two numbers).
     _needs_labels: ClassVar[bool] = True
     _takes_missing: ClassVar[bool] = True
     _takes_sparse: ClassVar[bool] = False
     _takes_nan: ClassVar[bool] = False
-    #: Whether the look for NaN and infinities is left to the computation itself.
+    #: Whether the computation itself checks for NaN and infinities.
     _checks_values_itself: ClassVar[bool] = False
-    #: How many features to keep; a parameter of every method.
-    n_features_to_select: Any
-    #: What the method's own parameters may be; shared ones are in ``methods/parameters.py``.
+    #: Valid values of the method's own parameters; shared ones are in ``methods/parameters.py``.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -91,14 +89,14 @@ class Selector(SelectorMixin, BaseEstimator):
         return self
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
-        """Read a table and a target in the way that ``fit`` would.
+        """Read a table and a target in the same way as ``fit``.
 
         Parameters
         ----------
         X, y
             As in ``fit``.
         **more
-            Weights and pairs, where ``fit`` takes them.
+            Weights and pairs, if ``fit`` takes them.
 
         Returns
         -------
@@ -116,7 +114,7 @@ class Selector(SelectorMixin, BaseEstimator):
             check_values=not self._checks_values_itself,
             **more,
         )
-        feature_names(X)  # raises for names of which only some are text
+        feature_names(X)  # raises if only some of the names are text
         return problem
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
@@ -125,7 +123,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return self
 
     def _read(self, X: Any, y: Any, **more: Any) -> Problem:
-        """The problem, checked: this method can use it."""
+        """Read the problem and check that this method can use it."""
         self._check_parameters()
         if y is None and self._needs_labels and self._target != "none":
             self._raise_no_target()
@@ -135,7 +133,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     @abstractmethod
     def _solve(self, problem: Problem) -> Answer:
-        """The answer to a problem; nothing is stored."""
+        """Solve a problem; nothing is stored."""
 
     @property
     def _reads(self) -> Any:
@@ -144,12 +142,12 @@ class Selector(SelectorMixin, BaseEstimator):
 
     @property
     def _seed(self) -> int:
-        """A whole number for what is drawn at random, from ``random_state`` where the method has one."""
+        """A whole number as the seed, from ``random_state`` if the method has this parameter."""
         return seed_of(getattr(self, "random_state", 0))
 
     def _check_parameters(self) -> None:
         constraints = dict(CONSTRAINTS)
-        for cls in reversed(type(self).__mro__):  # a subclass's rule wins over its base's
+        for cls in reversed(type(self).__mro__):  # the rule of a subclass replaces that of its base
             constraints.update(vars(cls).get("_parameter_constraints", {}))
         check_parameters(constraints, self.get_params(deep=False))
 
@@ -157,7 +155,7 @@ class Selector(SelectorMixin, BaseEstimator):
         raise InputError(
             "y",
             f"is missing: {type(self).__name__} requires y to be passed, but the target y is None",
-            "without any label use LaplacianScore",
+            "without labels, use LaplacianScore",
             code="no target",
         )
 
@@ -186,7 +184,7 @@ class Selector(SelectorMixin, BaseEstimator):
             )
 
     def _assign(self, problem: Problem, answer: Answer) -> None:
-        """The one place that stores what was fitted; what an earlier fit stored is gone."""
+        """Store the result of a fit; this is the only place that does. Results of an earlier fit are removed."""
         self._assign_shape(problem.names, problem.n_features)
         supervision = problem.supervision
         self.n_labelled_ = supervision.n_labelled
@@ -216,23 +214,23 @@ class Selector(SelectorMixin, BaseEstimator):
             setattr(self, name, value)
 
     def to_ranking(self) -> Ranking:
-        """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, what was kept and why."""
+        """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
         check_is_fitted(self)
         return self._answer
 
     def transform(self, X: Any) -> Any:
-        """Keep the chosen columns of ``X``.
+        """Return the chosen columns of ``X``.
 
         Parameters
         ----------
         X : array-like (n_rows, n_features)
-            A table with the columns that were seen in ``fit``.
+            A table with the same columns as in ``fit``.
 
         Returns
         -------
         array or frame (n_rows, n_features_)
         """
-        check_is_fitted(self)  # first: scikit-learn would compare the names of columns with those of no fit
+        check_is_fitted(self)  # before scikit-learn compares column names, which do not exist without a fit
         return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -248,19 +246,21 @@ class Selector(SelectorMixin, BaseEstimator):
         return tags
 
 
+@estimator
 class ScoreSelector(Selector):
-    """A selector that gives every feature a score of its own.
+    """A selector that gives every feature its own score.
 
-    A subclass computes the scores in :meth:`_score`; this class ranks and cuts them. ``n_features_to_select="auto"``
-    keeps the features whose score is better than chance allows (see :meth:`_pvalues`), with false discoveries held
-    at ``alpha`` by Benjamini and Hochberg's rule: never none, and with a warning where no feature stands out.
+    A subclass computes the scores in :meth:`_score`. This class ranks the features and decides how many to keep.
+    ``n_features_to_select="auto"`` keeps the features whose score is better than expected by chance (see
+    :meth:`_pvalues`). The false-discovery rate is limited to ``alpha`` by Benjamini and Hochberg's rule. At least one
+    feature is kept, with a warning if no feature stands out.
 
     Attributes
     ----------
     scores_ : array (n_features,)
-        Raw scores; a feature without any information has the worst possible one, never NaN.
+        Raw scores. A feature without any information has the worst possible score, never NaN.
     ranking_ : array (n_features,)
-        1 = best; of equal scores the earlier column comes first.
+        1 = best; if scores are equal, the earlier column comes first.
     support_ : array (n_features,) of bool
         The features kept.
     n_features_ : int
@@ -268,14 +268,17 @@ class ScoreSelector(Selector):
     explanation_ : str
         Why that many.
     pvalues_, qvalues_ : array (n_features,)
-        With "auto": how often chance does as well, and the same as a false-discovery rate.
+        With "auto": how often chance alone gives a score as good as this, and the same as a false-discovery rate.
     """
 
-    #: Direction of the scores.
+    n_features_to_select: Count = None
+    alpha: float = 0.05
+
+    #: Whether low scores are good.
     _lower_is_better: ClassVar[bool] = True
-    #: Whether the score of a feature does not depend on which other features are in the table.
+    #: Whether the score of a feature is independent of the other features in the table.
     _scores_are_independent: ClassVar[bool] = False
-    #: Permutations of the labels that "auto" starts with.
+    #: Number of permutations of the labels that "auto" starts with.
     _n_permutations: ClassVar[int] = 1000
 
     @abstractmethod
@@ -283,7 +286,7 @@ class ScoreSelector(Selector):
         """Score every feature; nothing is stored."""
 
     def scores_of(self, X: Any, y: Any = None, **more: Any) -> NDArray[np.float64]:
-        """The scores alone, without a fit: what the function of the same name returns.
+        """Only the scores, without a fit: this is what the function of the same name returns.
 
         Parameters
         ----------
@@ -297,7 +300,7 @@ class ScoreSelector(Selector):
         return self._score(self._read(X, y, **more)).scores
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        """How often chance scores as well: by shuffling the labels unless a subclass knows better."""
+        """How often chance alone scores as well: by shuffling the labels, unless a subclass has a better way."""
         null = RelabelNull(
             self._score,
             problem,
@@ -306,12 +309,10 @@ class ScoreSelector(Selector):
             features_are_independent=self._scores_are_independent,
             screen=self._screen(problem, scored),
         )
-        return permutation_pvalues(
-            null, alpha=self._alpha, n_permutations=self._n_permutations, random_state=self._seed
-        )
+        return permutation_pvalues(null, alpha=self.alpha, n_permutations=self._n_permutations, random_state=self._seed)
 
     def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
-        """Quick p-values that say which features are surely ordinary, where the score has closed-form moments."""
+        """Quick p-values that show which features surely do not stand out, if the score has closed-form moments."""
         return None
 
     def _solve(self, problem: Problem) -> Answer:
@@ -324,7 +325,7 @@ class ScoreSelector(Selector):
             pvalues = self._pvalues(problem, scored)
             qvalues = false_discovery_control(pvalues)
             columns = {"pvalue": pvalues, "qvalue": qvalues, **columns}
-            support, reason = keep_significant(qvalues, ranking, self._alpha)
+            support, reason = keep_significant(qvalues, ranking, self.alpha)
         else:
             support = ranking <= count
         return Answer(
@@ -341,10 +342,6 @@ class ScoreSelector(Selector):
             scored.attributes,
         )
 
-    @property
-    def _alpha(self) -> float:
-        return float(getattr(self, "alpha", 0.05))
-
     def _keep(self, answer: Answer) -> None:
         self.scores_ = answer.ranking.scores
         super()._keep(answer)
@@ -357,13 +354,13 @@ class Searched:
     Attributes
     ----------
     subsets, values : dict
-        Features of the subset of each size, as column indices, and its criterion.
+        For each size, the features of its subset as column indices, and the criterion of this subset.
     best_first : array of int
         All features, in the order of the search.
     scores : array (n_features,)
-        What is shown as the score of each feature; high is good.
+        The value shown as the score of each feature; high is good.
     sufficient : tuple of int and str
-        The size of the smallest subset that is enough, and why; only where "auto" asked for it.
+        The size of the smallest sufficient subset, and why; only with "auto".
     columns, attributes : dict
         Further columns of the ranking, and attributes of the fitted estimator.
     """
@@ -377,30 +374,33 @@ class Searched:
     attributes: dict[str, Any] = field(default_factory=dict)
 
 
+@estimator
 class SearchSelector(Selector):
     """A selector that searches subsets of features.
 
-    A subclass searches in :meth:`_search`; this class ranks by the order of the search and keeps the subset of the size
-    wanted. ``n_features_to_select="auto"`` keeps the smallest subset that is sufficient.
+    A subclass searches in :meth:`_search`. This class ranks the features in the order of the search and keeps the
+    subset of the requested size. ``n_features_to_select="auto"`` keeps the smallest subset that is sufficient.
 
     Attributes
     ----------
     subsets_ : dict of int to array
-        The features of the subset of each size, as column indices.
+        For each size, the features of its subset as column indices.
     values_ : dict of int to float
-        The criterion of each.
+        The criterion of each subset.
     ranking_ : array (n_features,)
         1 = best, in the order of the search.
     support_, n_features_, explanation_
         The features kept, how many, and why that many.
     """
 
-    #: What a subset is valued by, in words, with the direction that is good.
+    n_features_to_select: Any = None
+
+    #: The criterion in words, and which direction is good.
     _criterion: ClassVar[str] = "criterion"
 
     @abstractmethod
     def _search(self, problem: Problem, count: int | None) -> Searched:
-        """Search subsets; ``count`` features will be kept, or (None) as many as are sufficient. Nothing is stored."""
+        """Search subsets; nothing is stored. ``count`` features will be kept, or as many as are sufficient (None)."""
 
     def _solve(self, problem: Problem) -> Answer:
         wish: Any = self.n_features_to_select
@@ -425,7 +425,7 @@ class SearchSelector(Selector):
         return rank_in_order(found.best_first)
 
     def _kept(self, found: Searched, count: int) -> NDArray[np.bool_]:
-        """The subset of that size, filled up with features that were in none."""
+        """The subset of this size, filled up with features that are in no subset."""
         support = np.zeros(len(found.best_first), dtype=bool)
         size = max((size for size in found.subsets if size <= count), default=0)
         if size:

@@ -1,7 +1,8 @@
-"""Any selector, fitted on labels that were audited first."""
+"""Any selector, fitted on labels after an audit."""
 
 from __future__ import annotations
 
+from dataclasses import field
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -11,7 +12,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from dubio._sklearn import HasMethods, StrOptions
 from dubio.errors import InputError
 from dubio.methods.base import Selector
-from dubio.methods.parameters import documented
+from dubio.methods.parameters import estimator
 from dubio.noise.audit import Engine
 from dubio.noise.cleaning import CleanedLabels, clean_labels
 from dubio.problem import Problem
@@ -19,22 +20,22 @@ from dubio.ranking import Answer, Ranking
 from dubio.supervision import Classes, Memberships
 
 
-@documented
+@estimator
 class CleanedSelector(MetaEstimatorMixin, Selector):
     """Fit a selector of dubio or scikit-learn without the labels that an audit doubts.
 
-    Rows are left out of the selection only: ``transform`` hands back every row of the table it is given.
+    Rows are left out only during the selection: ``transform`` returns every row of the table it is given.
 
     Parameters
     ----------
     selector : estimator with ``fit`` and ``get_support``
-        What selects; it is cloned.
+        The selector to use; it is cloned.
     clean : {"confident", "pooled", "lnt"}, default="confident"
         Engine of the audit; see :func:`dubio.audit_labels`.
     doubtful : {"drop", "soften"}, default="drop"
-        ``"drop"`` takes doubtful labels away: a selector of dubio that takes missing labels still sees the row, any
-        other does not. ``"soften"`` gives the selector the engine's class probabilities of every labelled row; it must
-        take soft labels.
+        ``"drop"`` removes doubtful labels. A selector of dubio that takes missing labels still uses such a row without
+        its label; any other selector does not use the row. ``"soften"`` passes the engine's class probabilities of
+        every labelled row to the selector, which must take soft labels.
     {experts}
     {n_folds}
     {missing_label}
@@ -47,11 +48,11 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
     selector_ : estimator
         The fitted clone.
     audit_ : LabelAudit or None
-        What was thought of the labels.
+        The result of the audit of the labels.
     trusted_ : array (n_rows,) of bool
         The rows whose label was kept.
     support_, ranking_, n_features_
-        As ``selector_`` says; without a ``ranking_`` of its own, 1 for what it keeps and 2 for the rest.
+        Those of ``selector_``. If it has no ``ranking_``, the features it keeps have rank 1 and the others rank 2.
 
     Examples
     --------
@@ -73,32 +74,20 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
         "random_state": [Integral, None],
     }
 
-    def __init__(
-        self,
-        selector: Any,
-        *,
-        clean: Engine = "confident",
-        doubtful: Literal["drop", "soften"] = "drop",
-        experts: Any = None,
-        n_folds: int = 5,
-        missing_label: Any = "auto",
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.selector = selector
-        self.clean = clean
-        self.doubtful = doubtful
-        self.experts = experts
-        self.n_folds = n_folds
-        self.missing_label = missing_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    selector: Any = field(kw_only=False)
+    clean: Engine = "confident"
+    doubtful: Literal["drop", "soften"] = "drop"
+    experts: Any = None
+    n_folds: int = 5
+    missing_label: Any = "auto"
+    random_state: int | None = 0
+    n_jobs: int | None = None
 
     def _solve(self, problem: Problem) -> Answer:
         if self.doubtful == "soften" and "soft" not in getattr(self.selector, "_takes", ()):
             raise InputError(
                 "doubtful",
-                f"='soften' hands class probabilities on, and {type(self.selector).__name__} needs one label per row",
+                f"='soften' passes class probabilities on, but {type(self.selector).__name__} needs one label per row",
                 "use doubtful='drop', or a selector that takes soft labels",
             )
         cleaned = clean_labels(
@@ -117,7 +106,7 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
             scores, lower_is_better, columns = inner.scores, inner.lower_is_better, inner.extras
         else:
             scores, lower_is_better, columns = ranks.astype(np.float64), True, {}
-        reason = f"as {type(fitted).__name__} decides on the labels that the audit trusts"
+        reason = f"chosen by {type(fitted).__name__}, from the labels that the audit trusts"
         return Answer(
             Ranking(
                 problem.feature_names,
@@ -133,7 +122,7 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
         )
 
     def _fitted(self, problem: Problem, cleaned: CleanedLabels) -> Any:
-        """A clone of the selector, fitted on what may be trusted."""
+        """A clone of the selector, fitted on the labels that can be trusted."""
         known = problem.supervision
         assert isinstance(known, Classes)
         fresh = clone(self.selector)

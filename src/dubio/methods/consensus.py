@@ -1,4 +1,4 @@
-"""The consensus of several scores: the mean of the ranks that they give a feature."""
+"""The consensus of several scores: the mean of the ranks that they give to a feature."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from scipy.stats import rankdata
 from dubio._sklearn import StrOptions
 from dubio.errors import InputError, counted
 from dubio.methods.base import ScoreSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import estimator
 from dubio.methods.register import get_method
 from dubio.methods.relation import relation_pvalues
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.supervision.reader import Target
 
-#: Scores that did best together: see the page on choosing a method.
+#: Scores that did best in combination; see the page on choosing a method.
 FOR_CLASSES = ("smooth_r2", "relieff")
 FOR_MEMBERSHIPS = ("smooth_r2", "soft_relief")
 FOR_NUMBERS = ("linear_r2", "supervised_laplacian")
 
 
 def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -> NDArray[np.float64]:
-    """Mean over several scores of each feature's rank, 1 = best (low is good); equal scores share their mean rank.
+    """Mean rank of each feature over several scores, 1 = best (low is good); equal scores share their mean rank.
 
     Parameters
     ----------
@@ -49,11 +49,11 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
         raise InputError(
             "lower_is_better",
             f"has {counted(len(lower_is_better), 'direction')} for {counted(len(columns), 'score')}",
-            "give one or more scores, and a direction for each",
+            "give at least one score, and one direction per score",
         )
     lengths = {len(c) for c in columns}
     if len(lengths) > 1:
-        raise InputError("scores", f"have different lengths, {sorted(lengths)}", "they must be of the same features")
+        raise InputError("scores", f"have different lengths, {sorted(lengths)}", "they must be for the same features")
     for position, column in enumerate(columns):
         if np.isnan(column).any():
             raise InputError(
@@ -65,18 +65,18 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
     return np.asarray(np.mean(ranks, axis=0))
 
 
-@documented
+@estimator
 class MeanRankScore(ScoreSelector):
-    """Classes, hard or soft, or numbers: the mean of the ranks that several scores give a feature.
+    """Classes, hard or soft, or numbers: the mean of the ranks that several scores give to a feature.
 
-    In our trials it beat each of its parts. With ``n_features_to_select="auto"`` features are tested for a linear or
-    smooth relation to the target (:func:`~dubio.methods.relation.relation_pvalues`).
+    In our trials it was better than each of the scores it combines. With ``n_features_to_select="auto"``, features are
+    tested for a linear or smooth relation to the target (:func:`~dubio.methods.relation.relation_pvalues`).
 
     Parameters
     ----------
     methods : "auto" or sequence of str
-        Names of scores (``dubio.METHODS``) that take this target. "auto": smooth R2 with ReliefF for classes
-        and with soft Relief for class probabilities, correlation and supervised Laplacian score for numbers.
+        Names of scores (``dubio.METHODS``) that take this target. "auto": smooth R2 and ReliefF for classes, smooth R2
+        and soft Relief for class probabilities, correlation and supervised Laplacian score for numbers.
     {n_features_to_select}
     {alpha}
     {target}
@@ -89,7 +89,7 @@ class MeanRankScore(ScoreSelector):
     {scores}
         Scores are mean ranks; low is good.
     parts_ : dict of arrays
-        The raw scores by name.
+        The raw scores that were combined, by name.
 
     Examples
     --------
@@ -106,24 +106,11 @@ class MeanRankScore(ScoreSelector):
     _target = "auto"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"methods": [StrOptions({"auto"}), "array-like"]}
 
-    def __init__(
-        self,
-        *,
-        methods: Literal["auto"] | Sequence[str] = "auto",
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        target: Target = "auto",
-        missing_label: Any = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.methods = methods
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.target = target
-        self.missing_label = missing_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    methods: Literal["auto"] | Sequence[str] = "auto"
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
         problem = problem.with_supervision(problem.supervision.certain())

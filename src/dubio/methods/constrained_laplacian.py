@@ -18,7 +18,7 @@ from dubio.graphs.cluster_blocks import cluster_graph_blocks
 from dubio.graphs.neighbors import nearest_others, squared_distances, symmetrize
 from dubio.graphs.quadratic import quadratic_form
 from dubio.methods.constraint import PairSelector, ratio
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.supervision.pair_forms import supervision_pairs
@@ -49,27 +49,27 @@ def constrained_laplacian_score(
         {\sum_i D_i \left[ (f_{ri} - \mu_r)^2 + \sum_{j \in CL(i)} (f_{ri} - f_{rj})^2 \right]}
 
     with :math:`w_{ij} = \exp(-\|x_i - x_j\|^2 / \lambda)`; :math:`S_{ij} = w_{ij}` between neighbours;
-    :math:`N_{ij} = w_{ij}` for a must-link between neighbours, :math:`w_{ij}^2` for a cannot-link between
-    neighbours or a must-link between rows that are not, 0 otherwise; :math:`D_i = \sum_j S_{ij}` and
-    :math:`\mu_r` the plain mean.
+    :math:`N_{ij} = w_{ij}` for a must-link between neighbours, :math:`w_{ij}^2` for a cannot-link between neighbours or
+    for a must-link between rows that are not neighbours, 0 otherwise; :math:`D_i = \sum_j S_{ij}` and :math:`\mu_r` the
+    plain mean.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
         The table.
     neighbor_labels : array-like of shape (n_rows,) or sparse matrix of shape (n_rows, n_rows)
-        The cluster of each row: rows of one cluster are neighbours. Or any graph: rows i and j are neighbours
-        where it has an entry that is not zero, at (i, j) or (j, i).
+        The cluster of each row: rows of the same cluster are neighbours. Or any graph: rows i and j are neighbours
+        if the graph has a nonzero entry at (i, j) or (j, i).
     must_link, cannot_link : array-like of shape (m, 2) and (c, 2), optional
-        Row indices of pairs that belong to one class, and to two.
+        Row indices of pairs that belong to the same class, and to different classes.
     lam : float
         :math:`\lambda`, in units of ``scale``.
     scale : {"mean", "none"}
-        ``"mean"`` divides squared distances by their mean over all pairs of rows. ``"none"`` is as printed;
-        on wide or unscaled tables all weights then underflow, which is warned of.
+        ``"mean"`` divides squared distances by their mean over all pairs of rows. ``"none"`` uses the formula as
+        printed; on wide or unscaled tables all weights then underflow, with a warning.
     {standardize}
     must_link_weights, cannot_link_weights : array-like, optional
-        How sure each pair is: it multiplies the pair's :math:`N_{ij}`, or its term of the denominator.
+        How certain each pair is: this multiplies the pair's :math:`N_{ij}`, or its term in the denominator.
 
     Returns
     -------
@@ -79,8 +79,8 @@ def constrained_laplacian_score(
     Notes
     -----
     The paper prints the denominator as a double sum that counts the spread around the mean n times, and as a
-    quadratic form that is not symmetric. Here it is read so that without pairs the score is the paper's
-    Laplacian score (its equation 1), as the paper says it is.
+    quadratic form that is not symmetric. Here it is interpreted so that without pairs the score is the paper's
+    Laplacian score (its equation 1), as the paper states.
 
     References
     ----------
@@ -109,12 +109,12 @@ def constrained_laplacian_score(
     return score_on_clusters(table, np.unique(labels, return_inverse=True)[1], pairs, lam, scale)
 
 
-@documented
+@estimator
 class ConstrainedLaplacianScore(PairSelector):
     """Laplacian score of all rows that respects pairs (CSFS; see :func:`constrained_laplacian_score`).
 
-    Neighbours are rows of one cluster, as published, or plain nearest neighbours. Pairs may first be selected
-    by coherence; with all pairs of a labelling the hard rule keeps hardly any, so all is the default.
+    Neighbours are rows of the same cluster, as published, or plain nearest neighbours. Pairs can first be selected by
+    coherence. With all pairs of a labelling, the hard rule keeps hardly any, so the default is to keep all pairs.
     :meth:`as_published` is the paper's own setting.
 
     Parameters
@@ -122,9 +122,10 @@ class ConstrainedLaplacianScore(PairSelector):
     {n_features_to_select}
     {alpha}
     neighbors : {"clusters", "knn"}
-        ``"clusters"``: a self-organising map of the rows that are in no pair, joined with those that are, is
-        clustered by Ward's method, as many clusters as the Davies-Bouldin index likes best; neighbours are in
-        one cluster. ``"knn"``: one is among the ``n_neighbors`` nearest of the other.
+        ``"clusters"``: rows of the same cluster are neighbours. Rows that are in no pair are first replaced by a
+        self-organising map. The map and the other rows are then clustered by Ward's method, and the Davies-Bouldin
+        index chooses the number of clusters. ``"knn"``: two rows are neighbours if one is among the ``n_neighbors``
+        nearest of the other.
     selection : {"all", "hard", "soft"}
         Which pairs count; see :func:`~dubio.constraints.select_pairs`.
     order : {"shortest", "random", "weight"}
@@ -136,10 +137,10 @@ class ConstrainedLaplacianScore(PairSelector):
     scale : {"mean", "none"}
         Whether squared distances are divided by their mean.
     unlabelled : {"prototypes", "rows"}
-        For ``neighbors="clusters"``, whether the score is taken over the map's prototypes, as published, or
-        over the rows themselves, which takes time that grows with the square of the clusters.
+        For ``neighbors="clusters"``, whether the score uses the prototypes of the map, as published, or the rows
+        themselves. The time for rows grows with the square of the cluster sizes.
     closure : bool
-        Whether pairs that follow from the given ones count too.
+        Whether pairs that follow from the given pairs count too.
     {standardize}
     {missing_label}
     random_state : int, RandomState or None, default=0
@@ -151,11 +152,11 @@ class ConstrainedLaplacianScore(PairSelector):
     {scores}
         Low scores are good.
     n_must_link_, n_cannot_link_ : int
-        Pairs known, with those that followed.
+        Number of pairs known, including those that follow from others.
     n_must_link_kept_, n_cannot_link_kept_ : int
-        Pairs that counted, after selection.
+        Number of pairs used, after selection.
     map_shape_ : tuple of int or None
-        Sides of the map; None without one (``"knn"``, or every row is in a pair).
+        Sides of the map; None if there is no map (``"knn"``, or every row is in a pair).
     n_clusters_ : int or None
     row_clusters_ : array (n_rows,) or None
         Cluster of each row.
@@ -174,7 +175,7 @@ class ConstrainedLaplacianScore(PairSelector):
 
     _name = "constrained_laplacian"
     _does = "Laplacian score that respects pairs, CSFS"
-    _n_permutations = 200  # each finds its clusters anew
+    _n_permutations = 200  # each one clusters the rows again
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "neighbors": [StrOptions({"clusters", "knn"})],
         "selection": [StrOptions({"all", "hard", "soft"})],
@@ -184,44 +185,24 @@ class ConstrainedLaplacianScore(PairSelector):
         "unlabelled": [StrOptions({"prototypes", "rows"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        neighbors: Literal["clusters", "knn"] = "clusters",
-        selection: Literal["all", "hard", "soft"] = "all",
-        order: Order = "shortest",
-        n_neighbors: int = 5,
-        lam: float = 0.1,
-        scale: Scale = "mean",
-        unlabelled: Literal["prototypes", "rows"] = "prototypes",
-        closure: bool = True,
-        standardize: bool = True,
-        missing_label: Any = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.neighbors = neighbors
-        self.selection = selection
-        self.order = order
-        self.n_neighbors = n_neighbors
-        self.lam = lam
-        self.scale = scale
-        self.unlabelled = unlabelled
-        self.closure = closure
-        self.standardize = standardize
-        self.missing_label = missing_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    neighbors: Literal["clusters", "knn"] = "clusters"
+    selection: Literal["all", "hard", "soft"] = "all"
+    order: Order = "shortest"
+    n_neighbors: int = 5
+    lam: float = 0.1
+    scale: Scale = "mean"
+    unlabelled: Literal["prototypes", "rows"] = "prototypes"
+    closure: bool = True
+    standardize: bool = True
+    missing_label: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     @classmethod
     def as_published(cls, **parameters: Any) -> Self:
         """The paper's setting: hard selection, clusters of a map, lambda = 0.1 on plain squared distances.
 
-        On wide tables the kernel then underflows and hardly any pair is coherent; both are warned of.
+        On wide tables the kernel then underflows and hardly any pair is coherent; a warning reports both.
 
         >>> from dubio import ConstrainedLaplacianScore
         >>> ConstrainedLaplacianScore.as_published(n_features_to_select=5)
@@ -277,7 +258,7 @@ class ConstrainedLaplacianScore(PairSelector):
             warn(
                 InputWarning(
                     "must_link",
-                    "and cannot_link are empty: the score is the Laplacian score of the neighbours alone",
+                    "and cannot_link are empty: the score is a plain Laplacian score of the neighbours",
                 )
             )
             return known
@@ -291,16 +272,16 @@ class ConstrainedLaplacianScore(PairSelector):
             warn(
                 InputWarning(
                     "selection",
-                    f"={self.selection!r} kept none {counts}: no pair is coherent with all others. All of them are "
-                    "used instead",
+                    f"={self.selection!r} kept none {counts}, because no pair is coherent with all others. All of "
+                    "them are used instead",
                     "selection='soft' keeps more",
                 )
             )
             return known
         if not len(kept.must_link):
-            self._warn_of_one_kind(counts, "must-link", "its numerator holds only neighbours together")
+            self._warn_of_one_kind(counts, "must-link", "its numerator only keeps neighbours together")
         elif not len(kept.cannot_link):
-            self._warn_of_one_kind(counts, "cannot-link", "its denominator is only the spread around the mean")
+            self._warn_of_one_kind(counts, "cannot-link", "its denominator only measures the spread around the mean")
         return kept
 
     def _warn_of_one_kind(self, counts: str, missing: str, effect: str) -> None:
@@ -308,7 +289,7 @@ class ConstrainedLaplacianScore(PairSelector):
         warn(
             InputWarning(
                 missing.replace("-", "_"),
-                f"is empty (no {missing} pair is {left} {counts}): the score still ranks, but {effect}",
+                f"is empty (no {missing} pair is {left} {counts}): the score still ranks features, but {effect}",
             )
         )
 
@@ -322,7 +303,7 @@ def check_kernel(lam: float, scale: str) -> None:
 
 
 def _pattern(graph: Any, n_rows: int) -> sparse.csr_array:
-    """Where a graph has edges in either direction, no row with itself."""
+    """Where a graph has edges in either direction, without self edges."""
     if graph.shape != (n_rows, n_rows):
         raise InputError("neighbor_labels", f"has shape {graph.shape}", f"a graph must have shape ({n_rows}, {n_rows})")
     return symmetrize(sparse.csr_array(graph != 0).astype(np.float64))
@@ -342,7 +323,7 @@ def kernel_width(X: NDArray[np.float64], lam: float, scale: str) -> float:
 def score_on_clusters(
     X: NDArray[np.float64], cluster: NDArray[np.int64], pairs: Pairs, lam: float, scale: str
 ) -> NDArray[np.float64]:
-    """:func:`constrained_laplacian_score` of validated input, neighbours by cluster."""
+    """:func:`constrained_laplacian_score` of validated input; neighbours share a cluster."""
     width = kernel_width(X, lam, scale)
     above, degree = np.zeros(X.shape[1]), np.zeros(len(X))
     for rows, piece in cluster_graph_blocks(X, cluster, width):
@@ -357,7 +338,7 @@ def score_on_clusters(
 def score_on_graph(
     X: NDArray[np.float64], edges: sparse.csr_array, pairs: Pairs, lam: float, scale: str
 ) -> NDArray[np.float64]:
-    """:func:`constrained_laplacian_score` of validated input, neighbours by a symmetric graph."""
+    """:func:`constrained_laplacian_score` of validated input; neighbours share an edge of a symmetric graph."""
     width = kernel_width(X, lam, scale)
     graph = edges.copy()
     graph.data = np.exp(-squared_distances(edges, X) / width)
@@ -379,7 +360,7 @@ def _score(
     near_cannot_link: NDArray[np.bool_],
     width: float,
 ) -> NDArray[np.float64]:
-    """The score from the quadratic form ``above`` and the degrees of S: what is left is a matter of pairs."""
+    """The score from the quadratic form ``above`` and the degrees of S; this adds the terms of the pairs."""
     n = len(X)
     below = degree @ (X - X.mean(axis=0)) ** 2
     if len(pairs.must_link):
@@ -393,7 +374,7 @@ def _score(
         # sum_i D_i sum_j C_ij (f_i - f_j)^2 is the quadratic form of the graph DC + CD.
         both = degree[pairs.cannot_link].sum(axis=1)
         below = below + quadratic_form(_weighted(pairs.cannot_link, pairs.cannot_link_weights, both, n), X)
-    below[np.equal(X, X[0]).all(axis=0)] = 0.0  # rounding of the mean is no spread
+    below[np.equal(X, X[0]).all(axis=0)] = 0.0  # a rounding error of the mean is not spread
     return ratio(2 * above, below)
 
 
@@ -412,8 +393,8 @@ def _warn_of_underflow(degree: NDArray[np.float64], has_neighbors: NDArray[np.bo
     warn(
         InputWarning(
             "lam",
-            f"={lam:g} is so small that the kernel exp(-d^2 / lam) underflows: {lost} of {total} rows with neighbours "
-            "have no weight to any of them, and do not count",
+            f"={lam:g} is so small that the kernel exp(-d^2 / lam) underflows: for {lost} of {total} rows with "
+            "neighbours, all edge weights are zero, so these rows do not count",
             advice,
         )
     )

@@ -1,4 +1,4 @@
-"""The constraint score: spread over rows that belong together, over spread over rows that do not."""
+"""The constraint score: differences within must-link pairs, divided by differences within cannot-link pairs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dubio.errors import InputError
 from dubio.graphs.quadratic import by_blocks, quadratic_form
 from dubio.methods.base import ScoreSelector
 from dubio.methods.moment_selector import MomentSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import estimator
 from dubio.methods.weighted import weighted_laplacian_from_moments
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import RunningMoments
@@ -42,18 +42,19 @@ def constraint_score(
     X : array-like or CSR matrix of shape (n_rows, n_features)
         Scaling a column does not change its score.
     must_link, cannot_link : array-like of shape (m, 2) and (c, 2), optional
-        Row indices of pairs that belong to one class, and to two. Each pair counts once, whatever the order.
+        Row indices of pairs that belong to the same class, and to different classes. Each pair counts once, in either
+        order.
     y : array-like of shape (n_rows,), optional
-        Classes, some possibly missing. All pairs of labelled rows then count, and every pair that follows
-        from them and the given pairs together. Nothing is listed: 2,000 labelled rows have 2 million pairs,
-        and the sums over them need only the mean and the spread of each class.
+        Classes; some may be missing. All pairs of labelled rows then count, and every pair that follows from them and
+        the given pairs. The pairs are not listed: 2,000 labelled rows have 2 million pairs, but the sums over them
+        need only the mean and the spread of each class.
     must_link_weights, cannot_link_weights : array-like, optional
-        How sure each pair is: it multiplies the pair's term. Not together with ``y``.
+        How certain each pair is: this multiplies the pair's term. Cannot be combined with ``y``.
 
     Returns
     -------
     ndarray of shape (n_features,)
-        ``inf``, the worst score, for a feature on which no cannot-link differs, constant ones among them.
+        ``inf``, the worst score, for a feature in which no cannot-link pair differs, such as a constant feature.
 
     References
     ----------
@@ -69,7 +70,7 @@ def constraint_score(
     array([0.01176471, 1.        ])
     """
     if y is not None and (must_link_weights is not None or cannot_link_weights is not None):
-        raise InputError("y", "is given together with weights", "pairs that follow from others have no weight")
+        raise InputError("y", "is given together with weights", "leave one of them out: pairs from y have no weight")
     return ConstraintScore(closure=y is not None).scores_of(
         X,
         y,
@@ -81,7 +82,7 @@ def constraint_score(
 
 
 class PairSelector(ScoreSelector):
-    """A selector whose ``fit`` takes pairs beside, or in place of, labels."""
+    """A selector whose ``fit`` takes pairs, labels, or both."""
 
     _takes = ("pairs", "hard")
     _needs_labels = False
@@ -104,14 +105,15 @@ class PairSelector(ScoreSelector):
         X : array-like (n_rows, n_features)
             The table.
         y : array-like (n_rows,), optional
-            Classes, some or most of them missing. Two labelled rows are a pair of their own.
+            Classes; some or most may be missing. Any two labelled rows are a pair too.
         must_link, cannot_link : array-like (m, 2) and (c, 2), optional
-            Positions in ``X`` of rows that belong to one class, and to two. In a pipeline, ask for them with
-            ``set_fit_request(must_link=True, cannot_link=True)``. Cross-validation cuts rows out of ``X`` and
-            leaves pairs as they are: give it labels instead, or use
+            Positions in ``X`` of rows that belong to the same class, and to different classes. In a pipeline, request
+            them with ``set_fit_request(must_link=True, cannot_link=True)``. Cross-validation removes rows from ``X``
+            but does not change the pairs: give it labels instead, or use
             :func:`~dubio.constraints.restrict_pairs`.
         must_link_weights, cannot_link_weights : array-like (m,) and (c,), optional
-            How sure each pair is. Weighted pairs are neither closed nor checked for contradictions.
+            How certain each pair is. For weighted pairs, no further pairs are derived, and contradictions are not
+            checked.
 
         Returns
         -------
@@ -132,21 +134,21 @@ class PairSelector(ScoreSelector):
             raise InputError("X", "has n_samples=1", "a pair needs two rows")
 
 
-@documented
+@estimator
 class ConstraintScore(PairSelector, MomentSelector):
-    """Keep the features on which rows that belong together are close, and rows that do not are apart.
+    """Keep the features in which rows that belong together are close, and rows that do not are far apart.
 
-    See :func:`constraint_score`. Of the methods that take pairs this is the plain one, and in our trials the
-    better one (see the page on pairs). With labels and no pairs it is one pass over the table: ``partial_fit`` takes
-    that by blocks, ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
+    See :func:`constraint_score`. This is the simpler of the two methods that take pairs, and it did better in our
+    trials (see the page on pairs). With labels and no pairs it needs one pass over the table: ``partial_fit`` takes the
+    table in blocks, ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
 
     Parameters
     ----------
     {n_features_to_select}
     {alpha}
     closure : bool
-        Whether pairs that follow from the given ones count too. They are not listed, so labels of thousands of
-        rows are fine.
+        Whether pairs that follow from the given pairs count too. They are not listed, so thousands of labelled rows
+        are no problem.
     {missing_label}
 
     Attributes
@@ -154,7 +156,7 @@ class ConstraintScore(PairSelector, MomentSelector):
     {scores}
         Low scores are good.
     n_must_link_, n_cannot_link_ : int
-        Pairs that counted, with those that followed.
+        Number of pairs used, including those that follow from others.
 
     Examples
     --------
@@ -169,26 +171,16 @@ class ConstraintScore(PairSelector, MomentSelector):
     """
 
     _name = "constraint"
-    _does = "must-links close, cannot-links apart"
+    _does = "must-link rows close, cannot-link rows far apart"
     _checks_values_itself = False
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        closure: bool = True,
-        missing_label: Any = "auto",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.closure = closure
-        self.missing_label = missing_label
+    closure: bool = True
+    missing_label: Any = "auto"
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Add a block of rows with labels; see :meth:`WeightedLaplacianScore.partial_fit`.
 
-        Pairs name rows of one table, so they cannot come in blocks.
+        Pairs refer to rows of one table, so they cannot come in blocks.
         """
         if hasattr(self, "scores_") and self._running is None:
             raise InputError("X", "cannot be added: this selector was fitted on pairs of one table", "make a new one")
@@ -204,7 +196,7 @@ class ConstraintScore(PairSelector, MomentSelector):
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
     def _score_moments(self, moments: ClassMoments) -> Scored:
-        counts = count_pairs(moments)  # first: it says that there is nothing to score
+        counts = count_pairs(moments)  # first, because it raises if there is nothing to score
         # Summed over all pairs of labelled rows, numerator and denominator are those of the weighted Laplacian score.
         return Scored(weighted_laplacian_from_moments(moments), attributes=dict(_named(counts)))
 
@@ -234,7 +226,7 @@ def score_pairs(X: NDArray[Any], pairs: Pairs) -> NDArray[np.float64]:
 
 
 def count_pairs(moments: ClassMoments) -> tuple[int, int]:
-    """How many must-links and cannot-links the labelled rows make; there must be some of both."""
+    """Number of must-links and cannot-links between labelled rows; both must be positive."""
     sizes = moments.weight.astype(np.int64)
     must_link = int((sizes * (sizes - 1) // 2).sum())
     cannot_link = int(sizes.sum() * (sizes.sum() - 1) // 2) - must_link
@@ -243,11 +235,11 @@ def count_pairs(moments: ClassMoments) -> tuple[int, int]:
 
 
 def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
-    r""":func:`constraint_score` of all pairs that groups stand for, without listing them.
+    r""":func:`constraint_score` of all pairs that the groups represent, without listing them.
 
     With size :math:`n_g`, mean :math:`m_g` and sum of squared deviations :math:`W_g` of each group, the
     must-links sum to :math:`\sum_g n_g W_g` and the cannot-links, over rival groups, to
-    :math:`\sum_{g<h} n_h W_g + n_g W_h + n_g n_h (m_g - m_h)^2`: nothing is subtracted, no digits are lost.
+    :math:`\sum_{g<h} n_h W_g + n_g W_h + n_g n_h (m_g - m_h)^2`. Nothing is subtracted, so no digits are lost.
     """
     refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
     if sparse.issparse(X):
@@ -267,8 +259,8 @@ def _group_sums(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
 def _score_sparse_groups(X: Any, groups: RowGroups) -> NDArray[np.float64]:
     r"""The same in time proportional to the stored values, from the sums :math:`s_g` of each group.
 
-    :math:`\sum_g n_g Q_g - s_g^2` over :math:`\sum_g (R n)_g Q_g - s^T R s`, with Q the sums of squares, R the rivals;
-    columns that lose their digits in one of these subtractions are summed as dense ones.
+    :math:`\sum_g n_g Q_g - s_g^2` over :math:`\sum_g (R n)_g Q_g - s^T R s`, with Q the sums of squares, R the rivals.
+    Columns that lose digits in one of these subtractions are summed as dense columns.
     """
     rows = np.flatnonzero(groups.group >= 0)
     group, sizes = groups.group[rows], groups.sizes.astype(np.float64)
@@ -290,7 +282,7 @@ def _group_moments(
     rows = rows[np.argsort(groups.group[rows], kind="stable")]
     sizes = groups.sizes.astype(np.float64)
     starts = np.concatenate([[0], np.cumsum(groups.sizes)[:-1]])
-    # One row as the origin: a constant column is then exactly zero, and large offsets cost no digits.
+    # Use one row as the origin: a constant column is then exactly zero, and large offsets cost no digits.
     values = X[rows].astype(np.float64)
     values -= values[0].copy()
     means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
@@ -300,7 +292,7 @@ def _group_moments(
 
 
 def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:
-    """The score is a ratio: with one kind of pair missing it ranks nothing."""
+    """Raise if one kind of pair is missing: the score is a ratio and cannot rank without both kinds."""
     if n_must_link and n_cannot_link:
         return
     if n_cannot_link:
@@ -314,8 +306,8 @@ def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:
         missing, effect = "must-link and no cannot-link", "every score would be 0/0"
     raise InputError(
         "must_link" if n_cannot_link else "cannot_link",
-        f"is empty (no {missing} pair is left): {effect}, and no feature better than another",
-        "give pairs of both kinds, or labels of at least two classes, one of them twice",
+        f"is empty (no {missing} pair is left): {effect}, and no feature would be better than another",
+        "give pairs of both kinds, or labels of at least two classes with two rows in one of them",
     )
 
 

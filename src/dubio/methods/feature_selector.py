@@ -1,9 +1,9 @@
-"""The front door: one selector that looks at what is known, chooses the method, and says why."""
+"""The main entry: one selector that looks at what is known, chooses the method, and explains why."""
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted
 from dubio.methods.base import Selector
 from dubio.methods.choice import Choice, choose
-from dubio.methods.parameters import NOT_NEGATIVE, Count, documented
+from dubio.methods.parameters import NOT_NEGATIVE, Count, estimator
 from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
 from dubio.methods.relation import relation_pvalues
@@ -25,24 +25,24 @@ from dubio.supervision.reader import Target
 from dubio.tables.matrix import check_squares
 
 
-@documented
+@estimator
 class FeatureSelector(Selector):
-    """Select features with whatever is known of the target, and say what was done and why.
+    """Select features with what is known of the target, and explain what was done and why.
 
     Parameters
     ----------
     method : str
-        "auto" looks at the supervision and the size of the table (``dubio/methods/choice.py`` has the rules); otherwise
-        a name in ``dubio.METHODS``.
+        "auto" chooses by the supervision and the size of the table (``dubio/methods/choice.py`` has the rules).
+        Otherwise a name in ``dubio.METHODS``.
     n_features_to_select : "auto", int, float or None
-        "auto" keeps what stands out: with ``method="auto"`` and a target, the features with a linear or smooth
-        relation to it (:func:`~dubio.methods.relation.relation_pvalues`), otherwise those whose score is better than
-        chance allows; false discoveries are held at ``alpha``. A search requested by name keeps its smallest
-        sufficient subset. Else a count, a share, or None for half.
+        "auto" keeps the features that stand out. With ``method="auto"`` and a target, these are the features with a
+        linear or smooth relation to it (:func:`~dubio.methods.relation.relation_pvalues`); otherwise, those whose score
+        is better than expected by chance. The false-discovery rate is limited to ``alpha``. A search requested by name
+        keeps its smallest sufficient subset. Instead of "auto": a count, a share, or None for half of the features.
     {alpha}
     redundancy : float, optional
-        Weight of the penalty on features like those ranked before (:func:`~dubio.redundancy_ranking`), 1 say. Off by
-        default.
+        Weight of the penalty on features that resemble better-ranked ones (:func:`~dubio.redundancy_ranking`), for
+        example 1. Off by default.
     {target}
     {missing_label}
     method_params : dict, optional
@@ -55,13 +55,13 @@ class FeatureSelector(Selector):
     method_ : str
         Name of the method used.
     explanation_ : str
-        How the labels were understood, which method was chosen and why, how many features were kept and why.
+        How the labels were read, which method was chosen and why, and how many features were kept and why.
     selector_ : Selector
         The method's own estimator, fitted.
     supervision_ : Supervision
-        What is known of the target, as it was understood.
+        What is known of the target, as it was read.
     scores_ : array (n_features,)
-        Of the method; ``lower_is_better_`` gives their direction.
+        The scores of the method; ``lower_is_better_`` gives their direction.
     ranking_ : array (n_features,)
         1 = best.
     support_ : array (n_features,) of bool
@@ -70,10 +70,10 @@ class FeatureSelector(Selector):
     pvalues_, qvalues_ : array (n_features,)
         With "auto", except for searches requested by name.
     sufficient_subset_ : array of int
-        Where "auto" chose a search: the smallest subset that predicts the target about as well as any. The features
-        kept are all that are related to the target; these are fewer, because one can stand in for another.
+        If "auto" chose a search: the smallest subset that predicts the target about as well as any. The features kept
+        are all features related to the target; this subset is smaller, because one feature can replace another.
     n_missing_values_ : int
-        Missing cells of X; they were taken as the median of their column.
+        Number of missing cells of X; they were filled with the median of their column.
 
     Examples
     --------
@@ -96,28 +96,15 @@ class FeatureSelector(Selector):
         "method_params": [None, dict],
     }
 
-    def __init__(
-        self,
-        method: str = "auto",
-        *,
-        n_features_to_select: Count = "auto",
-        alpha: float = 0.05,
-        redundancy: float | None = None,
-        target: Target = "auto",
-        missing_label: Any = "auto",
-        method_params: dict[str, Any] | None = None,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.method = method
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.redundancy = redundancy
-        self.target = target
-        self.missing_label = missing_label
-        self.method_params = method_params
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    method: str = field(default="auto", kw_only=False)
+    n_features_to_select: Count = "auto"
+    alpha: float = 0.05
+    redundancy: float | None = None
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    method_params: dict[str, Any] | None = None
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
         """Rank the features of ``X`` and choose among them.
@@ -125,9 +112,9 @@ class FeatureSelector(Selector):
         Parameters
         ----------
         X : array-like (n_rows, n_features)
-            The table; missing cells (NaN) are taken as the median of their column.
+            The table; missing cells (NaN) are filled with the median of their column.
         y : array-like, optional
-            What is known of the target: classes, class probabilities or numbers, some missing; or nothing.
+            What is known of the target: classes, class probabilities or numbers. Some or all may be missing.
         must_link, cannot_link : array-like (m, 2), optional
             Pairs of rows of the same class, and of different classes.
 
@@ -138,7 +125,7 @@ class FeatureSelector(Selector):
         return self._fit(X, y, must_link=must_link, cannot_link=cannot_link)
 
     def _require(self, problem: Problem) -> None:
-        """The method that is chosen says itself what it can use."""
+        """Check nothing here: the chosen method checks what it can use."""
 
     def _solve(self, problem: Problem) -> Answer:
         wish = self.n_features_to_select
@@ -155,7 +142,7 @@ class FeatureSelector(Selector):
             check_squares(problem.X, names=problem.names)
         tests_relation = wish == "auto" and self.method == "auto"
         tests_relation &= supervision.kind != "none" and not supervision.has_pairs
-        # a ranker is not to spend time on tests of its own that are not asked for
+        # a score must not spend time on its own tests if they are not needed
         selector = self._make(method, choice, seed, None if tests_relation and not method.is_search else wish)
         with warnings.catch_warnings():
             if tests_relation:
@@ -185,7 +172,7 @@ class FeatureSelector(Selector):
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
 
     def _tested(self, problem: Problem, ranking: Ranking, seed: int) -> Ranking:
-        """The same order, with what the tests of each feature keep."""
+        """The same order, but the tests of each feature decide which features are kept."""
         tests = relation_pvalues(problem, alpha=self.alpha, random_state=seed, n_jobs=self.n_jobs)
         qvalues = false_discovery_control(tests.pvalues)
         support, reason = keep_significant(qvalues, ranking.ranking, self.alpha)
@@ -194,7 +181,7 @@ class FeatureSelector(Selector):
 
     def _choose(self, supervision: Supervision, n_features: int) -> Choice:
         if self.method != "auto":
-            return Choice(self.method, "it was asked for by name")
+            return Choice(self.method, "it was requested by name")
         if supervision.has_pairs and supervision.kind not in ("none", "hard"):
             raise InputError(
                 "must_link" if len(supervision.pairs.must_link) else "cannot_link",
@@ -211,8 +198,8 @@ class FeatureSelector(Selector):
             if unknown:
                 raise InputError(
                     "method_params",
-                    f"holds {unknown[0]!r}, which is no parameter of {type(selector).__name__}",
-                    f"it has {', '.join(selector.get_params())}",
+                    f"holds {unknown[0]!r}, which is not a parameter of {type(selector).__name__}",
+                    f"its parameters are {', '.join(selector.get_params())}",
                 )
             selector.set_params(**self.method_params)
         return selector
@@ -229,7 +216,7 @@ class FeatureSelector(Selector):
         sentences = [supervision.describe()]
         if n_missing:
             were = "was" if n_missing == 1 else "were"
-            sentences.append(f"{counted(n_missing, 'missing value')} of the table {were} filled with column medians")
+            sentences.append(f"{counted(n_missing, 'missing value')} in the table {were} filled with column medians")
         parts = choice.parameters.get("methods")
         what = f"mean rank of {' and '.join(parts)}" if parts else method.name
         sentences.append(f"Method: {what} ({method.does}), because {choice.because}")
@@ -262,7 +249,7 @@ def select_features(
     Returns
     -------
     Ranking
-        ``reason`` says what was done and why; ``support`` marks the features kept.
+        ``reason`` explains what was done and why; ``support`` marks the features kept.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Fuzzy-rough dependency of a target on features, and the search for a small set that decides as much as all (FRFS)."""
+"""Fuzzy-rough dependency of a target on features, and the search for a small subset that is as good as all (FRFS)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependenc
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
 from dubio.fuzzyrough.similarity import SIMILARITIES
 from dubio.methods.base import Searched, SearchSelector
-from dubio.methods.parameters import CONSTRAINTS, NOT_NEGATIVE, documented
+from dubio.methods.parameters import CONSTRAINTS, NOT_NEGATIVE, documented, estimator
 from dubio.problem import Problem, read_problem
 from dubio.search import greedy_search
 from dubio.supervision.reader import Target
@@ -48,16 +48,16 @@ def fuzzy_rough_dependency(
 
     where C runs over the fuzzy classes, and an unlabelled row is a class of its own. With the Lukasiewicz
     connectives and one class per row, :math:`POS_B(x)` is the distance :math:`\min(1, \sum_a \min(1, |a(x) - a(y)| /
-    \sigma_a))` from x to the nearest row that is not known to be of its class.
+    \sigma_a))` from x to the nearest row that is not known to have the same class.
 
     Parameters
     ----------
     X : array or data frame (n_rows, n_features)
-        The table, as it is. NaN is a missing value: like every other. Columns of a frame that hold categories, text
-        or bools are nominal: two values are either equal or not alike at all.
+        The table, used as it is. NaN is a missing value, which is similar to every other value. Columns of a frame that
+        hold categories, text or bools are nominal: two values are either equal or not similar at all.
     y : None, 1-D array, 2-D array (n_rows, classes) or SoftLabels
-        Classes, class probabilities or numbers, any of them missing. A numeric target is compared as a numeric
-        feature is: C for row x holds each row in the degree that its number is like that of x.
+        Classes, class probabilities or numbers; any of them may be missing. A numeric target is compared in the same
+        way as a numeric feature: the closer the number of a row to that of x, the more the row belongs to C of x.
     features : array of int, names or bool, optional
         The subset B; all features by default.
     nominal : array of bool, int or names, optional
@@ -65,17 +65,17 @@ def fuzzy_rough_dependency(
     similarity : {"std", "range", "gaussian"}
         ``max(0, 1 - d / standard deviation)``, ``1 - d / range`` or ``exp(-d^2 / (2 variance))``.
     t_norm : {"lukasiewicz", "minimum", "product"}
-        Joins the features. Only Lukasiewicz, with one of the linear similarities, avoids the look at all pairs.
+        Combines the features. Only Lukasiewicz, with one of the linear similarities, avoids visiting all pairs of rows.
     implicator : {"lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "goguen"}, optional
-        By default the S-implicator of the t-norm: the first, second and third for the three t-norms.
+        By default the S-implicator of the t-norm: the first, second and third for the three t-norms, in this order.
     sample_weight : array (n_rows,), optional
-        Weight of each row in gamma. A row of weight zero is left out altogether.
+        Weight of each row in gamma. A row of weight zero is left out completely.
     unlabelled_weight : float
-        Multiplies the weight of the unlabelled rows. They stay full enemies of the others unless it is zero.
+        Multiplies the weight of the unlabelled rows. Unless it is zero, they fully count as rows of other classes.
     {target}
     {missing_label}
     return_positive_region : bool
-        Return the positive region too.
+        Whether to return the positive region too.
     {n_jobs}
 
     Returns
@@ -117,28 +117,28 @@ def fuzzy_rough_dependency(
     return criterion.value_all, region
 
 
-@documented
+@estimator
 class FuzzyRoughSearch(SearchSelector):
-    """Keep features that together decide the target as far as all features do (FRFS; with missing labels, ssFRFS).
+    """Keep features that together determine the target as well as all features do (FRFS; with missing labels, ssFRFS).
 
     A greedy forward search on the fuzzy-rough dependency gamma (see :func:`fuzzy_rough_dependency`): each step adds
-    the feature with the largest gamma, the first of equals, until gamma is that of all features. Labels may be
-    missing, all of them too; soft; or numbers.
+    the feature that gives the largest gamma (the first one if several are equal), until gamma reaches that of all
+    features. Labels may be hard, soft or numbers. Some or all of them may be missing.
 
     Parameters
     ----------
     n_features_to_select : "reduct", "auto", int, float or None
-        "reduct", or "auto": as many as it takes to reach the dependency of all features. A count, a share, or None
-        for half: a shorter search is cut there; a longer wish is filled with features that add nothing, the first
-        columns first, constant ones last.
+        "reduct", or "auto": as many as needed to reach the dependency of all features. Otherwise a count, a share, or
+        None for half: only the first features of the search are kept. If this is more than the search needs, features
+        that add nothing follow, in the order of the columns, constant ones last.
     nominal : array of bool, int or names, optional
         Columns that are nominal although they hold numbers. Categories, text and bools of a data frame always are.
     similarity : {"std", "range", "gaussian"}
-        How alike two numbers are.
+        How similar two numbers are.
     t_norm : {"lukasiewicz", "minimum", "product"}
-        Joins the features. Lukasiewicz, the paper's, is fast; the others look at all pairs of rows.
+        Combines the features. Lukasiewicz, used in the paper, is fast; the others visit all pairs of rows.
     implicator : str, optional
-        By default the one that matches the t-norm, see :func:`fuzzy_rough_dependency`.
+        By default the one that matches the t-norm; see :func:`fuzzy_rough_dependency`.
     unlabelled_weight : float
         Multiplies the weight of unlabelled rows in gamma; 0 leaves them out.
     {target}
@@ -150,16 +150,16 @@ class FuzzyRoughSearch(SearchSelector):
     ranking_ : array (n_features,)
         1 for the feature chosen first; features that were never needed share the last rank.
     support_ : array (n_features,) of bool
-        The features kept, one at least: where no feature is needed, or none helps (a warning says so), it is the
-        first that is not constant.
+        The features kept, at least one. If no feature is needed, or none helps, this is the first feature that is not
+        constant, with a warning.
     n_features_ : int
         How many were kept.
     dependencies_ : array
-        gamma after each feature of the search, in its order.
+        gamma after each step of the search.
     dependency_all_ : float
         gamma of all features.
     subsets_ : dict of arrays
-        For each size the search passed, the features chosen so far, in increasing order.
+        For each size that the search reached, the features chosen so far, in increasing order.
     {labelled}
 
     References
@@ -182,7 +182,7 @@ class FuzzyRoughSearch(SearchSelector):
     """
 
     _name = "fuzzy_rough_search"
-    _does = "smallest set that decides the target, FRFS and ssFRFS"
+    _does = "smallest subset that determines the target, FRFS and ssFRFS"
     _takes = ("hard", "soft", "numbers", "none")
     _needs_labels = False
     _takes_nan = True
@@ -196,31 +196,18 @@ class FuzzyRoughSearch(SearchSelector):
         "unlabelled_weight": NOT_NEGATIVE,
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Literal["reduct", "auto"] | int | float | None = "reduct",
-        nominal: ArrayLike | None = None,
-        similarity: Similarity = "std",
-        t_norm: TNorm = "lukasiewicz",
-        implicator: Implicator | None = None,
-        unlabelled_weight: float = 1.0,
-        target: Target = "auto",
-        missing_label: Any = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.nominal = nominal
-        self.similarity = similarity
-        self.t_norm = t_norm
-        self.implicator = implicator
-        self.unlabelled_weight = unlabelled_weight
-        self.target = target
-        self.missing_label = missing_label
-        self.n_jobs = n_jobs
+    n_features_to_select: Literal["reduct", "auto"] | int | float | None = "reduct"
+    nominal: ArrayLike | None = None
+    similarity: Similarity = "std"
+    t_norm: TNorm = "lukasiewicz"
+    implicator: Implicator | None = None
+    unlabelled_weight: float = 1.0
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    n_jobs: int | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Search the features of ``X``.
+        """Search subsets of the features of ``X``.
 
         Parameters
         ----------
@@ -272,7 +259,7 @@ class FuzzyRoughSearch(SearchSelector):
             path.values,
             np.concatenate([chosen, np.asarray(rest, dtype=np.int64)]),
             gains,
-            (max(1, len(chosen)), "as many as reach the dependency of all features"),
+            (max(1, len(chosen)), "as many as needed to reach the dependency of all features"),
             attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
         )
 
@@ -297,16 +284,16 @@ def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
     if dependency_all <= GAMMA_TOLERANCE:
         warning = InputWarning(
             "X",
-            f"does not decide the target: the dependency on all features is 0. Each of the {n_rows} rows has an equal "
-            "row (missing values equal everything) that is not known to be of its class. One feature is kept so that "
-            "the selection is not empty",
+            f"does not determine the target: the dependency on all features is 0. Each of the {n_rows} rows has an "
+            "equal row (missing values equal everything) that is not known to have the same class. One feature is kept "
+            "so that the selection is not empty",
             "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0",
             code="undecided",
         )
     else:
         warning = InputWarning(
             "y",
-            f"needs no feature: without any, the dependency is already that of all features, {dependency_all:.4g}. It "
-            "tells no two rows apart (only one class?). One feature is kept so that the selection is not empty",
+            f"needs no feature: the dependency without features is already that of all features, {dependency_all:.4g}. "
+            "No two rows differ in y (only one class?). One feature is kept so that the selection is not empty",
         )
     warn(warning)

@@ -19,18 +19,18 @@ from dubio.graphs.nearest_rows import Route
 from dubio.graphs.neighbors import Kernel, Symmetry, heat, neighbor_graph, read_graph
 from dubio.graphs.quadratic import laplacian_ratio
 from dubio.methods.base import ScoreSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull, RatioForms
 from dubio.significance.permutation import SCREEN, permutation_pvalues
 from dubio.tables.matrix import Matrix
 
-#: The test is quadratic in the rows: of longer tables a random sample of rows is tested.
+#: The time of the test grows with the square of the rows, so longer tables are tested on a random sample of rows.
 MAX_TESTED_ROWS = 4000
-#: Values (features x rows x neighbours) of the neighbour lists held at a time.
+#: Number of values (features x rows x neighbours) in the neighbour lists held at a time.
 _BLOCK = 4_000_000
-#: Permutations are tried in rounds of this many; a feature is settled when enough of them did as well.
+#: Permutations come in rounds of this many; a feature is decided once enough of them did as well as the feature.
 _ROUND, _ENOUGH = 125, 30
 
 
@@ -54,22 +54,22 @@ def laplacian_score(
     .. math:: LS_r = \frac{\tilde f_r^T L \tilde f_r}{\tilde f_r^T D \tilde f_r}, \qquad
               S_{ij} = e^{-\|x_i - x_j\|^2 / t} \text{ for neighbours}, \quad L = D - S,
 
-    with :math:`\tilde f_r` the feature less its D-weighted mean.
+    with :math:`\tilde f_r` the feature minus its D-weighted mean.
 
     Parameters
     ----------
     X : array-like or CSR matrix (n, d)
         The table.
     n_neighbors : int
-        Neighbours of each row, itself not counted.
+        Number of neighbours of each row, not counting itself.
     t : float or "mean"
-        Width of the kernel; "mean" takes the mean over the edges.
+        Width of the kernel; "mean" uses the mean distance over the edges.
     kernel : {"squared", "linear"}
         ``exp(-d^2/t)`` as in [1]_ and [3]_, or ``exp(-d/t)`` as printed in [2]_. The rankings differ.
     graph : sparse matrix or transformer, optional
-        Weights of your own, or a scikit-learn neighbours transformer that chooses the neighbours.
+        Your own weights, or a scikit-learn neighbours transformer that chooses the neighbours.
     symmetry : {"or", "and"}
-        Whether an edge needs one end or both ends to choose the other.
+        "or": one of two rows must be among the neighbours of the other. "and": each must be.
     {neighbors}
     {n_anchors}
     {standardize}
@@ -113,24 +113,24 @@ def laplacian_score(
     return method.scores_of(X)
 
 
-@documented
+@estimator
 class LaplacianScore(ScoreSelector):
     """Unsupervised: keep the features that vary smoothly over the neighbour graph (see :func:`laplacian_score`).
 
-    The function takes X as it is; the estimator scales its columns first unless ``standardize=False``.
+    The function uses X as it is; the estimator first scales its columns unless ``standardize=False``.
 
     Parameters
     ----------
     {n_features_to_select}
     {alpha}
     n_neighbors : int
-        Neighbours of each row.
+        Number of neighbours of each row.
     t : float or "mean"
         Width of the kernel.
     kernel : {"squared", "linear"}
         ``exp(-d^2/t)`` or ``exp(-d/t)``.
     graph : sparse matrix or transformer, optional
-        A graph of your own in place of the neighbours.
+        Your own graph instead of the nearest neighbours.
     symmetry : {"or", "and"}
         How directed neighbours become edges.
     {neighbors}
@@ -168,34 +168,16 @@ class LaplacianScore(ScoreSelector):
         "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        n_neighbors: int = 5,
-        t: float | Literal["mean"] = 1.0,
-        kernel: Kernel = "squared",
-        graph: Any = None,
-        symmetry: Symmetry = "or",
-        neighbors: Route = "exact",
-        n_anchors: int = 2000,
-        standardize: bool = True,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.t = t
-        self.kernel = kernel
-        self.graph = graph
-        self.symmetry = symmetry
-        self.neighbors = neighbors
-        self.n_anchors = n_anchors
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_neighbors: int = 5
+    t: float | Literal["mean"] = 1.0
+    kernel: Kernel = "squared"
+    graph: Any = None
+    symmetry: Symmetry = "or"
+    neighbors: Route = "exact"
+    n_anchors: int = 2000
+    standardize: bool = True
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
         space, X = self._space(problem), problem.X
@@ -213,7 +195,7 @@ class LaplacianScore(ScoreSelector):
         return Scored(laplacian_ratio(graph, X))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        """Of each feature on the graph of all others; on a graph given by the user, on that one."""
+        """Test each feature on the graph of all other features, or on the user's own graph if there is one."""
         space = self._space(problem)
         if self.graph is not None:
             null = GraphNull(read_graph(self.graph, space, **self._graph_options), problem.X)
@@ -231,7 +213,7 @@ class LaplacianScore(ScoreSelector):
 
 
 def estimated(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> Scored:
-    """Scores that are estimates from sampled rows, with their standard errors."""
+    """Scores estimated from sampled rows, with their standard errors."""
     return Scored(scores, {"std_error": errors}, {"scores_std_error_": errors})
 
 
@@ -248,17 +230,17 @@ def leave_one_out_pvalues(
 ) -> NDArray[np.float64]:
     """p-value of every feature's Laplacian score on the neighbour graph of all *other* features.
 
-    On a graph that a feature helped to build it always looks smooth (99 % false positives); on one built without it, a
-    feature that has nothing to do with the others looks like any permutation of itself.
+    On a graph that a feature helped to build, this feature always looks smooth (99 % false positives). On a graph built
+    without it, a feature that is unrelated to the others looks like any permutation of itself.
 
     Parameters
     ----------
     space : array (n, d)
-        The features in the scale distances are taken in.
+        The features, scaled as for distances.
     n_neighbors, t, kernel, symmetry
-        Of the graphs, as in :func:`~dubio.laplacian_score`.
+        As in :func:`~dubio.laplacian_score`.
     n_permutations : int
-        Permutations of a feature that the closed-form moments do not show to be ordinary.
+        Number of permutations for a feature that closed-form moments do not already show to be ordinary.
     random_state : int
     n_jobs : int, optional
         Threads.
@@ -266,7 +248,7 @@ def leave_one_out_pvalues(
     Returns
     -------
     pvalues : array (d,)
-        1 for constant features, and for a table of a single feature.
+        1 for constant features, and for a table with a single feature.
     """
     X = np.asarray(space.toarray() if sparse.issparse(space) else space, dtype=np.float64)
     if len(X) > MAX_TESTED_ROWS:
@@ -279,7 +261,7 @@ def leave_one_out_pvalues(
     threads = resolve_threads(n_jobs)
     pvalues: list[list[float]] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a kernel that is too narrow was reported by the score itself
+        warnings.simplefilter("ignore", UserWarning)  # the score itself has already reported a kernel that is too narrow
         for first, last in chunks(d, max(1, _BLOCK // (n * k))):
             neighbors = np.empty((last - first, n, k), dtype=np.int64)
             squared = np.empty((last - first, n, k))
@@ -303,7 +285,7 @@ def leave_one_out_pvalues(
 
 
 def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetry: Symmetry) -> sparse.csr_array:
-    """Symmetric graph of distances from neighbour lists; a distance of zero is an edge like any other."""
+    """Symmetric graph of distances from neighbour lists; a distance of zero is an edge too."""
     n, k = neighbors.shape
     rows = np.repeat(np.arange(n), k)
     columns = neighbors.ravel()
@@ -317,7 +299,7 @@ def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetr
 
 
 def _pvalue(graph: sparse.csr_array, f: NDArray[np.float64], n_permutations: int, rng: np.random.Generator) -> float:
-    """Share of permutations of ``f`` that are as smooth on the graph; from closed-form moments if surely ordinary."""
+    """Share of permutations of ``f`` that are as smooth on the graph; from closed-form moments if clearly ordinary."""
     if graph.nnz == 0 or (f == f[0]).all():
         return 1.0
     column = f[:, None]

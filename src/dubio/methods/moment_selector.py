@@ -1,4 +1,4 @@
-"""Methods that need class moments alone, so that they take a table at once, by blocks, or spread over machines."""
+"""Methods that need only class moments, so they can take a table whole, in blocks, or spread over several machines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from dubio.tables.matrix import is_dask
 
 
 class MomentSelector(ScoreSelector):
-    """A selector whose scores are a function of class moments: ``fit``, ``partial_fit`` and ``merge`` agree.
+    """A selector whose scores are a function of class moments, so ``fit``, ``partial_fit`` and ``merge`` agree.
 
-    A subclass gives :meth:`_score_moments`.
+    A subclass implements :meth:`_score_moments`.
     """
 
     _takes_sparse = True
@@ -32,23 +32,23 @@ class MomentSelector(ScoreSelector):
     _scores_are_independent = True
 
     #: Moments of all rows seen; None where the fit was not by moments.
-    _running: RunningMoments | None = None
+    _running = None  # type: RunningMoments | None
 
     @abstractmethod
     def _score_moments(self, moments: ClassMoments) -> Scored:
         """Scores from the moments of at least two classes."""
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add a block of rows; afterwards all is as if ``fit`` had seen all blocks at once (to 1e-10).
+        """Add a block of rows. The result is the same as if ``fit`` had seen all blocks at once (up to 1e-10).
 
-        A class may first appear in any block. ``scores_`` and the ranking are there as soon as two classes are. A
-        block that raises leaves the selector as it was.
+        A class may first appear in any block. ``scores_`` and the ranking exist once two classes have appeared. If a
+        block raises an error, the selector stays as it was.
 
         Parameters
         ----------
         X : array-like or CSR matrix (n, d)
         y : array-like (n,) or (n, classes)
-            Classes or memberships of these rows. Columns of memberships mean the same in every block.
+            Classes or memberships of these rows. Columns of memberships must mean the same in every block.
         sample_weight : array-like (n,), optional
 
         Returns
@@ -82,7 +82,7 @@ class MomentSelector(ScoreSelector):
         )
         self._require_kind(problem)
         if running is None:
-            feature_names(X)  # raises for names of which only some are text
+            feature_names(X)  # raises if only some of the names are text
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         moments = problem_moments(problem, first_row=0 if running is None else running.n_rows)
@@ -90,7 +90,7 @@ class MomentSelector(ScoreSelector):
         return self._fit_running(block if running is None else running.merge(block), problem.names, problem.n_features)
 
     def merge(self, other: Self) -> Self:
-        """Add the rows another selector of the same kind was fitted on, by blocks or at once.
+        """Add the rows of another selector of the same kind, which was fitted in blocks or at once.
 
         Examples
         --------
@@ -116,13 +116,13 @@ class MomentSelector(ScoreSelector):
         if shown[0] != shown[1] or (names[0] is None) != (names[1] is None):
             raise InputError(
                 "other",
-                f"saw different features: {_some(shown[1])}, and this selector {_some(shown[0])}",
+                f"has different features: {_some(shown[1])}; this selector has {_some(shown[0])}",
                 "merge selectors of the same table",
             )
         return self._fit_running(mine.merge(theirs), None if names[0] is None else list(names[0]), self.n_features_in_)
 
     def fit_moments(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
-        """Take the moments of a whole table, however they were summed: by a stream, on a cluster.
+        """Fit on the moments of a whole table, which may come from a stream or a cluster.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ class MomentSelector(ScoreSelector):
         return Scored(scored.scores, scored.columns, {**scored.attributes, "_running": running})
 
     def _is_ready(self, running: RunningMoments) -> bool:
-        """Whether there is anything to rank by yet."""
+        """Whether there is enough to rank the features yet."""
         return running.has_two_classes
 
     def _require_kind(self, problem: Problem) -> None:
@@ -166,11 +166,11 @@ class MomentSelector(ScoreSelector):
             raise InputError("y", f"cannot be used: {known.given}, and {type(self).__name__} needs one label per row")
 
     def _fit_running(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
-        """Rank by the moments so far; before a second class is seen there is nothing to rank by."""
+        """Rank by the moments so far; nothing can be ranked before a second class appears."""
         if self.n_features_to_select == "auto":
             raise InputError(
                 "n_features_to_select",
-                "='auto' shuffles the labels of the whole table, and the moments of blocks or of a Dask table keep no "
+                "='auto' shuffles the labels of the whole table, but blocks and Dask tables only keep moments, not "
                 "rows",
                 "give a count, a share or None",
             )

@@ -1,4 +1,4 @@
-"""Rank and search by k-NN mutual information with classes that may be soft, wrong or missing (LNT)."""
+"""Ranking and search by k-NN mutual information with classes that may be soft, wrong or missing (LNT)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dubio.errors import InputError
 from dubio.information import InformationCriterion, univariate_mutual_information
 from dubio.information.groups import Groups
 from dubio.methods.base import ScoreSelector, Searched, SearchSelector
-from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, Count, documented
+from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, estimator
 from dubio.noise import NoiseModel, NoiseTracker
 from dubio.problem import Problem
 from dubio.progress import lines_of, listening
@@ -40,28 +40,28 @@ _SHARED: dict[str, list[Any]] = {
 }
 
 
-@documented
+@estimator
 class MutualInformationRanking(ScoreSelector):
     """Rank features one by one by their mutual information with a class, when labels may be wrong.
 
-    The estimators of :class:`MutualInformationSearch` on single features: it sees any relation of one feature with
-    the class, and neither redundancy nor features that only tell something together. On one feature neighbours are
-    found by sorting, so wide tables are no trouble. With ``label_noise=True`` the noise model is estimated once, on
-    all features together.
+    Uses the estimators of :class:`MutualInformationSearch` on single features. It finds any relation of one feature
+    with the class. It does not see redundancy, nor features that are informative only in combination. For one feature,
+    neighbours are found by sorting, so wide tables are no problem. With ``label_noise=True``, the noise model is
+    estimated once, on all features together.
 
     Parameters
     ----------
     {n_features_to_select}
     {alpha}
     label_noise : bool, default=True
-        Doubt hard labels. This keeps 12 bytes per pair of rows; without it nothing of that size is needed.
+        Whether hard labels may be wrong. This needs 12 bytes per pair of rows; without it, no such memory is needed.
     n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol
         See :class:`MutualInformationSearch`.
     {standardize}
     {missing_label}
     {max_rows}
     random_state : int, RandomState or None, default=0
-        Seed of the jitter and of the restarts.
+        Seed for the jitter and the restarts.
     {n_jobs}
 
     Attributes
@@ -69,7 +69,7 @@ class MutualInformationRanking(ScoreSelector):
     scores_ : array (n_features,)
         Mutual information in nats, high is good; ``-inf`` for a constant feature.
     noise_model_ : NoiseModel or None
-        The noise model on all features; None if nothing was estimated.
+        The noise model on all features; None if none was estimated.
     {scores}
 
     Examples
@@ -82,45 +82,24 @@ class MutualInformationRanking(ScoreSelector):
     """
 
     _name = "mutual_information"
-    _does = "information of one feature on classes that may be wrong, LNT"
+    _does = "information of one feature about classes that may be wrong, LNT"
     _lower_is_better = False
-    _n_permutations = 200  # each estimates the noise anew
+    _n_permutations = 200  # each one estimates the noise again
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = _SHARED
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        label_noise: bool = True,
-        n_neighbors: int = 8,
-        n_neighbors_noise: int = 3,
-        n_init: int = 5,
-        slack: float = 0.5,
-        jitter: float = 1e-3,
-        noise_max_iter: int = 50,
-        noise_tol: float = 1e-3,
-        standardize: bool = True,
-        missing_label: Any = "auto",
-        max_rows: int = MAX_ROWS,
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.label_noise = label_noise
-        self.n_neighbors = n_neighbors
-        self.n_neighbors_noise = n_neighbors_noise
-        self.n_init = n_init
-        self.slack = slack
-        self.jitter = jitter
-        self.noise_max_iter = noise_max_iter
-        self.noise_tol = noise_tol
-        self.standardize = standardize
-        self.missing_label = missing_label
-        self.max_rows = max_rows
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    label_noise: bool = True
+    n_neighbors: int = 8
+    n_neighbors_noise: int = 3
+    n_init: int = 5
+    slack: float = 0.5
+    jitter: float = 0.001
+    noise_max_iter: int = 50
+    noise_tol: float = 0.001
+    standardize: bool = True
+    missing_label: Any = "auto"
+    max_rows: int = MAX_ROWS
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
         scene = Scene(self, problem)
@@ -129,21 +108,21 @@ class MutualInformationRanking(ScoreSelector):
         return Scored(scores, attributes={"noise_model_": model})
 
 
-@documented
+@estimator
 class MutualInformationSearch(SearchSelector):
-    """Greedy search for the features that together tell most about a class, when labels may be wrong.
+    """Greedy search for the features that together say most about a class, when labels may be wrong.
 
-    Backward search removes, one at a time, the feature without which the mutual information of the rest with the
-    class is largest. With ``label_noise=True`` the labels are taken as noisy copies of the true classes: before each
-    step the probability of every true class of every row is estimated (:func:`dubio.estimate_memberships`), and the
-    noise-tolerant mutual information of equation 19 is used (LNT-BW, Algorithm 2 of the paper [1]_).
-    ``label_noise=False`` is the plain search (BW).
+    Backward search removes one feature at a time: the one without which the other features have the largest mutual
+    information with the class. With ``label_noise=True``, the labels are treated as noisy copies of the true classes.
+    Before each step, the probability of every true class of every row is estimated
+    (:func:`dubio.estimate_memberships`), and the noise-tolerant mutual information of equation 19 is used (LNT-BW,
+    Algorithm 2 of the paper [1]_). ``label_noise=False`` is the plain search (BW).
 
-    Soft labels (2-D ``y``) go straight into the noise-tolerant estimator: they already express uncertainty.
-    Rows without a label take part with memberships estimated by the noise model; with ``label_noise=False`` they are
+    Soft labels (2-D ``y``) are used directly in the noise-tolerant estimator: they already express uncertainty.
+    Rows without a label are used with memberships estimated by the noise model; with ``label_noise=False`` they are
     left out.
 
-    The search keeps one n x n array of float64 distances and, with label noise, as many int32 neighbours: 12 bytes
+    The search keeps one n x n array of float64 distances and, with label noise, one of int32 neighbours: 12 bytes
     per pair of rows. For wide tables use ``prescreen``.
 
     Parameters
@@ -152,34 +131,34 @@ class MutualInformationSearch(SearchSelector):
         A count, a share, or None for half. "auto": the smallest subset whose mutual information is not significantly
         below the best (:func:`~dubio.significance.smallest_sufficient_size`).
     alpha : float, default=0.05
-        With "auto": level of that test.
+        With "auto": level of this test.
     label_noise : bool, default=True
-        Doubt hard labels.
+        Whether hard labels may be wrong.
     direction : {"backward", "forward"}, default="backward"
-        Backward starts with all the information there is, which the noise model needs.
+        Backward starts with all the available information, which the noise model needs.
     n_neighbors : int, default=8
-        k of the mutual information.
+        k for the mutual information.
     n_neighbors_noise : int, default=3
-        k of the noise model's densities. With more, small classes are swallowed by large ones.
+        k for the densities of the noise model. With a larger k, large classes absorb small ones.
     n_init : int, default=5
-        Restarts of the noise model.
+        Number of restarts of the noise model.
     slack : float, default=0.5
         See :func:`dubio.noise_tolerant_mutual_information`.
     jitter : float, default=1e-3
-        Standard deviation of the Gaussian noise added (to a copy, for the search only) against ties, in units of a
-        standardised feature. Among a few discrete features the jitter decides.
+        Standard deviation of the Gaussian noise that breaks ties, in units of a standardised feature. It is added to a
+        copy that only the search uses. If a subset has few features and all are discrete, the jitter decides.
     reestimate : {"step", "once"}, default="step"
-        Fit the noise model anew on each subset, or once on all features.
+        Fit the noise model again on each subset, or once on all features.
     prescreen : int, optional
-        Search only among this many features, the best by their own mutual information
+        Search only among this many features, those with the highest mutual information of their own
         (:class:`MutualInformationRanking`).
     noise_max_iter, noise_tol
-        When a restart of the noise model stops, see :func:`dubio.estimate_memberships`.
+        When a restart of the noise model stops; see :func:`dubio.estimate_memberships`.
     {standardize}
     {missing_label}
     {max_rows}
     random_state : int, RandomState or None, default=0
-        Seed of the jitter and of the restarts.
+        Seed for the jitter and the restarts.
     {n_jobs}
     verbose : int, default=0
         1 prints a line after each step.
@@ -187,19 +166,19 @@ class MutualInformationSearch(SearchSelector):
     Attributes
     ----------
     subsets_ : dict of int to array
-        The features of the subset of each size, as column indices.
+        For each size, the features of its subset as column indices.
     values_ : dict of int to float
         Mutual information (nats) of each of these subsets, as estimated when it was chosen.
     ranking_ : array (n_features,)
-        1 = best: the last to be removed, the first to be added. Features left out by ``prescreen`` follow, by their own
-        mutual information; constant ones come last and are in no subset.
+        1 = best: the last feature removed, or the first one added. Features left out by ``prescreen`` follow, in the
+        order of their own mutual information. Constant features come last and are in no subset.
     noise_model_ : NoiseModel or None
-        Memberships, error rates and objectives on the chosen subset; None if nothing was estimated.
+        Memberships, error rates and objectives on the chosen subset; None if no noise model was estimated.
     history_ : tuple of SearchStep
-        Every step: what was tried and what it was worth. Of a candidate that could not win, the value may be an upper
+        Every step: the candidates tried and their values. For a candidate that could not win, the value may be an upper
         bound.
     support_, n_features_
-        The features chosen, and how many.
+        The features chosen, and their number.
 
     References
     ----------
@@ -221,7 +200,7 @@ class MutualInformationSearch(SearchSelector):
     """
 
     _name = "mutual_information_search"
-    _does = "subsets with most information on classes that may be wrong, LNT"
+    _does = "subsets with most information about classes that may be wrong, LNT"
     _criterion = "mutual information (high is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_SHARED,
@@ -230,48 +209,24 @@ class MutualInformationSearch(SearchSelector):
         "prescreen": [None, *AT_LEAST_ONE],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        label_noise: bool = True,
-        direction: Direction = "backward",
-        n_neighbors: int = 8,
-        n_neighbors_noise: int = 3,
-        n_init: int = 5,
-        slack: float = 0.5,
-        jitter: float = 1e-3,
-        reestimate: Literal["step", "once"] = "step",
-        prescreen: int | None = None,
-        noise_max_iter: int = 50,
-        noise_tol: float = 1e-3,
-        standardize: bool = True,
-        missing_label: Any = "auto",
-        max_rows: int = MAX_ROWS,
-        random_state: int | np.random.RandomState | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.label_noise = label_noise
-        self.direction = direction
-        self.n_neighbors = n_neighbors
-        self.n_neighbors_noise = n_neighbors_noise
-        self.n_init = n_init
-        self.slack = slack
-        self.jitter = jitter
-        self.reestimate = reestimate
-        self.prescreen = prescreen
-        self.noise_max_iter = noise_max_iter
-        self.noise_tol = noise_tol
-        self.standardize = standardize
-        self.missing_label = missing_label
-        self.max_rows = max_rows
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    alpha: float = 0.05
+    label_noise: bool = True
+    direction: Direction = "backward"
+    n_neighbors: int = 8
+    n_neighbors_noise: int = 3
+    n_init: int = 5
+    slack: float = 0.5
+    jitter: float = 0.001
+    reestimate: Literal["step", "once"] = "step"
+    prescreen: int | None = None
+    noise_max_iter: int = 50
+    noise_tol: float = 0.001
+    standardize: bool = True
+    missing_label: Any = "auto"
+    max_rows: int = MAX_ROWS
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         if self.prescreen is not None and self.prescreen < (count or 1):
@@ -317,7 +272,7 @@ class MutualInformationSearch(SearchSelector):
         return rank_in_order(found.best_first) <= count
 
     def _walk(self, scene: Scene, distances: SubsetDistances, names: NDArray[Any]) -> SearchPath:
-        """The greedy search; stopped by the user, it says what is known by then."""
+        """The greedy search; if the user stops it, the error says how far it got."""
         criterion = InformationCriterion(
             distances, scene.memberships_of, n_neighbors=scene.n_neighbors, slack=self.slack
         )
@@ -331,12 +286,12 @@ class MutualInformationSearch(SearchSelector):
             verb = "removed" if self.direction == "backward" else "added"
             raise KeyboardInterrupt(
                 f"{type(self).__name__} was stopped after {len(steps)} of {total} steps "
-                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To be "
-                "faster: prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
+                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To make it "
+                "faster, use prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
             ) from None
 
     def _sufficient(self, path: SearchPath, scene: Scene, distances: SubsetDistances) -> tuple[int, str]:
-        """The smallest sufficient size; all subsets are compared under the labels as the best of them shows them."""
+        """The smallest sufficient size; all subsets are compared with the memberships estimated on the best subset."""
         best = max(path.values, key=lambda size: (path.values[size], -size))
         distances.start(path.subsets[best])
         memberships = scene.memberships_of(distances)
@@ -351,7 +306,7 @@ class MutualInformationSearch(SearchSelector):
 
 
 class Scene:
-    """What both methods work on: the rows that count, scaled and jittered; the features that vary; the labels."""
+    """What both methods work on: the rows used, scaled and with jitter; the features that vary; the labels."""
 
     def __init__(self, method: MutualInformationRanking | MutualInformationSearch, problem: Problem) -> None:
         if not method.label_noise:
@@ -382,7 +337,7 @@ class Scene:
             )
 
     def distances(self, features: NDArray[np.int64]) -> SubsetDistances:
-        """Distances that follow subsets of some of the varying features."""
+        """Distances for subsets of some of the varying features."""
         return SubsetDistances(self.table[:, features], n_threads=self.n_threads, max_rows=self._method.max_rows)
 
     def memberships_of(self, distances: SubsetDistances) -> NDArray[np.float64]:
@@ -390,7 +345,7 @@ class Scene:
         return self._supervision.memberships if self.tracker is None else self.tracker(distances)
 
     def information_of_each(self) -> tuple[NDArray[np.float64], NoiseModel | None]:
-        """Mutual information of each varying feature alone, and the noise model on all of them."""
+        """Mutual information of each single varying feature, and the noise model on all of them."""
         every = np.arange(self.table.shape[1])
         memberships, model = self._supervision.memberships, None
         if self.tracker is not None:
@@ -415,7 +370,7 @@ def _against_ties(
     jitter: float,
     random_state: np.random.RandomState,
 ) -> NDArray[np.float64]:
-    """Add Gaussian noise, drawn for the rows in sorted order: the order they are given in does not matter."""
+    """Add Gaussian noise, drawn for the rows in sorted order, so that the order of the rows does not matter."""
     if jitter == 0:
         return table
     order = np.lexsort((*memberships.T, *table.T))

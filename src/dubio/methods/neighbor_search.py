@@ -1,4 +1,4 @@
-"""Search for the features in which a row's nearest rows tell its class, or its number."""
+"""Search for the features in which the nearest rows of a row predict its class or its number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dubio._sklearn import StrOptions
 from dubio.counts import clip_neighbors
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.methods.base import Searched, SearchSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import estimator
 from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
@@ -26,30 +26,31 @@ from dubio.supervision import Classes, Numbers, OfClasses
 from dubio.tables.scaling import varying_columns
 
 
-@documented
+@estimator
 class NeighborSearch(SearchSelector):
     """Greedy search on the leave-one-out k-NN cross-entropy of the classes, with doubtful labels cleaned first.
 
-    A subset of features is good if the nearest other rows in it predict a row's class (a number: if their mean
-    predicts it). Hard labels are audited before the search (:func:`dubio.audit_labels`), so that wrong ones do not
-    lead it astray; soft labels already express uncertainty and are taken as they are. Rows without a label are left out
-    of the search.
+    A subset of features is good if the nearest other rows predict the class of a row (for a number: if their mean
+    predicts it). Hard labels are audited before the search (:func:`dubio.audit_labels`), so that wrong labels do not
+    mislead it. Soft labels already express uncertainty and are used as they are. Rows without a label are left out of
+    the search.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None
         A count, a share, or None for half. "auto": the smallest subset whose criterion is not significantly worse than
-        the best (:func:`~dubio.significance.smallest_sufficient_size`); one feature, with a warning, if no subset is
-        better than none.
+        the best (:func:`~dubio.significance.smallest_sufficient_size`). If no subset is better than no features at all,
+        one feature is kept, with a warning.
     alpha : float, default=0.05
-        With "auto": level of that test.
+        With "auto": level of this test.
     direction : {"both", "forward", "backward"}, default="both"
         ``"both"`` searches forward and backward and keeps, for each size, the subset with the better value.
     n_neighbors : int, default=15
-        Neighbours that predict a row.
+        Number of neighbours that predict a row.
     clean : {"confident", "pooled", "lnt"} or None, default="confident"
-        What to do about wrong labels: leave out rows whose label confident learning doubts; weigh every class by its
-        posterior under a uniform flip rate, or by that of the LNT noise model; or trust the labels.
+        What to do about wrong labels. "confident": leave out rows whose label confident learning doubts. "pooled":
+        weight every class by its posterior under a uniform flip rate. "lnt": weight it by the posterior of the LNT noise
+        model. None: trust the labels.
     {target}
     {experts}
     {n_folds}
@@ -57,7 +58,7 @@ class NeighborSearch(SearchSelector):
     {missing_label}
     {max_rows}
     random_state : int or None, default=0
-        Seed of the audit, and of the order in which equally distant rows are taken. The order of the rows of the
+        Seed for the audit, and for the order in which equally distant rows are used. The order of the rows in the
         table does not matter.
     {n_jobs}
     verbose : int, default=0
@@ -66,18 +67,18 @@ class NeighborSearch(SearchSelector):
     Attributes
     ----------
     subsets_ : dict of int to array
-        The features of the best subset of each size, as column indices. With ``direction="both"`` they need not be
-        nested. Constant features are in none.
+        For each size, the features of the best subset as column indices. With ``direction="both"`` the subsets are not
+        necessarily nested. Constant features are in no subset.
     values_ : dict of int to float
-        The criterion of each: class-balanced cross-entropy in nats, or mean squared error. Low is good.
+        The criterion of each subset: class-balanced cross-entropy in nats, or mean squared error. Low is good.
     ranking_ : array (n_features,)
-        1 = best: by the number of the subsets a feature is in. With one direction it is the order of the search.
+        1 = best, by the number of subsets that contain the feature. With one direction it is the order of the search.
     support_, n_features_
         ``subsets_[n_features_]``, and its size.
     audit_ : LabelAudit or None
-        What was thought of the labels.
+        The result of the audit of the labels.
     used_rows_ : array of int
-        The rows the search used.
+        The rows that the search used.
     paths_ : dict of str to SearchPath
         The searches themselves, by direction.
 
@@ -96,7 +97,7 @@ class NeighborSearch(SearchSelector):
     """
 
     _name = "neighbor_search"
-    _does = "subsets in which near rows tell the target; wrong labels cleaned"
+    _does = "subsets in which near rows predict the target; cleans wrong labels"
     _takes = ("hard", "soft", "numbers")
     _criterion = "loss of the nearest neighbours (low is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -105,48 +106,29 @@ class NeighborSearch(SearchSelector):
         "random_state": [Integral, None],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        direction: Literal["both", "forward", "backward"] = "both",
-        n_neighbors: int = 15,
-        clean: Engine | None = "confident",
-        target: Literal["auto", "classes", "numbers"] = "auto",
-        experts: Any = None,
-        n_folds: int = 5,
-        standardize: bool = True,
-        missing_label: Any = "auto",
-        max_rows: int = MAX_ROWS,
-        random_state: int | None = 0,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.direction = direction
-        self.n_neighbors = n_neighbors
-        self.clean = clean
-        self.target = target
-        self.experts = experts
-        self.n_folds = n_folds
-        self.standardize = standardize
-        self.missing_label = missing_label
-        self.max_rows = max_rows
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    alpha: float = 0.05
+    direction: Literal["both", "forward", "backward"] = "both"
+    n_neighbors: int = 15
+    clean: Engine | None = "confident"
+    target: Literal["auto", "classes", "numbers"] = "auto"
+    experts: Any = None
+    n_folds: int = 5
+    standardize: bool = True
+    missing_label: Any = "auto"
+    max_rows: int = MAX_ROWS
+    random_state: int | None = 0
+    n_jobs: int | None = None
+    verbose: int = 0
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         supervision = problem.supervision
         check_row_limit(supervision.n_labelled, self.max_rows)
-        varying_columns(problem.table, supervision.labelled)  # before the labels are cleaned, which may take long
+        varying_columns(problem.table, supervision.labelled)  # check before cleaning the labels, which may take long
         with listening(lines_of(type(self).__name__) if self.verbose else None):
             audit, rows, goal = self._clean(problem)
             varying = varying_columns(problem.table, rows)
             space, goal = problem.space(self.standardize)[np.ix_(rows, varying)], goal[rows]
-            # Equally distant rows are taken in row order; neither the user's order nor a sorted one must decide.
+            # Ties in distance are broken by row order, so rows are shuffled: the user's order must not decide.
             order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
             order = order[np.random.RandomState(self.random_state).permutation(len(order))]
             distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=self.max_rows)

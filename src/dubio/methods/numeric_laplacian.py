@@ -15,7 +15,7 @@ from dubio.graphs.quadratic import laplacian_ratio
 from dubio.graphs.targets import semi_supervised_graph, target_graph
 from dubio.methods.base import ScoreSelector
 from dubio.methods.laplacian import estimated
-from dubio.methods.parameters import POSITIVE, Count, documented
+from dubio.methods.parameters import POSITIVE, documented, estimator
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull
@@ -152,12 +152,14 @@ def semi_supervised_laplacian_score(
     return method.scores_of(X, y)
 
 
+@estimator
 class _NumericScore(ScoreSelector):
     """What both scores share: a numeric target, scaled or as it is."""
 
     _takes = ("numbers",)
     _target = "numbers"
-    standardize: bool
+
+    standardize: bool = True
 
     def _values(self, problem: Problem) -> NDArray[np.float64]:
         """The target, NaN where it is missing."""
@@ -166,7 +168,7 @@ class _NumericScore(ScoreSelector):
         return known.standardized() if self.standardize else known.values
 
 
-@documented
+@estimator
 class SupervisedLaplacianScore(_NumericScore):
     """Numeric target: keep the features whose values are close where y is (see :func:`supervised_laplacian_score`).
 
@@ -210,26 +212,12 @@ class SupervisedLaplacianScore(_NumericScore):
     _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"neighbors": [StrOptions({"exact", "anchors"})]}
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        n_neighbors: int = 5,
-        t: float | Literal["mean"] = 1.0,
-        neighbors: Literal["exact", "anchors"] = "exact",
-        n_anchors: int = 2000,
-        standardize: bool = True,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.t = t
-        self.neighbors = neighbors
-        self.n_anchors = n_anchors
-        self.standardize = standardize
-        self.random_state = random_state
+    n_neighbors: int = 5
+    t: float | Literal["mean"] = 1.0
+    neighbors: Literal["exact", "anchors"] = "exact"
+    n_anchors: int = 2000
+    standardize: bool = True
+    random_state: Any = 0
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision.labelled
@@ -246,7 +234,7 @@ class SupervisedLaplacianScore(_NumericScore):
         return permutation_pvalues(GraphNull(graph, problem.X[known]), alpha=self.alpha, random_state=self._seed)
 
 
-@documented
+@estimator
 class SemiSupervisedLaplacianScore(_NumericScore):
     """Numeric target, mostly missing: neighbours in y where known, in X otherwise.
 
@@ -299,32 +287,15 @@ class SemiSupervisedLaplacianScore(_NumericScore):
         "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
     }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        n_neighbors: int = 30,
-        n_neighbors_supervised: int = 5,
-        t: float | Literal["mean"] = 1.0,
-        C: float = 1.0,
-        neighbors: Route = "exact",
-        n_anchors: int = 2000,
-        standardize: bool = True,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.n_neighbors_supervised = n_neighbors_supervised
-        self.t = t
-        self.C = C
-        self.neighbors = neighbors
-        self.n_anchors = n_anchors
-        self.standardize = standardize
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_neighbors: int = 30
+    n_neighbors_supervised: int = 5
+    t: float | Literal["mean"] = 1.0
+    C: float = 1.0
+    neighbors: Route = "exact"
+    n_anchors: int = 2000
+    standardize: bool = True
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
         X, y = problem.X, self._values(problem)

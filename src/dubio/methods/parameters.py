@@ -15,9 +15,10 @@ and :func:`documented` puts the texts in.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, field
 from numbers import Integral, Real
 from textwrap import indent
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, dataclass_transform
 
 from dubio._sklearn import Interval, StrOptions
 
@@ -99,6 +100,22 @@ experts : classifier, list or dict of classifiers, optional
 n_folds : int, default=5
     Folds of the audit; fewer, with a warning, if a class has fewer rows.""",
 }
+
+
+@dataclass_transform(kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[T]) -> type[T]:
+    """A class whose parameters are its annotated fields: the constructor is made of them, and they are documented.
+
+    Parameters that several methods share are fields of a common base, and stand there once.
+
+    >>> from dubio.methods.parameters import estimator
+    >>> @estimator
+    ... class Wide:
+    ...     width: float = 1.0
+    >>> Wide(width=2.0).width
+    2.0
+    """
+    return documented(dataclass(kw_only=True, eq=False, repr=False)(cls))
 
 
 def documented(thing: T) -> T:

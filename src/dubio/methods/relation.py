@@ -14,7 +14,7 @@ from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.errors import InputError, counted
 from dubio.graphs.targets import target_graph
 from dubio.methods.base import ScoreSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.seeds import generator
@@ -118,7 +118,7 @@ def linear_r2_score(
     return LinearR2Score(target=target, missing_label=missing_label).scores_of(X, y)
 
 
-@documented
+@estimator
 class SmoothR2Score(ScoreSelector):
     """Classes, hard or soft, or numbers: keep the features along which the target varies smoothly.
 
@@ -157,22 +157,10 @@ class SmoothR2Score(ScoreSelector):
     _lower_is_better = False
     _scores_are_independent = True
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        target: Target = "auto",
-        missing_label: Any = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.target = target
-        self.missing_label = missing_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
         return Scored(smooth_r2(problem, random_state=self._seed, n_jobs=self.n_jobs))
@@ -183,7 +171,7 @@ class SmoothR2Score(ScoreSelector):
         )
 
 
-@documented
+@estimator
 class LinearR2Score(ScoreSelector):
     """Classes, hard or soft, or numbers: keep the features that a regression on the target explains best.
 
@@ -218,18 +206,8 @@ class LinearR2Score(ScoreSelector):
     _lower_is_better = False
     _scores_are_independent = True
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        target: Target = "auto",
-        missing_label: Any = "auto",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.target = target
-        self.missing_label = missing_label
+    target: Target = "auto"
+    missing_label: Any = "auto"
 
     def _score(self, problem: Problem) -> Scored:
         return Scored(linear_r2(problem)[0])

@@ -18,7 +18,7 @@ from dubio._kernels.relief import (
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.counts import clip_neighbors
 from dubio.methods.base import ScoreSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.permutation import OrderNull, permutation_pvalues
@@ -119,7 +119,7 @@ def relieff_score(
     return ReliefFScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, y)
 
 
-@documented
+@estimator
 class SoftReliefScore(ScoreSelector):
     """Classes, hard or soft: keep the features that tell a row from its unlike neighbours.
 
@@ -157,22 +157,10 @@ class SoftReliefScore(ScoreSelector):
     _takes: ClassVar[tuple[str, ...]] = ("soft", "hard")
     _lower_is_better = False
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: Count = None,
-        alpha: float = 0.05,
-        n_neighbors: int = 10,
-        missing_label: Any = "auto",
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.n_neighbors = n_neighbors
-        self.missing_label = missing_label
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_neighbors: int = 10
+    missing_label: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
         return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs))

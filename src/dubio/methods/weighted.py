@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.methods.moment_selector import MomentSelector
-from dubio.methods.parameters import Count, documented
+from dubio.methods.parameters import documented, estimator
 from dubio.moments.class_moments import ClassMoments
 from dubio.problem import Problem
 from dubio.ranking import Scored
@@ -85,7 +85,7 @@ def fisher_score(
     return FisherScore(missing_label=missing_label).scores_of(X, y, sample_weight=sample_weight)
 
 
-@documented
+@estimator
 class WeightedLaplacianScore(MomentSelector):
     """Classes, hard or soft: keep the features that hold likely classmates together.
 
@@ -122,10 +122,7 @@ class WeightedLaplacianScore(MomentSelector):
     _does = "likely classmates close together, WLS"
     _takes = ("soft", "hard")
 
-    def __init__(self, *, n_features_to_select: Count = None, alpha: float = 0.05, missing_label: Any = "auto") -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.missing_label = missing_label
+    missing_label: Any = "auto"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Rank the features of ``X``.

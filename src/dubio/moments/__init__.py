@@ -1,1 +1,1 @@
-"""Class moments: how much, where and how spread out each class is on each feature; mergeable across blocks of rows."""
+"""Class moments: weight, mean and spread of each class on each feature. Moments of blocks of rows can be merged."""

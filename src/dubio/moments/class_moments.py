@@ -1,6 +1,6 @@
-"""Class moments: how much, where and how spread out each class is on each feature; mergeable across blocks.
+"""Class moments: weight, mean and spread of each class on each feature. Moments of blocks can be merged.
 
-Weighted Laplacian, Fisher and closed-form constraint scores are all functions of them.
+Weighted Laplacian, Fisher and closed-form constraint scores are all functions of these moments.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from dubio.problem import Problem
 from dubio.supervision import OfClasses
 from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
 
-#: Rows summed by one kernel call: large enough to keep threads busy, fixed so that sums do not depend on them.
+#: Rows summed by one kernel call: enough to keep threads busy, and fixed, so that sums do not depend on the threads.
 _CHUNK = 65_536
-#: Rows looked at to find a provisional centre of each column.
+#: Number of rows used to find a provisional centre of each column.
 _CENTRE_ROWS = 256
-#: Pieces of a sparse table summed apart, each with sums of its own.
+#: Number of pieces of a sparse table that are summed separately, each with its own sums.
 _SPARSE_PIECES = 16
 
 
@@ -32,8 +32,8 @@ _SPARSE_PIECES = 16
 class ClassMoments:
     """Weight (K,), mean (K, d) and sum of squared deviations (K, d) of every feature within every class.
 
-    Means are kept as ``offset`` from ``origin`` (d,), a value of the column, so that a column far from zero keeps
-    the digits that tell its classes apart.
+    Means are stored as ``offset`` from ``origin`` (d,), a value of the column. So a column far from zero keeps the
+    digits that distinguish its classes.
     """
 
     weight: NDArray[np.float64]
@@ -52,7 +52,7 @@ class ClassMoments:
     @property
     def between(self) -> NDArray[np.float64]:
         """Weighted squared distance of the class means from the overall mean, per feature."""
-        # Around one of the class means, so that a constant column has differences of exactly zero.
+        # Relative to one of the class means, so that a constant column has differences of exactly zero.
         offset = self.offset - self.offset[np.argmax(self.weight)]
         offset[self.weight == 0] = 0.0
         return np.asarray(self.weight @ (offset - self.weight @ offset / self.total_weight) ** 2)
@@ -83,7 +83,7 @@ class ClassMoments:
 
 
 def side_by_side(parts: list[ClassMoments]) -> ClassMoments:
-    """Moments of all features from those of some of them each, over the same rows."""
+    """Moments of all features, from parts that each hold some of the features of the same rows."""
     origin = np.concatenate([part.origin for part in parts])
     offset = np.concatenate([part.offset for part in parts], axis=1)
     return ClassMoments(parts[0].weight, origin, offset, np.concatenate([part.m2 for part in parts], axis=1))
@@ -97,10 +97,10 @@ def class_moments(
     first_row: int = 0,
     n_threads: int | None = None,
 ) -> ClassMoments:
-    """Moments of the columns of ``X`` with the weights ``memberships`` (n, K); zero rows do not count.
+    """Moments of the columns of ``X`` with the weights ``memberships`` (n, K); rows of zeros do not count.
 
-    One pass: sums are taken around a provisional centre of each column, so that a large offset costs no digits.
-    ``first_row`` is the number of the first row in the whole table, for messages.
+    This takes one pass: sums are taken around a provisional centre of each column, so that a large offset costs no
+    digits. ``first_row`` is the number of the first row in the whole table, for messages.
     """
     n_threads = default_threads() if n_threads is None else n_threads
     P = np.ascontiguousarray(memberships)
@@ -141,15 +141,15 @@ def problem_moments(problem: Problem, *, first_row: int = 0, n_threads: int | No
 
 
 def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A value near the middle of each column: the median of some rows that count, from all over the table.
+    """A value near the middle of each column: the median of some rows that count, spread over the whole table.
 
-    On a constant column it is the constant itself.
+    In a constant column it is the constant itself.
     """
     return middle(X[rows_that_count(memberships, _CENTRE_ROWS)])
 
 
 def rows_that_count(memberships: NDArray[np.float64], most: int) -> NDArray[np.intp]:
-    """At most so many rows with a membership, from all over the table; the first row if none has one."""
+    """At most ``most`` rows with a membership, spread over the whole table; the first row if no row has one."""
     n = len(memberships)
     some = min(n, most)
     rows = np.arange(some) * (n - 1) // max(some - 1, 1)
@@ -179,7 +179,7 @@ def centred_moments(
 def _sparse_moments(
     X: Matrix, P: NDArray[np.float64], names: list[Any] | None, first_row: int, n_threads: int
 ) -> ClassMoments:
-    if not X.has_canonical_format:  # a value stored in parts must be whole before it is squared
+    if not X.has_canonical_format:  # duplicate entries must be added up before they are squared
         X = X.copy()
         X.sum_duplicates()
     d, n_classes = X.shape[1], P.shape[1]
@@ -207,17 +207,17 @@ def _sparse_moments(
 
 
 def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
-    """Ranges of rows with about as many stored values each: many for each sum, as every piece has sums of its own."""
+    """Ranges of rows with about equally many stored values: many per sum, because every piece has its own sums."""
     n, stored = len(indptr) - 1, int(indptr[-1])
     room = max(1, stored // (16 * sums_size))
-    pieces = min(1 << (room.bit_length() - 1), _SPARSE_PIECES)  # a power of two: none is left over for one thread
+    pieces = min(1 << (room.bit_length() - 1), _SPARSE_PIECES)  # a power of two: threads share them evenly
     cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
     edges = np.unique(np.concatenate([[0], cuts, [n]]))
     return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], columns: Any) -> ClassMoments:
-    """:func:`recentred` for a CSR table, over stored values; what is not stored is zero."""
+    """:func:`recentred` for a CSR table, over stored values; values that are not stored are zero."""
     n_classes = P.shape[1]
     slot = np.full(X.shape[1], -1, dtype=np.int64)
     slot[columns] = np.arange(len(columns))
@@ -227,7 +227,7 @@ def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], 
     class_sums_csr_centred(X.data, X.indices, X.indptr, P, slot, centre, sums, stored)
     centre[np.isnan(centre)] = 0.0
     weight = moments.weight
-    # So much weight lies at zero, and exactly none where every row of a class is stored.
+    # The weight at zero; exactly none if every row of a class is stored.
     zeros = np.where(stored < np.count_nonzero(P, axis=0), np.maximum(weight - sums[:, 2], 0.0), 0.0)
     mean = sums[:, 0] / np.where(sums[:, 2] > 0, sums[:, 2], 1.0)
     to_zero = -centre - mean
@@ -239,7 +239,7 @@ def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], 
 def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], columns: Any) -> ClassMoments:
     """Moments in which some columns (given as ``X``) are summed again, around a value from each class itself.
 
-    Where classes lie far from the common centre compared with their own spread, squares about it lose their digits.
+    If classes are far from the common centre compared with their own spread, squares around it lose digits.
     """
     centre = X[np.argmax(P, axis=0)].astype(np.float64)
     offset, m2 = np.zeros_like(centre), np.zeros_like(centre)
@@ -252,7 +252,7 @@ def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], co
 
 
 def cancelled_columns(moments: ClassMoments, second: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Columns whose spread within classes is so small against the squares it was found from that digits are lost."""
+    """Columns that lost digits: their spread within classes is very small compared with the squares it comes from."""
     weight = moments.weight
     lost = moments.within < CANCELLED * second.sum(axis=0)
     return np.flatnonzero(lost | (weight @ moments.m2 < CANCELLED * (weight @ second)))
@@ -265,7 +265,7 @@ def _replace_columns(
     offset: NDArray[np.float64],
     m2: NDArray[np.float64],
 ) -> ClassMoments:
-    """``moments`` with some columns given anew, their offsets being from a ``centre`` (K, columns) of each class."""
+    """``moments`` with some columns replaced; their offsets are relative to a ``centre`` (K, columns) of each class."""
     new_origin = centre[np.argmax(moments.weight)]
     origin, offsets, squares = moments.origin.copy(), moments.offset.copy(), moments.m2.copy()
     origin[columns], offsets[:, columns], squares[:, columns] = new_origin, (centre - new_origin) + offset, m2

@@ -1,4 +1,4 @@
-"""Class moments of Dask arrays and dataframes: a task a block, merged by a tree; the table is never gathered."""
+"""Class moments of Dask arrays and dataframes: one task per block, merged in a tree; the table is never collected."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from dubio.problem import read_problem
 from dubio.supervision import OfClasses
 from dubio.tables.matrix import is_dask
 
-#: Blocks merged by one task of the tree.
+#: Number of blocks merged by one task of the tree.
 _MERGED_AT_ONCE = 8
 
 
 def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: Any = "auto") -> RunningMoments:
-    """Moments of the rows of a Dask collection, on whatever scheduler or cluster is active.
+    """Moments of the rows of a Dask collection, on the active scheduler or cluster.
 
-    ``y`` and ``sample_weight`` may be Dask collections with the same blocks of rows, or plain arrays. Which blocks are
-    merged with which does not depend on the workers, so neither does the result, and a block that was lost with its
-    worker is computed again.
+    ``y`` and ``sample_weight`` may be Dask collections with the same blocks of rows, or plain arrays. The order in
+    which blocks are merged does not depend on the workers, so the result does not either. If a worker is lost, its
+    blocks are computed again.
     """
     from dask import delayed
 
@@ -49,7 +49,7 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
 
 
 def _row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:
-    """Blocks of whole rows, delayed, and how many rows each has where that is known."""
+    """Blocks of whole rows, delayed, and the number of rows of each if it is known."""
     if not hasattr(X, "chunks"):  # a dataframe or series
         return list(X.to_delayed()), None
     if X.ndim > 1 and len(X.chunks[1]) > 1:
@@ -61,7 +61,7 @@ def _row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:
 def _row_blocks_like(
     values: Any, name: str, blocks: list[Any], lengths: list[int] | None
 ) -> tuple[list[Any], list[int] | None]:
-    """Blocks of ``values`` that belong to the given blocks of rows; the lengths are computed if they must be known."""
+    """Blocks of ``values`` that belong to the given blocks of rows; the lengths are computed only if needed."""
     if values is None:
         return [None] * len(blocks), lengths
     if is_dask(values):
@@ -107,7 +107,7 @@ def _block_moments(
             check_values=False,
             is_block=True,
         )
-        # One thread: the scheduler already runs as many blocks at once as there are cores for.
+        # One thread: the scheduler already runs as many blocks at once as there are cores.
         moments = problem_moments(problem, first_row=first_row or 0, n_threads=1)
     except InputError as error:
         raise error.at(counted_in) from error

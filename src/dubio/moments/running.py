@@ -1,4 +1,4 @@
-"""Class moments of rows that come in blocks, in any order, where a class may first appear in the last one."""
+"""Class moments of rows that come in blocks, in any order. A class may appear for the first time in the last block."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from dubio.moments.class_moments import ClassMoments
 from dubio.supervision import OfClasses
 from dubio.supervision.classes import refuse_one_class
 
-#: Bytes that the sums of all classes may take before a target is taken for something else than classes.
+#: Bytes that the sums of all classes may take. If they need more, the target is probably not made of classes.
 _MOST_BYTES = 2**30
 
 
 @dataclass(frozen=True)
 class RunningMoments:
-    """Moments under the names of their classes, and how many rows they come from.
+    """Moments with the names of their classes, and the number of rows they come from.
 
-    :meth:`merge` is exact and, up to rounding, the same in any order; classes are kept sorted (soft labels: in the
-    order of their columns), so that the order of blocks does not show.
+    :meth:`merge` is exact and, up to rounding, gives the same result in any order. Classes are kept sorted (for soft
+    labels: in the order of their columns), so that the order of blocks makes no difference.
     """
 
     soft: bool
@@ -62,7 +62,7 @@ class RunningMoments:
             if not (len(self.classes) and len(other.classes)):  # a block without any label
                 return self.classes if len(self.classes) else other.classes
             mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
-            if _sort(self.classes) != _sort(other.classes):  # first of all: False equals 0, and is something else
+            if _sort(self.classes) != _sort(other.classes):  # check this first: False equals 0 but means another thing
                 raise InputError("y", f"holds {mine} in one block and {theirs} in another", "make all labels one type")
         if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
             return self.classes
@@ -83,7 +83,7 @@ class RunningMoments:
 
 
 def merge_all(parts: Sequence[RunningMoments]) -> RunningMoments:
-    """Merge neighbours with neighbours, level by level: the rounding of a tree, not of a chain."""
+    """Merge neighbours with neighbours, level by level: a tree has smaller rounding errors than a chain."""
     level = list(parts)
     while len(level) > 1:
         level = [a.merge(b) for a, b in zip(level[::2], level[1::2], strict=False)] + level[len(level) & ~1 :]

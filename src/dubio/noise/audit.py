@@ -1,4 +1,4 @@
-"""The label audit: which labels to doubt, what they may be instead, and how often each class is wrong."""
+"""The label audit: which labels are doubtful, what they may be instead, and how often each class is wrong."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ASSUMPTIONS: dict[str, str] = {
         "each other; this is good enough to select features, but it is a weak detector of wrong labels"
     ),
 }
-#: Spread of the seeded noise that keeps the LNT model from distances of zero, as in its paper.
+#: Standard deviation of the seeded noise that prevents distances of zero in the LNT model, as in its paper.
 _JITTER = 1e-3
 
 
@@ -53,37 +53,37 @@ def audit_labels(
     n_jobs: int | None = None,
     progress: bool | Callable[[str, int, int], None] = False,
 ) -> LabelAudit:
-    """Doubt the labels of a table: experts judge every row without having seen it.
+    """Find doubtful labels in a table: experts judge every row without having seen it.
 
-    A forest, k-NN and two Gaussian classifiers predict each row while it is held out, and are pooled log-linearly with
-    weights fitted to the observed labels. Nothing is trained on the result, so no label vouches for itself.
+    A forest, k-NN and two Gaussian classifiers predict each row while it is held out. They are pooled log-linearly,
+    with weights fitted to the observed labels. Nothing is trained on the result, so no label can confirm itself.
 
     Parameters
     ----------
     X : array-like (n_rows, n_features)
-        The table, taken as it is (the default experts scale it themselves). May be None if ``probabilities`` are given.
+        The table, used as it is (the default experts scale it themselves). May be None if ``probabilities`` are given.
     y : array-like (n_rows,)
-        One class per row; rows without a label get a suggested one.
+        One class per row; for rows without a label, one is suggested.
     engine : {"pooled", "confident", "lnt"}, default="pooled"
-        ``"pooled"``: posterior of the true class under one uniform flip rate; the best order of doubt.
-        ``"confident"``: confident learning on the pooled probabilities; flags rows and counts errors class by class.
+        ``"pooled"``: posterior of the true class under one uniform flip rate; it ranks doubtful labels best.
+        ``"confident"``: confident learning on the pooled probabilities; it flags rows and counts errors by class.
         ``"lnt"``: the k-nearest-neighbour model of :func:`dubio.estimate_memberships` on the scaled table (it needs
-        the distances of all pairs of rows and no experts).
+        the distances of all pairs of rows, but no experts).
     experts : classifier, list or dict of classifiers, optional
-        Your own scikit-learn classifiers with ``predict_proba`` in place of the default ones.
+        Your own scikit-learn classifiers with ``predict_proba``, in place of the default ones.
     probabilities : array (n_rows, n_classes) or (n_experts, n_rows, n_classes), optional
-        Ready out-of-fold probabilities in place of any experts, columns in the order of the sorted classes. They must
-        come from models that had not seen the row: nothing here can check that.
+        Ready out-of-fold probabilities in place of experts, with columns in the order of the sorted classes. They must
+        come from models that have not seen the row; this function cannot check that.
     n_folds : int, default=5
-        Folds; fewer, with a warning, if a class has fewer rows.
+        Number of folds; fewer, with a warning, if a class has fewer rows.
     missing_label : "auto", None or a value
         What means "unlabelled" besides None and NaN.
     random_state : int or None, default=0
-        Seed of the folds and of experts that have none. The order of the rows does not matter.
+        Seed of the folds, and of experts without a seed. The order of the rows does not matter.
     n_jobs : int, optional
-        For the default experts.
+        Number of threads of the default experts.
     progress : bool or callable, default=False
-        True shows on standard error how far it is; a callable gets ``(what, done, total)``.
+        True shows the progress on standard error; a callable gets ``(what, done, total)``.
 
     Returns
     -------
@@ -91,9 +91,9 @@ def audit_labels(
 
     Notes
     -----
-    Memory grows with the rows times the experts times the classes, except with ``engine="lnt"``. The audit knows only
-    what the features tell: a wrong label on a row that looks like the wrong class cannot be seen, and a rare kind of
-    row that looks unlike its class will be doubted although it is right. Look at the rows before changing them.
+    Memory grows with rows times experts times classes, except with ``engine="lnt"``. The audit knows only the features.
+    It cannot see a wrong label on a row that looks like the wrong class. And it doubts the right label of an unusual
+    row that does not look like its class. Look at the rows before you change them.
 
     Examples
     --------
@@ -117,12 +117,12 @@ def audit_labels(
         n_rows = len(y if X is None else X) if not hasattr(X, "shape") else X.shape[0]
         supervision = _require_classes(read_supervision(y, n_rows, missing_label=missing_label))
         said = read_probabilities(probabilities, n_rows, supervision.classes)
-        # given in sorted order, as predict_proba has it; a categorical may declare another
+        # columns come in sorted order, as in predict_proba; a categorical may declare another order
         said = said[:, :, np.argsort(np.argsort(supervision.classes))]
         names = tuple(f"given {e}" for e in range(len(said)))
         return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y))
     if X is None:
-        raise InputError("X", "is None", "without a table give probabilities")
+        raise InputError("X", "is None", "give a table, or probabilities")
     problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None)
     require_judges(_require_classes(problem.supervision))
     with listening(listener_of(progress, with_name=True)):
@@ -147,9 +147,9 @@ def audit_problem(
     n_jobs: int | None = None,
     index: Any = None,
 ) -> LabelAudit:
-    """:func:`audit_labels` of a problem that was read before; the experts are trained once per problem.
+    """The same as :func:`audit_labels`, for a problem; the experts are trained once per problem.
 
-    The label of a class's only row cannot be judged by anybody: it counts as missing.
+    If a class has only one row, its label cannot be judged and counts as missing.
     """
     supervision = _require_classes(problem.supervision)
     codes = judged_codes(supervision)
@@ -170,9 +170,9 @@ def judge(
     n_folds: int,
     index: Any,
 ) -> LabelAudit:
-    """The audit from what the experts said (experts, rows, classes) of rows they had not seen."""
+    """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
     kept = np.unique(codes[codes >= 0])
-    place = np.full(supervision.n_classes + 1, -1)  # the last place is read by code -1
+    place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
     place[kept] = np.arange(len(kept))
     pool = pool_experts(said[:, :, kept], place[codes], flips=engine == "pooled")
     rate = pool.flip_rate if engine == "pooled" else None
@@ -190,7 +190,7 @@ def _record(
     n_folds: int,
     index: Any,
 ) -> LabelAudit:
-    """The record of the classes that could be judged, from the posterior of each of them."""
+    """The audit record for the classes that could be judged, from their posterior."""
     kept = np.unique(codes[codes >= 0])
     place = np.full(supervision.n_classes + 1, -1)
     place[kept] = np.arange(len(kept))
@@ -222,7 +222,7 @@ def _record(
 
 
 def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[Any]) -> Floats:
-    """Validate ready probabilities; (experts, rows, classes)."""
+    """Validate given probabilities and return them as (experts, rows, classes)."""
     said = np.array(probabilities, dtype=np.float64)
     if said.ndim == 2:
         said = said[None]
@@ -238,7 +238,7 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
         raise InputError(
             "probabilities",
             f"has negative or missing values in {counted(len(wrong), 'row')}, first in row {wrong[0]}",
-            "every row needs a prediction from a model that had not seen it",
+            "every row needs a prediction from a model that has not seen it",
         )
     sums = said.sum(axis=2)
     wrong = np.flatnonzero((np.abs(sums - 1.0) > 1e-3).any(axis=0))
@@ -251,7 +251,7 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
 
 
 def _require_classes(supervision: Any) -> Classes:
-    """Labels that can be doubted: one class per row."""
+    """Raise unless the supervision has one class per row, which an audit needs."""
     if isinstance(supervision, Memberships):
         raise InputError(
             "y",
@@ -282,7 +282,7 @@ def _lnt_memberships(
 
 
 def _index_of(X: Any, y: Any) -> Any:
-    """The row names of the table, or of the labels; None where there are none."""
+    """The row names of the table or of the labels; None if there are none."""
     for source in (X, y):
         index = getattr(source, "index", None)
         if index is not None and not callable(index):

@@ -1,4 +1,4 @@
-"""What an audit found, as one immutable record."""
+"""The result of an audit, as an immutable record."""
 
 from __future__ import annotations
 
@@ -15,33 +15,33 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LabelAudit:
-    """Doubt row by row and class by class. Made by :func:`dubio.audit_labels`.
+    """How doubtful the labels are, by row and by class. Made by :func:`dubio.audit_labels`.
 
     Attributes
     ----------
     engine : str
-        How the labels were doubted.
+        The method of the audit.
     assumption : str
-        What the rates rest on, in words.
+        What the error rates assume, in words.
     classes : array (n_classes,)
         Names of the classes.
     codes : array (n_rows,)
-        Observed class of each row as a position in ``classes``, -1 where there is none.
+        Observed class of each row as a position in ``classes``, -1 if it has no label.
     probabilities : array (n_rows, n_classes)
         Probability of each class. Engines ``"pooled"`` and ``"lnt"`` take the observed label into account;
         ``"confident"`` gives the experts' opinion without it.
     doubtful : array (n_rows,) of bool
-        The labels the engine would not trust.
+        The labels that the engine does not trust.
     joint : array (n_classes, n_classes)
         Estimated number of labelled rows with observed class ``g`` and true class ``t`` at ``[g, t]``.
     flip_rate : float or None
-        The one rate of the pooled engine.
+        The single error rate of the pooled engine.
     expert_names, expert_weights
         The experts and their weights in the pool (none for ``"lnt"``).
     n_folds : int
-        Folds used; 0 if the experts were not trained here.
+        Number of folds; 0 if no experts were trained.
     index
-        Row names of the table, if it had any.
+        Row names of the table, if it has any.
     """
 
     engine: str
@@ -72,13 +72,13 @@ class LabelAudit:
 
     @property
     def wrong(self) -> Floats:
-        """Probability that the given label is wrong; NaN for rows without one."""
+        """Probability that the given label is wrong; NaN for rows without a label."""
         own = self.probabilities[np.arange(len(self)), np.maximum(self.codes, 0)]
         return np.where(self.labelled, 1.0 - own, np.nan)
 
     @property
     def rank(self) -> NDArray[np.int64]:
-        """1 for the most doubtful label, and so on; of equal doubts the earlier row first; 0 without a label."""
+        """1 for the most doubtful label, and so on; among equals the earlier row first; 0 for rows without a label."""
         rows = np.flatnonzero(self.labelled)
         order = rows[np.argsort(-self.wrong[rows], kind="stable")]
         ranks = np.zeros(len(self), dtype=np.int64)
@@ -87,7 +87,7 @@ class LabelAudit:
 
     @property
     def suggested(self) -> NDArray[Any]:
-        """The label to put: the most probable class where the label is doubtful or missing, else the given one."""
+        """The suggested label: the most probable class if the label is doubtful or missing, else the given label."""
         best = np.where(self.doubtful | ~self.labelled, self.probabilities.argmax(axis=1), self.codes)
         return self.classes[best]
 
@@ -98,16 +98,16 @@ class LabelAudit:
 
     @property
     def error_rates(self) -> Floats:
-        """Of the rows labelled with each class, the estimated share that is wrong (see ``assumption``)."""
+        """Estimated share of wrong labels among the rows labelled with each class (see ``assumption``)."""
         return 1.0 - self.joint.diagonal() / self.joint.sum(axis=1)
 
     @property
     def flip_matrix(self) -> Floats:
-        """Where errors go: at ``[t, g]`` the probability of label ``g`` given true class ``t`` (see ``assumption``)."""
+        """Probability at ``[t, g]`` that a row of true class ``t`` has the label ``g`` (see ``assumption``)."""
         totals = self.joint.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             flips = (self.joint / totals).T
-        flips[totals <= 0] = np.eye(len(totals))[totals <= 0]  # a class nobody is left in: nothing is known of it
+        flips[totals <= 0] = np.eye(len(totals))[totals <= 0]  # no row is left in this class: nothing is known about it
         return flips
 
     def to_frame(self) -> Any:
@@ -129,7 +129,7 @@ class LabelAudit:
         return pd.DataFrame(columns, index=self.index)
 
     def classes_frame(self) -> Any:
-        """One line per class: rows, doubtful labels, estimated error rate, where errors go (needs pandas)."""
+        """One line per class: rows, doubtful labels, estimated error rate, flip matrix (needs pandas)."""
         import pandas as pd
 
         n_classes = len(self.classes)

@@ -1,4 +1,4 @@
-"""What a selection may rely on once the labels were doubted: rows to keep, memberships to use."""
+"""What a selection may use after an audit of the labels: rows to keep, and memberships."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dubio.noise.audit_record import LabelAudit
 from dubio.problem import Problem
 from dubio.supervision import Classes
 
-#: A class is never cleaned away: below this many trusted rows all its labels are kept.
+#: Cleaning never removes a whole class: if fewer rows than this would stay trusted, all its labels are kept.
 _ROWS_TO_LEAVE = 2
 
 
@@ -23,9 +23,9 @@ class CleanedLabels:
     """Labels after the audit, for the rows of the original table."""
 
     trusted: NDArray[np.bool_]
-    """Rows that have a label which the audit does not doubt."""
+    """Rows whose label the audit does not doubt."""
     memberships: NDArray[np.float64]
-    """(rows, classes) as the engine sees the true classes; zero rows without a label."""
+    """(rows, classes): the engine's estimate of the true classes; rows without a label are zero."""
     audit: LabelAudit | None
     """None if there was nothing to audit."""
 
@@ -39,10 +39,10 @@ def clean_labels(
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> CleanedLabels:
-    """Audit the classes of a problem and say which to trust; see :func:`dubio.audit_labels`.
+    """Audit the labels of a problem and decide which to trust; see :func:`dubio.audit_labels`.
 
-    The label of a class's only row cannot be judged by anybody and is trusted; if that leaves fewer than two classes
-    to compare, nothing is audited and a warning says so.
+    If a class has only one row, its label cannot be judged and is trusted. If fewer than two classes are left to
+    compare, nothing is audited, with a warning.
     """
     known = problem.supervision
     assert isinstance(known, Classes)
@@ -52,8 +52,8 @@ def clean_labels(
         warn(
             InputWarning(
                 "y",
-                f"is not audited: {counted(n_judged, 'class has', 'classes have')} two rows or more, and two such "
-                "classes are needed to doubt a label",
+                f"is not audited: {counted(n_judged, 'class has', 'classes have')} at least two rows, but an audit "
+                "needs two such classes",
             )
         )
         return CleanedLabels(known.labelled.copy(), known.memberships.copy(), None)

@@ -1,9 +1,9 @@
-"""Confident learning: which labels are wrong, and how often, by counting rows the experts are sure of.
+"""Confident learning: find wrong labels, and their rates, by counting the rows the experts are sure of.
 
-The rules are those of cleanlab's ``compute_confident_joint`` and of ``find_label_issues`` with
-``filter_by="confident_learning"``; the tests compare the two. They are written out here because this is what
-``NeighborSearch`` does by default: that must not hang on a package of its own, and thirty lines of NumPy take a seventh
-of the time (``benchmarks/bench_neighbor_search.py``). What cleanlab does beyond them stays with cleanlab.
+The rules are those of cleanlab's ``compute_confident_joint``, and of ``find_label_issues`` with
+``filter_by="confident_learning"``; the tests compare the two. The rules are written out here because ``NeighborSearch``
+uses them by default. So it needs no extra package, and thirty lines of NumPy take a seventh of the time
+(``benchmarks/bench_neighbor_search.py``). Nothing else of cleanlab is repeated here.
 """
 
 from __future__ import annotations
@@ -16,35 +16,36 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Slack in the comparison of a probability with its threshold, as in cleanlab.
+#: Tolerance when a probability is compared with its threshold, as in cleanlab.
 _SLACK = 1e-6
 
 
 @dataclass(frozen=True)
 class ConfidentCount:
-    """What confident learning makes of out-of-fold probabilities."""
+    """The result of confident learning on out-of-fold probabilities."""
 
     thresholds: Floats
-    """(classes,): the mean probability of a class among the rows labelled so; above it a row is counted as sure."""
+    """(classes,): mean probability of a class among the rows with that label; a row above it counts as sure."""
     joint: Floats
     """(classes, classes): estimated number of rows with observed label ``g`` and true class ``t`` at ``[g, t]``."""
     doubtful: NDArray[np.bool_]
-    """(rows,): surely of another class than labelled, and more probably so."""
+    """(rows,): the experts are sure of another class than the label, and find it more probable."""
 
 
 def confident_count(probabilities: Floats, codes: Codes) -> ConfidentCount:
-    r"""Count rows that surely belong to some class, by that class and by their observed label.
+    r"""Count the rows that surely belong to a class, by observed label and by that class.
 
-    A row is sure to be of class :math:`k` if :math:`p_{ik} \ge t_k`, with :math:`t_k` the mean of :math:`p_{ik}` over
-    the rows labelled :math:`k`; of several such classes the most probable one counts. The counts, scaled so that
-    every observed label keeps its number of rows, are the estimated joint distribution of observed and true labels.
+    A row surely belongs to class :math:`k` if :math:`p_{ik} \ge t_k`, where :math:`t_k` is the mean of :math:`p_{ik}`
+    over the rows labelled :math:`k`. If this holds for several classes, the most probable one counts. The counts are
+    scaled so that every observed label keeps its number of rows. They estimate the joint distribution of observed and
+    true labels.
 
     Parameters
     ----------
     probabilities : array (rows, classes)
-        Of rows that have a label, out-of-fold.
+        Out-of-fold probabilities of the rows that have a label.
     codes : int64 array (rows,)
-        Their labels; every class occurs.
+        Their labels; every class must occur.
 
     References
     ----------
@@ -73,6 +74,6 @@ def confident_count(probabilities: Floats, codes: Codes) -> ConfidentCount:
     np.add.at(joint, (codes[counted], guess[counted]), 1.0)
     np.fill_diagonal(joint, np.maximum(joint.diagonal(), 1.0))
     joint *= (counts / joint.sum(axis=1))[:, None]
-    # The experts must also think another class more probable: near the border being sure of two is common.
+    # The experts must also find another class more probable: near a border they are often sure of two classes.
     doubtful = counted & (guess != codes) & (own < probabilities.max(axis=1) - _SLACK)
     return ConfidentCount(thresholds, joint, doubtful)

@@ -1,4 +1,4 @@
-"""Estimate the true class of every row from labels of which some are wrong or missing."""
+"""Estimate the true class of every row when some labels are wrong or missing."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def estimate_memberships(
     n_jobs: int | None = None,
     max_rows: int = MAX_ROWS,
 ) -> NoiseModel:
-    r"""Probability of every true class of every row, when some of the labels are wrong.
+    r"""Probability that each row truly belongs to each class, when some of the labels are wrong.
 
-    A row of true class s carries the label s with probability :math:`1 - p_e(s)` and each other label with
+    A row of true class s carries the label s with probability :math:`1 - p_e(s)`, and each other label with
     probability :math:`p_e(s) / (K - 1)`. Expectation-maximisation alternates
 
     .. math:: \gamma(s|i) \propto \hat p(x_i|s) \, p(y_i|s) \, p(s), \qquad
@@ -42,36 +42,36 @@ def estimate_memberships(
 
     with k-nearest-neighbour densities :math:`\log \hat p(x_i|s) = \psi(\Gamma(s|i)) - \psi(\Gamma(s)) - \log c_d -
     d \log \epsilon(i|s)` that depend on the memberships themselves. So the objective may fall from one iteration to the
-    next; it stops when the objective per row moves by no more than ``tol``, or after ``max_iter`` iterations.
+    next. The iteration stops when the objective per row changes by no more than ``tol``, or after ``max_iter`` steps.
 
     A row without a label has no label likelihood :math:`p(y_i|s)`: its memberships come from the densities and the
     priors. Soft labels (2-D ``y``) are kept as they are, and only rows of NaN are estimated.
 
-    The memberships are good enough to improve a selection; they are no reliable detector of wrong labels, and with
-    large ``n_neighbors`` a small class can be swallowed by a large one.
+    The memberships are good enough to improve a selection, but they do not detect wrong labels reliably. With large
+    ``n_neighbors`` a large class can absorb a small one.
 
     Parameters
     ----------
     X : array-like (n, d)
-        The features, taken as they are: no scaling, no noise against ties.
+        The features, used as they are: they are not scaled, and no noise is added to break ties.
     y : array-like (n,) or (n, classes)
         Labels, some of them wrong or missing; or memberships, with rows of NaN.
     n_neighbors : int, default=3
-        k of the densities.
+        Number of neighbours k for the densities.
     n_init : int, default=5
-        Restarts from random error rates in [0, 0.5); the one with the largest objective is kept.
+        Number of restarts from random error rates in [0, 0.5); the one with the largest objective is kept.
     max_iter : int, default=50
-        Most iterations of a restart.
+        Maximum number of iterations per restart.
     tol : float, default=1e-3
-        Change of the objective per row at which a restart has settled.
+        A restart has settled when the objective per row changes by no more than this.
     missing_label : "auto", None or a value
         What means "unlabelled" besides None and NaN.
     random_state : int, RandomState or None, default=0
         Seed of the restarts.
     n_jobs : int, optional
-        Threads.
+        Number of threads.
     max_rows : int, default=20_000
-        More rows are refused: 12 bytes per pair of rows are needed.
+        Tables with more rows are refused: the method needs 12 bytes per pair of rows.
 
     Returns
     -------
@@ -118,7 +118,7 @@ def membership_model(
     n_jobs: int | None = None,
     max_rows: int = MAX_ROWS,
 ) -> NoiseModel:
-    """:func:`estimate_memberships` of a problem."""
+    """The same as :func:`estimate_memberships`, for a problem."""
     supervision, table = problem.supervision, np.ascontiguousarray(problem.table)
     if not isinstance(supervision, OfClasses):
         raise InputError("y", f"cannot be used: {supervision.given}, and estimating memberships needs some labels")

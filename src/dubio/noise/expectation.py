@@ -1,4 +1,4 @@
-"""The expectation-maximisation of the noise model, on the distances of a subset of features."""
+"""The expectation-maximisation of the noise model, on the distances in a subset of features."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from dubio.information.groups import raise_if_zero
 from dubio.noise.noise_model import NoiseModel
 from dubio.search.distances import SubsetDistances
 
-# A probability of exactly 0 or 1 could never be revised: its logarithm is infinite.
+# A probability of exactly 0 or 1 could never change again: its logarithm is infinite.
 SMALLEST_ERROR_RATE = 1e-6
 SMALLEST_MEMBERSHIP = 1e-12
 
 
 class NeighborOrder:
-    """The other rows of each row by distance, sorted where needed; 4 bytes a pair of rows beside the distances."""
+    """For each row, the other rows by distance, sorted only as far as needed.
+
+    It takes 4 bytes per pair of rows, in addition to the distances.
+    """
 
     def __init__(self, n_rows: int) -> None:
         self.n_buckets = int(np.clip(n_rows // 16, 4, 256))
@@ -30,7 +33,7 @@ class NeighborOrder:
         self._sorted = np.empty((n_rows, self.n_buckets), dtype=np.bool_)
 
     def update(self, distances: SubsetDistances) -> None:
-        """Forget the order, take that of the current distances."""
+        """Replace the order by that of the current distances."""
         self._distances = distances
         self._sorted[:] = False
 
@@ -83,15 +86,15 @@ def fit_noise_model(
 ) -> NoiseModel:
     """Run the EM from ``n_init`` starts on the neighbours in ``order``; see :func:`estimate_memberships`.
 
-    ``codes`` are hard labels (-1 = none). Without them ``given`` holds memberships that are kept as they are where a
-    row sums to 1, and estimated where it is zero.
+    ``codes`` are hard labels (-1 means no label). Without them, ``given`` holds memberships: rows that sum to 1 are
+    kept as they are, rows of zeros are estimated.
     """
     n, n_classes = given.shape
     known = codes >= 0 if codes is not None else given.sum(axis=1) > 0
     start_priors = given[known].sum(axis=0) / known.sum()
     starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
     if codes is None:
-        starts = starts[:1]  # nothing random is left: the labels are not in doubt, the rest starts from the priors
+        starts = starts[:1]  # nothing is random: soft labels are not doubted, and other rows start from the priors
     label_log_priors = 0.0 if codes is None else np.log(start_priors[codes[known]]).sum()
 
     objectives, best = [], None
@@ -129,7 +132,10 @@ def _posterior(
     rates: NDArray[np.float64],
     priors: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], float]:
-    """Memberships (equation 26) and the summed log-likelihood, in log space. No label, no label likelihood."""
+    """Memberships (equation 26) and the summed log-likelihood, in log space.
+
+    Rows without a label have no label likelihood.
+    """
     joint = densities + np.log(np.maximum(priors, SMALLEST_MEMBERSHIP))
     if codes is not None:
         wrong = np.log(rates / (len(rates) - 1))

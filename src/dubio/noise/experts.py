@@ -1,7 +1,7 @@
 """Out-of-fold experts: classifiers that give class probabilities to rows they were not trained on.
 
-A label can only be doubted by somebody who has not seen it. Rows are put in an order of their own content before
-they are dealt into folds, so the result does not depend on how the table happens to be sorted.
+Only an expert that has not seen a label can doubt it. Rows are sorted by their content before they are split into
+folds, so the result does not depend on the order of the table.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from dubio.supervision import Classes
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: From so many features on, the default experts see the table's main directions.
+#: With more features than this, the default experts see the table's principal components instead.
 MANY_FEATURES = 200
 N_DIRECTIONS = 50
-#: A quadratic Gaussian needs a spread for each class.
+#: A quadratic Gaussian must estimate a spread for each class.
 _ROWS_FOR_QUADRATIC = 4
 _ROWS_FOR_TREE = 3000
 
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """What the experts said of rows they had not seen."""
+    """The experts' predictions for rows they have not seen."""
 
     names: tuple[str, ...]
     """One name per expert."""
     probabilities: Floats
-    """(experts, rows, classes). Rows without a label get the mean over the experts of all folds."""
+    """(experts, rows, classes). Rows without a label get the mean over all folds."""
     folds: Codes
-    """The fold each row was held out in; -1 for rows without a label."""
+    """The fold in which each row was held out; -1 for rows without a label."""
     n_folds: int
 
 
@@ -60,11 +60,12 @@ def out_of_fold(
     random_state: int | None = 0,
     n_jobs: int | None = None,
 ) -> OutOfFold:
-    """What the experts say of every row of a problem with classes, each row being held out.
+    """The experts' predictions for every row of a problem with classes; each row is held out.
 
-    Trained once per problem, whoever asks: cleaning, the audit, the report. The labels of classes with one row, which
-    nobody could judge, are left out (see :func:`judged_codes`). The default experts see a table of many columns in its
-    main directions, which know nothing of the labels: Gaussian classifiers need few columns.
+    The experts are trained once per problem, and cleaning, the audit and the report share the result. If a class has
+    only one row, its label cannot be judged and is left out (see :func:`judged_codes`). If the table has many columns,
+    the default experts see its principal components, because Gaussian classifiers need few columns. The components do
+    not depend on the labels.
     """
 
     def train() -> OutOfFold:
@@ -72,16 +73,16 @@ def out_of_fold(
         assert isinstance(supervision, Classes)
         codes = judged_codes(supervision)
         kept = np.unique(codes[codes >= 0])
-        place = np.full(supervision.n_classes + 1, -1)  # the last place is read by code -1
+        place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
         place[kept] = np.arange(len(kept))
         counts = np.bincount(codes[codes >= 0])[kept]
         folds = usable_folds(counts, supervision.classes[kept], n_folds)
-        left = counts - -(-counts // folds)  # of each class, when a fold is held out
+        left = counts - -(-counts // folds)  # rows of each class when a fold is held out
         table = problem.X
         if experts is None and problem.n_features > MANY_FEATURES:
             table = main_directions(problem, random_state)
         judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
-        # our own experts need no check of parameters and values in every fold
+        # the default experts need no check of parameters and values in every fold
         with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
             said = out_of_fold_probabilities(
                 table, place[codes], len(kept), judges, n_folds=folds, random_state=random_state
@@ -90,31 +91,31 @@ def out_of_fold(
         everything[:, :, kept] = said.probabilities
         return OutOfFold(said.names, everything, said.folds, folds)
 
-    problem.once(("experts", id(experts)), lambda: experts)  # held, so that no other object gets their identity
+    problem.once(("experts", id(experts)), lambda: experts)  # kept alive, so that no other object gets the same id
     return problem.once(("out of fold", id(experts), n_folds, random_state), train)
 
 
 def judged_codes(supervision: Classes) -> Codes:
-    """The labels that can be judged: of classes with one row there is nobody to compare it with."""
-    alone = np.append(supervision.rows_per_class() < 2, False)  # the last place is read by code -1
+    """The labels that can be judged. The label of a class's only row cannot: there is no row to compare it with."""
+    alone = np.append(supervision.rows_per_class() < 2, False)  # code -1 reads the last place
     return np.where(alone[supervision.codes], -1, supervision.codes)
 
 
 def main_directions(problem: Problem, random_state: int | None) -> Floats:
-    """The table in its principal components."""
+    """The principal components of the table."""
     unit = problem.standardized_table
     found = PCA(min(N_DIRECTIONS, *unit.shape), svd_solver="full", random_state=random_state).fit_transform(unit)
     return np.asarray(found)
 
 
 def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
-    """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one covariance, one a class).
+    """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one shared covariance, one per class).
 
-    They err in different ways, which is what makes their pool better than each. They are to be trained on at least
-    ``n_rows`` rows, ``smallest_class`` of them of the smallest class; below four of these, or with
-    no more of them than features (its covariance would be singular), the quadratic Gaussian is left out.
+    They err in different ways, so their pool is better than each of them. They will be trained on at least ``n_rows``
+    rows, ``smallest_class`` of them from the smallest class. If the smallest class has fewer than four rows, or no
+    more rows than features (its covariance would be singular), the quadratic Gaussian is left out.
     """
-    # scikit-learn chooses brute force above 15 features; on small tables starting its threads costs more than a tree.
+    # Above 15 features scikit-learn uses brute force; on small tables starting its threads costs more than a tree.
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
     neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
     experts: dict[str, Any] = {
@@ -128,7 +129,7 @@ def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: i
 
 
 def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None) -> dict[str, Any]:
-    """The experts by name: the default ones for None (see :func:`default_experts`), or those given.
+    """The experts by name: the given ones, or for None the default ones (see :func:`default_experts`).
 
     Raises
     ------
@@ -161,34 +162,34 @@ def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int
 
 
 def content_order(X: NDArray[Any], codes: Codes) -> Codes:
-    """An order of the rows that depends on what they hold and not on where they stand in the table."""
+    """An order of the rows that depends only on their content, not on their position in the table."""
     return np.lexsort((codes, *X.T[::-1]))
 
 
 def require_judges(supervision: Classes) -> None:
-    """Raise if a class has one labelled row: nobody can judge it."""
+    """Raise if a class has only one labelled row: its label cannot be judged."""
     alone = np.flatnonzero(supervision.rows_per_class() == 1)
     if len(alone):
         raise InputError(
             "y",
-            f"has only one labelled row of class {supervision.classes.tolist()[alone[0]]!r}, and nobody can judge a "
-            "label whose class is nowhere else",
-            "label another row of that class, merge it with another class, or set the row's label to missing",
+            f"has only one labelled row of class {supervision.classes.tolist()[alone[0]]!r}, and its label cannot be "
+            "judged without another row of that class",
+            "label a second row, merge the class with another one, or set the label to missing",
             code="alone",
         )
 
 
 def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int) -> int:
-    """``n_folds``, or the size of the smallest class where that is less (with a warning that says so)."""
+    """``n_folds``, or the size of the smallest class if that is smaller (with a warning)."""
     if n_folds < 2:
-        raise InputError("n_folds", f"={n_folds}", "at least 2 are needed to hold rows out")
+        raise InputError("n_folds", f"={n_folds}", "give at least 2, so that rows can be held out")
     smallest = int(counts.argmin())
     if counts[smallest] < n_folds:
         warn(
             InputWarning(
                 "y",
                 f"has {counts[smallest]} labelled rows of class {classes.tolist()[smallest]!r}, fewer than "
-                f"the {n_folds} folds of the audit: {counts[smallest]} folds are used",
+                f"the {n_folds} folds of the audit: using {counts[smallest]} folds",
             )
         )
     return int(min(n_folds, counts[smallest]))
@@ -209,19 +210,19 @@ def out_of_fold_probabilities(
     Parameters
     ----------
     X : array (n_rows, n_features)
-        The table, finite.
+        The table; all values are finite.
     codes : int64 array (n_rows,)
-        Observed class of each row, -1 where there is none.
+        Observed class of each row, -1 if it has no label.
     n_classes : int
         Number of classes.
     experts : dict of classifiers
-        They are cloned, never fitted themselves.
+        They are cloned; the given objects are never fitted.
     n_folds : int, default=5
-        Stratified folds (every class must have that many rows).
+        Number of stratified folds (every class must have at least that many rows).
     random_state : int or None, default=0
-        For the folds and for every expert that has a ``random_state`` of None.
+        Seed of the folds, and of every expert whose ``random_state`` is None.
     folds : int64 array (n_rows,), optional
-        Folds of your own, -1 for unlabelled rows.
+        Your own folds, -1 for unlabelled rows.
     """
     order = content_order(X, codes)
     X, codes = X[order], codes[order]
@@ -254,7 +255,7 @@ def out_of_fold_probabilities(
 
 
 def _seeded(expert: Any, seed: int) -> Any:
-    """A clone whose own random states, where they are None, are set: the same call gives the same audit."""
+    """A clone in which every random state of None is set to a seed, so that the same call gives the same audit."""
     fresh = clone(expert)
     loose = {
         name: seed

@@ -1,4 +1,4 @@
-"""The fitted noise model as one immutable record."""
+"""The fitted noise model, as an immutable record."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ class NoiseModel:
     Attributes
     ----------
     memberships : array (n, classes)
-        Probability of each true class of each row; rows sum to 1.
+        Probability that each row truly belongs to each class; rows sum to 1.
     error_rates : array (classes,) or None
-        Estimated probability that a row of this true class carries another label, under the model that a wrong label
-        is any other class alike. None with soft labels, which are taken as they are.
+        Estimated probability that a row of this true class carries another label. The model assumes that a wrong label
+        is any other class with equal probability. None for soft labels, which are taken as they are.
     priors : array (classes,)
         Share of each true class.
     classes : array (classes,)
         Names of the classes.
     objectives : tuple of arrays
-        One array a restart: the incomplete log-likelihood (equation 24) at each iteration.
+        One array per restart: the incomplete log-likelihood (equation 24) at each iteration.
     best_restart : int
-        The restart kept: the one with the largest last objective.
+        The restart that was kept: the one with the largest final objective.
     converged : bool
-        Whether that restart stopped because its objective settled, not because of ``max_iter``.
+        Whether that restart stopped because its objective settled, not because it reached ``max_iter``.
     """
 
     memberships: NDArray[np.float64] = field(repr=False)

@@ -1,15 +1,15 @@
-"""One opinion out of several: experts pooled log-linearly, and the posterior of the true class.
+"""Combine the opinions of several experts: a log-linear pool, and the posterior of the true class.
 
 The pool is ``q_ik ~ prod_e p_eik ** w_e`` with weights ``w_e >= 0`` that maximise the likelihood of the observed
-labels. Two readings of those labels:
+labels. There are two ways to read those labels:
 
-* *stacked*: the observed label is what the experts predict, so the likelihood of row ``i`` is ``q_i[y_i]``;
-* *pooled*: the true class is, and every label is wrong with one probability ``rho``, towards each other class alike,
-  so it is ``(1 - rho) q_i[y_i] + rho / (K - 1) (1 - q_i[y_i])``. The posterior of the true class given the row
-  *and* its label follows by Bayes' rule.
+* *stacked*: the experts predict the observed label, so the likelihood of row ``i`` is ``q_i[y_i]``;
+* *pooled*: the experts predict the true class, and every label is wrong with the same probability ``rho``, with equal
+  chances for all other classes. So the likelihood is ``(1 - rho) q_i[y_i] + rho / (K - 1) (1 - q_i[y_i])``. The
+  posterior of the true class given the row *and* its label follows by Bayes' rule.
 
-There are a handful of parameters for all rows, and the experts never saw the row they judge, so a label does not
-vouch for itself. Training anything on these posteriors and reading them off again would let it.
+There are only a few parameters for all rows, and no expert has seen the row it judges. So a label cannot confirm
+itself. It could if a model were trained on these posteriors and then used to judge the same rows.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from scipy.optimize import minimize
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Weight of the class priors mixed into each expert: nobody is ever sure beyond recall.
+#: Weight of the class priors mixed into each expert, so that no expert is ever completely sure.
 FLOOR = 0.05
-#: A flip rate this far below pure chance is the most that can be told from it.
+#: The largest flip rate, as a share of the rate of pure chance. A higher rate cannot be told from chance.
 _MOST_FLIPS = 0.95
 
 
@@ -36,11 +36,11 @@ class Pool:
     weights: Floats
     """(experts,)"""
     flip_rate: float
-    """The fitted rate of uniform flips; 0.0 when they were not part of the model."""
+    """The fitted rate of uniform flips; 0.0 if the model has no flips."""
     opinions: Floats
-    """(rows, classes): what the experts think of a row without its label."""
+    """(rows, classes): the experts' opinion of a row, without its label."""
     memberships: Floats
-    """(rows, classes): the same after the label was taken into account; equal to ``opinions`` without flips."""
+    """(rows, classes): the opinion together with the label; equal to ``opinions`` without flips."""
 
 
 def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
@@ -49,11 +49,11 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
     Parameters
     ----------
     probabilities : array (experts, rows, classes)
-        Out-of-fold.
+        Out-of-fold probabilities.
     codes : int64 array (rows,)
-        Observed class, -1 where there is none.
+        Observed class, -1 if there is no label.
     flips : bool
-        Whether observed labels may differ from the class the experts speak of.
+        Whether an observed label may differ from the class that the experts predict.
 
     Examples
     --------

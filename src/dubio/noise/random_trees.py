@@ -1,9 +1,9 @@
-"""Extremely randomised trees, as scikit-learn's ``ExtraTreesClassifier`` grows them, without the checks of every tree.
+"""Extremely randomised trees, grown as in scikit-learn's ``ExtraTreesClassifier`` but without checks for every tree.
 
-The audit grows twenty small forests for a table, and twenty more for each draw of a stability. The probabilities are
-those of ``ExtraTreesClassifier`` to the last bit (the tests compare them), in a third of the processor time on some
-hundred rows (``benchmarks/bench_neighbor_search.py``). They are summed in the order of the trees, so that the number of
-threads changes nothing.
+The audit grows twenty small forests per table, and twenty more for each draw of a stability analysis. The probabilities
+equal those of ``ExtraTreesClassifier`` to the last bit (the tests compare them). On a few hundred rows they take a
+third of the processor time (``benchmarks/bench_neighbor_search.py``). They are summed in the order of the trees, so
+that the number of threads changes nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio._sklearn import grow_random_trees
 from dubio.errors import InputError
 
-#: Trees that a thread grows at a time.
+#: Number of trees that a thread grows at a time.
 _TREES = 25
 
 
@@ -29,12 +29,12 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     n_estimators : int
-        Trees.
+        Number of trees.
     min_samples_leaf : int
-        Rows that a leaf has at least.
+        Minimum number of rows in a leaf.
     random_state : int, RandomState or None
     n_jobs : int, optional
-        Threads. The result does not depend on it.
+        Number of threads. The result does not depend on it.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
         n_estimators: int = 100,
         *,
         min_samples_leaf: int = 1,
-        random_state: Any = None,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.n_estimators = n_estimators
@@ -51,7 +51,7 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
 
     def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Self:
-        """Grow the trees on a finite table and the classes of its rows."""
+        """Grow the trees on a table of finite values and the classes of its rows."""
         self.classes_, codes = np.unique(y, return_inverse=True)
         table, target = _single(X), np.ascontiguousarray(codes[:, None], dtype=np.float64)
         random_state = check_random_state(self.random_state)
@@ -65,7 +65,7 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        """Probability of each class, the mean over the trees."""
+        """Probability of each class: the mean over the trees."""
         table = _single(X)
         total = np.zeros((len(table), len(self.classes_)))
         for tree in self._trees:
@@ -74,7 +74,7 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
 
 
 def _single(X: NDArray[Any]) -> NDArray[np.float32]:
-    """The table in single precision, which is what scikit-learn's trees compare."""
+    """The table in single precision, as scikit-learn's trees use it."""
     with np.errstate(over="ignore"):
         table = np.ascontiguousarray(X, dtype=np.float32)
     if not np.isfinite(table).all():

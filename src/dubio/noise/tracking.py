@@ -1,4 +1,4 @@
-"""Memberships for every subset a search stops at (Algorithm 2), or estimated once for all of them."""
+"""Memberships for every subset that a search visits (Algorithm 2), or estimated once for all subsets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dubio.supervision import Classes, OfClasses
 
 
 class NoiseTracker:
-    """Re-estimates the noise model on the current distances whenever it is asked for memberships.
+    """Estimate the noise model again, on the current distances, at each call.
 
     Parameters
     ----------
     supervision : OfClasses
-        Hard labels, or soft ones with unlabelled rows.
+        Hard labels, or soft labels with unlabelled rows.
     n_neighbors, n_init, max_iter, tol, random_state
-        See :func:`dubio.estimate_memberships`; restarts of one model after the other are drawn from ``random_state``.
+        See :func:`dubio.estimate_memberships`. ``random_state`` gives the restarts of all models, one after the other.
     once : bool
-        Estimate on the first subset asked about, and keep that.
+        Estimate only at the first call, and keep the result.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class NoiseTracker:
         self._memberships: NDArray[np.float64] | None = None
 
     def __call__(self, distances: SubsetDistances) -> NDArray[np.float64]:
-        """Memberships for the current subset; of an empty one, which tells no classes apart, for all features."""
+        """Memberships for the current subset. An empty subset cannot separate classes, so all features are used."""
         if self._memberships is not None and self._once:
             return self._memberships
         if len(distances.subset) == 0:

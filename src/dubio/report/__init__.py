@@ -1,4 +1,4 @@
-"""One self-contained HTML page that shows what was found: no network, no other files."""
+"""The report: one self-contained HTML page that needs no network and no other files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Findings", "gather", "gather_problem", "render_report", "write_repor
 def render_report(findings: Findings) -> str:
     """The page as text.
 
-    Every text that comes from the table is escaped; the page forbids itself any script but its own and any request.
+    All text from the table is escaped. The page allows only its own script, and no requests.
     """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
@@ -38,7 +38,7 @@ def render_report(findings: Findings) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     content = page_content(findings)
     for name in ("bars", "size", "path", "heat", "correlation", "classes", "data"):
-        content[name] = Markup(content[name])  # made here, of escaped parts
+        content[name] = Markup(content[name])  # made by this package, from escaped parts
     for picture in content["drawn"]:
         picture["svg"] = Markup(picture["svg"])
     if content["audit"]:
@@ -70,19 +70,19 @@ def write_report(
     Parameters
     ----------
     path : path
-        Where to write; an existing file is replaced once the new one is complete.
+        Where to write; an existing file is replaced when the new one is complete.
     selector : estimator
-        A fitted selector, :class:`~dubio.FeatureSelector` best of all.
+        A fitted selector, preferably :class:`~dubio.FeatureSelector`.
     X, y
-        What it was fitted on.
+        The data it was fitted on.
     stability : Stability, optional
         From :func:`dubio.stability`: adds intervals and the heat map.
     audit : LabelAudit, optional
         From :func:`dubio.audit_labels`: adds the doubtful labels.
     table_name, target_name : str
-        What the page calls them.
+        Their names on the page.
     code : str
-        Code that does the same again, shown at the end.
+        Code that repeats the selection, shown at the end.
     notes : sequence of str
         Remarks, shown with the explanation.
 

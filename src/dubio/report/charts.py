@@ -1,4 +1,4 @@
-"""The charts of the report, each from plain arrays to one piece of SVG."""
+"""The charts of the report: each turns plain arrays into one piece of SVG."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import counted
 from dubio.report.svg import Scale, chart, escape, figures, line, nice_ticks, number, shorten, tag, text
 
 Floats = NDArray[np.float64]
@@ -23,7 +24,7 @@ def ranking_bars(
     intervals: tuple[Floats, Floats, Floats] | None,
     n_features: int,
 ) -> str:
-    """Bars of merit, best first; beside them the rank in resamples: interval and median."""
+    """Bars of the scores, best first; next to them the interval and the median of the rank in resamples."""
     top, bar_end = 34.0, 560.0 if intervals is not None else 780.0
     height = top + _ROW * len(names) + 12
     bars = Scale(0, 1, _NAME + 10, bar_end - 70)
@@ -124,7 +125,7 @@ def size_chart(
 def feature_by_class(
     name: str, values: Floats, memberships: Floats, classes: Sequence[str], order: NDArray[np.int64]
 ) -> str:
-    """One feature, class by class: points where rows are few, a density where they are many."""
+    """One feature, by class: points if a class has few rows, a density if it has many."""
     known = np.isfinite(values)
     values, memberships = values[known], memberships[known]
     shown = order[:8]
@@ -141,7 +142,7 @@ def feature_by_class(
         shape = f"c{position % 8}"
         if (weights > 0).sum() <= 80:
             rows = np.flatnonzero(weights > 0)
-            jitter = (np.arange(len(rows)) * 0.618034) % 1.0  # even, and the same every time
+            jitter = (np.arange(len(rows)) * 0.618034) % 1.0  # evenly spread, and the same every time
             parts += [
                 tag(
                     "circle",
@@ -165,7 +166,7 @@ def feature_by_class(
             mark = [(x(middle), base - 28), (x(middle), base)]
             parts.append(line(mark, class_="median"))
     hidden = len(order) - len(shown)
-    note = f", {hidden} smaller class(es) not drawn" if hidden > 0 else ""
+    note = f", {counted(hidden, 'smaller class', 'smaller classes')} not shown" if hidden > 0 else ""
     return chart(430, height, f"{name} by class{note}", parts)
 
 
@@ -183,7 +184,9 @@ def feature_by_number(name: str, values: Floats, target: Floats, target_name: st
         parts.append(text(left - 6, y(tick) + 4, f"{tick:.3g}", class_="tick", text_anchor="end"))
     for tick in nice_ticks(x.low, x.high, 4):
         parts.append(text(x(tick), bottom + 16, f"{tick:.3g}", class_="tick", text_anchor="middle"))
-    parts.append(text(left, bottom + 33, f"{shorten(target_name, 30)} (up) by {shorten(name, 30)}", class_="axis-name"))
+    parts.append(
+        text(left, bottom + 33, f"{shorten(target_name, 30)} (vertical) by {shorten(name, 30)}", class_="axis-name")
+    )
     inside = (values >= x.low) & (values <= x.high)
     chosen = np.flatnonzero(inside)
     chosen = chosen[np.unique(np.linspace(0, len(chosen) - 1, min(len(chosen), 400)).astype(int))]
@@ -203,9 +206,9 @@ def feature_by_number(name: str, values: Floats, target: Floats, target_name: st
 
 
 def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str]) -> str:
-    """How often each feature took each rank: a row a feature, a column a rank."""
+    """How often each feature had each rank: one row per feature, one column per rank."""
     top = 30.0
-    parts = [text(_NAME + 10, 12, "rank in the resamples; the darker, the more often", class_="axis-name")]
+    parts = [text(_NAME + 10, 12, "rank in the resamples; darker means more often", class_="axis-name")]
     for j, label in enumerate(columns):
         parts.append(text(_NAME + 10 + _CELL * (j + 0.5), top - 4, label, class_="tick", text_anchor="middle"))
     for i, name in enumerate(names):
@@ -220,7 +223,7 @@ def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str]) -> s
 
 
 def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
-    """Correlations between features; two colours for the two signs."""
+    """Correlations between features; one colour per sign."""
     top = 22.0
     parts = [
         tag("rect", x=_NAME + 10, y=2.0, width=12.0, height=12.0, class_="plus"),
@@ -245,7 +248,7 @@ def correlation_heat(names: Sequence[str], correlations: Floats) -> str:
 
 
 def _heat_cell(column: int, y: float, title: str, kind: str, strength: float) -> str:
-    """One rectangle of a heat map, in the row at ``y``; ``title`` is escaped already."""
+    """One rectangle of a heat map, in the row at ``y``; ``title`` is already escaped."""
     return tag(
         "rect",
         f"<title>{title}</title>",
@@ -279,7 +282,7 @@ def _power_of_ten(exponent: float) -> str:
 
 
 def _span(values: Floats) -> tuple[float, float]:
-    """From the lowest to the highest value, far outliers left out."""
+    """The lowest and the highest value, without far outliers."""
     if len(values) == 0:
         return 0.0, 1.0
     low, q1, q3, high = (float(v) for v in np.quantile(values, [0, 0.25, 0.75, 1]))

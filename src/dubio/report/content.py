@@ -1,4 +1,4 @@
-"""From findings to what the page shows: charts, and tables as compact columns of data."""
+"""Turn findings into the content of the page: charts, and tables as compact columns of data."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _curve(curve: Curve, words: str) -> str:
 
 
 def tables_json(tables: dict[str, Any]) -> str:
-    """JSON that may stand inside a script element: no character of it can end the element or start another."""
+    """JSON that is safe inside a script element: it cannot end the element or start another one."""
     packed = json.dumps(tables, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for character, code in (
         ("<", "\\u003c"),
@@ -85,7 +85,7 @@ def _column(label: str, values: list[Any], kind: str, hint: str = "") -> dict[st
 
 
 def _numbers(values: NDArray[Any], digits: int = 4) -> list[float | int | None]:
-    """Rounded numbers, whole ones without a point; None for what is not finite."""
+    """Rounded numbers, whole numbers without a decimal point; None for values that are not finite."""
     out: list[float | int | None] = []
     for value in np.asarray(values, dtype=np.float64).tolist():
         if not np.isfinite(value):
@@ -108,20 +108,16 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
         _column("score", _numbers(ranking.scores[order]), "number", direction),
     ]
     for key, label, hint in (
-        ("pvalue", "p-value", "how often chance does as well"),
-        ("qvalue", "q-value", "share of false discoveries if everything up to here is kept"),
+        ("pvalue", "p-value", "probability of a score this good by chance"),
+        ("qvalue", "q-value", "share of false discoveries if all features up to this one are kept"),
     ):
         if key in ranking.extras:
             columns.append(_column(label, _numbers(ranking.extras[key][order], 3), "number", hint))
     sure = findings.stability
     if sure is not None:
         columns += [
-            _column(
-                "rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of the rank when resampled"
-            ),
-            _column(
-                "rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of the rank when resampled"
-            ),
+            _column("rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of its rank interval"),
+            _column("rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of its rank interval"),
             _column(
                 "kept in",
                 _numbers(100 * sure.frequency[order], 3),
@@ -133,7 +129,7 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
 
 
 def _first_rows(table: dict[str, Any], count: int) -> list[list[str]]:
-    """The first rows as text, for readers without JavaScript and for print."""
+    """The first rows as text, for readers without JavaScript and for printing."""
     rows: list[list[str]] = []
     for i in range(min(count, len(table["columns"][0]["values"]))):
         rows.append([_cell(column["values"][i], column["kind"]) for column in table["columns"]])
@@ -151,7 +147,7 @@ def _cell(value: Any, kind: str) -> str:
 
 
 def _merits(findings: Findings, shown: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Lengths of the bars: from the worst of the features shown, a stub, to the best, a full bar."""
+    """Lengths of the bars: the best feature shown has a full bar, the worst a very short one."""
     scores = findings.ranking.scores[shown] * (-1.0 if findings.ranking.lower_is_better else 1.0)
     finite = np.isfinite(scores)
     if not finite.any():
@@ -175,7 +171,7 @@ def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
 
 
 def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]:
-    """The top features against the labels, or by themselves where there are none."""
+    """Charts of the top features against the labels, or on their own if there are no labels."""
     known = findings.supervision
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):

@@ -1,4 +1,4 @@
-"""Everything a report or a plot shows, gathered from a fitted selector in one place."""
+"""Everything that a report or a plot shows, collected from a fitted selector."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dubio.tables.matrix import is_dask
 
 @dataclass(frozen=True)
 class Curve:
-    """What a choice of size rests on: a value for every number of features."""
+    """The basis for choosing a number of features: one value per number of features."""
 
     sizes: NDArray[np.int64]
     values: NDArray[np.float64]
@@ -34,7 +34,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Findings:
-    """A selection with its table and all that is known about how sure it is."""
+    """A selection, its table, and everything that is known about its certainty."""
 
     ranking: Ranking
     problem: Problem
@@ -55,7 +55,7 @@ class Findings:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """The table in numbers; NaN where a cell is missing."""
+        """The table as numbers; a missing cell is NaN."""
         return self.problem.table
 
     @property
@@ -70,7 +70,7 @@ class Findings:
 
     @property
     def kept(self) -> list[str]:
-        """Names of the features kept, best first."""
+        """Names of the kept features, best first."""
         return [str(self.ranking.names[j]) for j in self.ranking.order if self.ranking.support[j]]
 
     @property
@@ -81,13 +81,13 @@ class Findings:
 
 
 def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
-    """Collect what a fitted selector found on ``X``; any selector with ``to_ranking()`` will do.
+    """Collect the findings of a fitted selector on ``X``; any selector with ``to_ranking()`` works.
 
-    Further arguments are fields of :class:`Findings`: ``stability``, ``audit``, ``table_name`` and so on.
+    Further arguments are fields of :class:`Findings`, such as ``stability``, ``audit`` and ``table_name``.
     """
     names, ranked = column_names(X), selector.to_ranking().names
     if names is not None and len(names) == len(ranked) and [str(n) for n in names] != [str(n) for n in ranked]:
-        raise InputError("X", "has other column names than the table the selector was fitted on")
+        raise InputError("X", "does not have the same column names as the table the selector was fitted on")
     if is_dask(X):
         X = X.compute()
     if sparse.issparse(X):
@@ -121,7 +121,7 @@ def gather_problem(
     command: str = "",
     notes: Sequence[str] = (),
 ) -> Findings:
-    """:func:`gather` of a problem that was read before."""
+    """The same as :func:`gather`, for a problem."""
     ranking = selector.to_ranking()
     if problem.n_features != len(ranking.names):
         raise InputError(
@@ -151,14 +151,14 @@ def gather_problem(
 
 
 def size_curve(selector: Any) -> Curve:
-    """The curve that chose the size: q-values, the criterion of a search, or else the scores."""
+    """The curve behind the chosen size: q-values, the criterion of a search, or otherwise the scores."""
     ranking = selector.to_ranking()
     kept = int(ranking.support.sum())
     qvalues = ranking.extras.get("qvalue")
     if qvalues is not None:
         alpha = float(getattr(selector, "alpha", 0.05))
         steps = np.arange(1, len(qvalues) + 1)
-        return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature taken in", alpha, True)
+        return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
     path = subset_path(selector)
     if path is not None:
         return path
@@ -168,13 +168,13 @@ def size_curve(selector: Any) -> Curve:
 
 
 def subset_path(selector: Any) -> Curve | None:
-    """The criterion of a search by subset size; None for a method that ranks features one by one."""
+    """The criterion of a search for each subset size; None for a method that ranks features one by one."""
     inner = getattr(selector, "selector_", selector)
     for attribute in ("values_", "dependencies_"):
         values = getattr(inner, attribute, None)
         if not hasattr(inner, "subsets_") or values is None or len(values) == 0:
             continue
-        if not isinstance(values, dict):  # one after the other, from the first feature on
+        if not isinstance(values, dict):  # a list, from the smallest subset on
             values = dict(zip(sorted(inner.subsets_), values, strict=False))
         sizes = np.asarray(sorted(values), dtype=np.int64)
         heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)

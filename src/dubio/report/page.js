@@ -12,7 +12,7 @@
     return size >= 1e-4 && size < 1e6 ? String(value) : value.toExponential().replace("e+", "e");
   }
 
-  // One table: the rows stay in columns of plain data, and only one page of them is ever in the document.
+  // One table: all rows stay in memory as columns of data, and the document holds only one page of them.
   function start(box, table) {
     const columns = table.columns;
     const count = columns[0].values.length;
@@ -37,7 +37,7 @@
       const sign = rising ? 1 : -1;
       order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => {
         const x = values[a], y = values[b];
-        if (x === null || y === null) return (x === null) - (y === null) || a - b; // what is missing comes last
+        if (x === null || y === null) return (x === null) - (y === null) || a - b; // missing values come last
         const order = kind === "text" ? collator.compare(x, y) : x - y;
         return sign * order || a - b;
       });
@@ -74,7 +74,7 @@
       pages.querySelector("span").textContent = `page ${page + 1} of ${last + 1}`;
       pages.querySelector("[data-step='-1']").disabled = page === 0;
       pages.querySelector("[data-step='1']").disabled = page === last;
-      const found = shown.length === count ? "" : `, found among ${count.toLocaleString("en")}`;
+      const found = shown.length === count ? "" : `, filtered from ${count.toLocaleString("en")}`;
       box.querySelector(".status").textContent = shown.length
         ? `${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${shown.length.toLocaleString("en")} ${table.noun}${found}`
         : `no ${table.noun} found among ${count.toLocaleString("en")}`;

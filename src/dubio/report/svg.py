@@ -1,4 +1,4 @@
-"""Charts as inline SVG: a few primitives. Colours come from the page's style sheet, so that dark pages work."""
+"""A few primitives for charts as inline SVG. The page's style sheet sets the colours, so that dark mode works."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from numpy.typing import NDArray
 
 
 def printable(text: object) -> str:
-    """The text with a box for every character no page may hold."""
+    """The text, with every character that is not printable replaced by a box."""
     return "".join(c if c.isprintable() or c in " \n" else "\ufffd" for c in str(text))
 
 
 def escape(text: object) -> str:
-    """Text as it may stand in SVG and HTML."""
+    """Text made safe for SVG and HTML."""
     return html.escape(printable(text), quote=True)
 
 
 def shorten(text: object, length: int) -> str:
-    """At most so many characters, with an ellipsis."""
+    """Cut the text to at most ``length`` characters, with an ellipsis."""
     plain = str(text)
     return plain if len(plain) <= length else plain[: length - 1] + "…"
 
 
 def number(value: float) -> str:
-    """A coordinate with as many digits as a screen can show."""
+    """A coordinate, rounded to what a screen can show."""
     return f"{value:.1f}".rstrip("0").rstrip(".")
 
 
 def figures(value: float) -> str:
-    """A number for people: four figures."""
+    """A number for display, with four significant figures."""
     return "–" if not np.isfinite(value) else f"{value:.4g}"
 
 
 def tag(name: str, content: str = "", **attributes: Any) -> str:
-    """One element; ``class_`` is class, underscores become hyphens, numbers are shortened."""
+    """One element; ``class_`` becomes class, underscores become hyphens, numbers are rounded."""
     parts = [name]
     for key, value in attributes.items():
         text = number(value) if isinstance(value, float) else escape(value)
@@ -52,7 +52,7 @@ def text(x: float, y: float, words: object, **attributes: Any) -> str:
 
 
 def chart(width: float, height: float, title: str, content: Sequence[str], description: str = "") -> str:
-    """A whole drawing that scales with the page and is announced by its title."""
+    """A complete drawing. It scales with the page, and screen readers read its title."""
     inside = f"<title>{escape(title)}</title>" + (f"<desc>{escape(description)}</desc>" if description else "")
     return (
         f'<svg class="chart" role="img" aria-label="{escape(title)}" viewBox="0 0 {number(width)} {number(height)}" '
@@ -78,7 +78,7 @@ def line(points: Sequence[tuple[float, float]], **attributes: Any) -> str:
 
 
 class Scale:
-    """Maps values to places along an axis."""
+    """Maps values to positions along an axis."""
 
     def __init__(self, low: float, high: float, start: float, end: float) -> None:
         self.low, self.high = low, high if high > low else low + 1.0

@@ -1,4 +1,4 @@
-"""The findings in sentences: the answer first, then how sure it is."""
+"""The findings as sentences: first the answer, then how sure it is."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _RESAMPLED = {
 
 
 def question(findings: Findings) -> str:
-    """What was asked."""
+    """The question that the selection answers."""
     if findings.supervision.kind == "none":
-        told = "hold its rows together" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
+        told = "show its groups of rows" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
         return f"Which columns of {findings.table_name} {told}?"
-    return f"Which columns of {findings.table_name} tell something about {findings.target_name}?"
+    return f"Which columns of {findings.table_name} say something about {findings.target_name}?"
 
 
 def answer(findings: Findings) -> str:
-    """One line: the features to keep."""
+    """How many features to keep, in one line."""
     total, kept = len(findings.ranking.names), findings.n_kept
     if not findings.stands_out:
         return "No feature stands out."
@@ -45,7 +45,7 @@ def surety(findings: Findings) -> list[str]:
     elif findings.alpha is not None:
         sentences.append(
             f"Each kept feature was tested against chance; about {100 * findings.alpha:g} % of those kept may be there "
-            "by luck."
+            "by chance."
         )
     if findings.sufficient and len(findings.sufficient) < findings.n_kept:
         sentences.append(
@@ -61,7 +61,7 @@ def surety(findings: Findings) -> list[str]:
         sentences.append(
             f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
             f"stability index was {_two(value)} (interval {_two(stability.index.low)} to "
-            f"{_two(stability.index.high)}; 1 means always the same features, 0 no better than chance)."
+            f"{_two(stability.index.high)}; 1 means always the same features, 0 means no better than chance)."
         )
     audit = findings.audit
     if audit is not None:
@@ -84,7 +84,7 @@ def _two(value: float) -> str:
 
 
 def labels_table(findings: Findings) -> list[tuple[str, str]]:
-    """How the labels were understood, as counts."""
+    """How the labels were read, as counts."""
     known = findings.supervision
     rows = [("rows", f"{known.n_rows:,}")]
     if known.kind == "hard":
@@ -92,7 +92,7 @@ def labels_table(findings: Findings) -> list[tuple[str, str]]:
     if isinstance(known, Memberships):
         certain = int((known.memberships[known.labelled].max(axis=1) >= 1 - 1e-9).sum())
         rows.append(("rows with class probabilities", f"{known.n_labelled:,}"))
-        rows.append(("of these, rows without any doubt", f"{certain:,}"))
+        rows.append(("of these, rows with a certain class", f"{certain:,}"))
     if known.kind == "numbers":
         rows.append(("rows with a number", f"{known.n_labelled:,}"))
     if known.kind != "none":

@@ -1,4 +1,4 @@
-"""Tables larger than memory: streams of Arrow batches."""
+"""Tables larger than memory, read as streams of Arrow batches."""
 
 from dubio.scale.stream import fit_stream, rank_stream
 

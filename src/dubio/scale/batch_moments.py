@@ -1,4 +1,4 @@
-"""Class moments of one batch of Arrow columns, a few columns at a time, without turning it into a matrix."""
+"""Class moments of one batch of Arrow columns. It works on a few columns at a time and never builds a matrix."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from dubio.supervision import Classes, Memberships, OfClasses, read_supervision
 from dubio.tables.columns import name_column
 from dubio.tables.matrix import check_overflow
 
-#: Columns summed by one call of a thread.
+#: Number of columns that one call in a thread sums.
 _COLUMNS = 8
-#: Bytes of features looked at together: less than a processor's last cache, so that what was just read is still there.
+#: Bytes of features in one block. A block fits into the processor's last cache, so each value is fetched only once.
 _BLOCK_BYTES = 4 * 2**20
-#: Rows looked at to find a provisional centre.
+#: Number of rows from which a provisional centre is computed.
 _CENTRE_ROWS = 64
 
 
@@ -46,10 +46,10 @@ def batch_moments(
     place: str,
     first_row: int,
 ) -> RunningMoments:
-    """Moments of the rows of ``batch``; ``place`` and ``first_row`` say in messages which rows these are.
+    """Moments of the rows of ``batch``. Messages use ``place`` and ``first_row`` to say which rows these are.
 
-    Of a batch only ``num_rows`` and ``select(names)`` are used, a few columns at a time: one that reads them when they
-    are asked for need never be in memory as a whole.
+    Only ``num_rows`` and ``select(names)`` of a batch are used, for a few columns at a time. So a batch that reads its
+    columns on demand is never in memory as a whole.
     """
     supervision = _read_labels(batch, target, soft, missing_label, place)
     weights = None if weight is None else _read_weights(batch.select([weight]).column(0), weight, place)
@@ -65,7 +65,7 @@ def batch_moments(
 
 @dataclass(frozen=True)
 class _Known:
-    """The labels of a batch, as the sums of every column need them: memberships, turned, or codes in their place."""
+    """The labels of a batch in the form that the sums need: transposed memberships, or class codes instead."""
 
     P: NDArray[np.float64]
     PT: NDArray[np.float64] | None
@@ -93,7 +93,7 @@ def _column_moments(
     n, n_classes = known.P.shape
     d = len(columns)
     shift = middle(np.column_stack([x[known.some] for x in columns]))
-    shift[~np.isfinite(shift)] = 0.0  # found again, with its place, in the sums
+    shift[~np.isfinite(shift)] = 0.0  # the sums find such a value again, and its place
     first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)
 
     def work(start: int, stop: int) -> None:
@@ -116,7 +116,7 @@ def _column_moments(
 
 
 def _alike(columns: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
-    """Always as many arrays, of one type, so that the kernel is compiled once."""
+    """The same number of arrays, of one type, in every call, so that the kernel is compiled once."""
     if len({x.dtype for x in columns}) > 1:
         columns = [x.astype(np.float64) for x in columns]
     columns = [x.view() for x in columns]
@@ -159,7 +159,7 @@ def _read_labels(batch: Any, target: str | None, soft: list[str], missing_label:
 
 
 def _read_classes(column: Any, missing_label: Any) -> Classes:
-    """Labels are read once for each distinct value, not once for each row."""
+    """Read labels once per distinct value, not once per row."""
     import pyarrow as pa
 
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -168,14 +168,14 @@ def _read_classes(column: Any, missing_label: Any) -> Classes:
     values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
     distinct = read_supervision(_plain(values), len(values), missing_label=missing_label, is_block=True)
     assert isinstance(distinct, Classes)
-    translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # the last place is read by code -1
+    translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
     translate[used] = distinct.codes
     codes = translate[codes]
     return Classes(n_rows=len(codes), labelled=codes >= 0, classes=distinct.classes, codes=codes)
 
 
 def _plain(values: NDArray[Any]) -> NDArray[Any]:
-    """Objects of one plain type as an array of it."""
+    """An array of objects as an array of their common type, if they have one."""
     if len(values) and all(isinstance(v, bool) for v in values):
         return values.astype(bool)
     if len(values) and all(isinstance(v, int) and not isinstance(v, bool) for v in values):
@@ -192,20 +192,20 @@ def _read_weights(column: Any, name: str, place: str) -> NDArray[np.float64]:
         raise InputError(
             "weight",
             f"column {name!r} holds {weights[wrong[0]]:g} in row {wrong[0]} of {place}",
-            "weights are finite and not negative",
+            "weights must be finite and not negative",
         )
     return weights
 
 
 def _as_numbers(column: Any) -> NDArray[Any]:
-    """A float32 or float64 array, without a copy where the column is one; what is missing is NaN."""
+    """The column as float32 or float64, without a copy if it is one of these. Missing values become NaN."""
     import pyarrow as pa
 
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.dictionary_decode(), kind.value_type
     if kind not in (pa.float64(), pa.float32()):
-        # whole numbers above 2**53 lose their last digits, as they do everywhere
+        # whole numbers above 2**53 lose their last digits, as in every float64 table
         column = column.cast(pa.float32() if pa.types.is_float16(kind) else pa.float64(), safe=False)
     if column.null_count:
         column = column.fill_null(float("nan"))

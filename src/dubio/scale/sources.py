@@ -1,4 +1,4 @@
-"""Open a Parquet, CSV or Arrow file, a folder of them, or an Arrow dataset as batches of rows in bounded memory."""
+"""Read a Parquet, CSV or Arrow file, a folder of such files, or an Arrow dataset in batches, in bounded memory."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ import numpy as np
 from dubio.errors import InputError, listed
 from dubio.tables.files import convert_options, first_line, parse_options, separator_of
 
-#: Rows of a row group from which it is worth reading by columns, and the largest column to be read in one piece.
+#: Row groups are read by columns if they have so many rows on average, and if no column has more than so many bytes.
 _ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
-#: Bytes of a row group above which it is read by pages and not in one piece, and bytes then read ahead in each column.
+#: Row groups with more bytes are read by pages, not in one piece. Bytes that are then read ahead in each column.
 _LARGE_ROW_GROUP, _PAGE_BUFFER = 48 * 2**20, 64 * 1024
-#: Bytes of a batch of whole rows; two are alive at once. Smaller ones are slower, larger ones need more memory.
+#: Bytes of a batch of whole rows; two are in memory at once. Smaller ones are slower, larger ones need more memory.
 _BATCH_BYTES = 24 * 2**20
-#: Bytes of text parsed at once.
+#: Bytes of text that are parsed at once.
 _CSV_BLOCK = 8 * 2**20
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One file or dataset: its columns and their Arrow types, its rows if known, and how to read it."""
+    """One file or dataset: its columns and their Arrow types, its number of rows if known, and how to read it."""
 
     name: str
     types: dict[str, Any]
     n_rows: int | None
-    #: ``read(columns, batch_rows)`` gives batches with these columns, which have ``num_rows`` and ``select(names)``;
-    #: ``None`` rows are as many as suit the source.
+    #: ``read(columns, batch_rows)`` gives batches of these columns. Each batch has ``num_rows`` and ``select(names)``.
+    #: If ``batch_rows`` is None, the source chooses the number of rows.
     read: Callable[[list[str], int | None], Iterator[Any]]
 
 
 def open_source(source: Any) -> list[Piece]:
     """The pieces of a source, in order: a path to a file or folder, an Arrow dataset, table or batch reader.
 
-    Only headers and footers are read, of every file, so that a broken one is found before any work is done.
+    Only the headers and footers of the files are read. So a broken file is found before any work is done.
     """
     _require_pyarrow()
     import pyarrow as pa
@@ -65,7 +65,7 @@ def open_source(source: Any) -> list[Piece]:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group of a Parquet file whose columns are read when they are selected, and not kept."""
+    """A row group of a Parquet file. Its columns are read when they are selected, and are not kept."""
 
     file: Any
     path: Path
@@ -79,7 +79,7 @@ class RowGroup:
 
 
 def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """The same batches, the next one being read while the current one is worked on."""
+    """The same batches. The next one is read while the current one is in use."""
     with ThreadPoolExecutor(1) as pool:
         following = pool.submit(next, batches, None)
         while (batch := following.result()) is not None:
@@ -119,11 +119,11 @@ def _files(path: Path) -> list[Path]:
         and not any(p.startswith(("_", ".")) for p in file.relative_to(path).parts)
     )
     if not found:
-        raise InputError(f"the folder {path}", "has no Parquet, CSV or Arrow file in it")
+        raise InputError(f"the folder {path}", "contains no Parquet, CSV or Arrow file")
     kinds = {_format(file) for file in found}
     if len(kinds) > 1:
         mixed = " and ".join(sorted(map(str, kinds)))
-        raise InputError(f"the folder {path}", f"mixes {mixed} files", "keep one kind")
+        raise InputError(f"the folder {path}", f"mixes {mixed} files", "keep only one kind")
     return found
 
 
@@ -164,7 +164,7 @@ def _readable(path: Path) -> Iterator[None]:
     try:
         yield
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
-        raise InputError(str(path), f"has rows that cannot be read: {first_line(error)}") from error
+        raise InputError(str(path), f"has rows that cannot be read ({first_line(error).rstrip('.')})") from error
 
 
 def _parquet_piece(path: Path) -> Piece:
@@ -191,12 +191,12 @@ def _parquet_piece(path: Path) -> Piece:
 
 
 def _usual_rows(columns: list[str]) -> int:
-    """A power of two, as row groups often are: batches that straddle them cost time and memory."""
+    """A power of two, like the size of most row groups: batches across two row groups cost time and memory."""
     return int(2 ** np.clip(round(np.log2(_BATCH_BYTES / (8 * len(columns)))), 10, 16))
 
 
 def _whole_rows(batches: Iterator[Any]) -> Iterator[Any]:
-    """The same record batches, read ahead; pyarrow would keep about twice as much memory as it uses."""
+    """The same batches, read ahead. Unused memory is released: pyarrow would keep about twice what it uses."""
     import pyarrow as pa
 
     for batch in read_ahead(batches):
@@ -215,7 +215,7 @@ def _csv_piece(path: Path) -> Piece:
         inferred = _types(first.schema)
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
-        # Types are inferred from the first block alone: whole numbers there may be fractions later.
+        # Types are inferred from the first block only: a column of whole numbers may have fractions later.
         types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
         convert = convert_options(include_columns=columns, column_types=types)
         with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:

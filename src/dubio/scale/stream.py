@@ -1,4 +1,4 @@
-"""Rank the features of a table that does not fit in memory: one pass over its rows, a batch at a time."""
+"""Rank the features of a table that does not fit in memory, with one pass over its rows, in batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Selector = TypeVar("Selector", bound=MomentSelector)
 
 
 def streamed_methods() -> tuple[str, ...]:
-    """Names of the methods that need one pass over the rows, so that they take a stream."""
+    """Names of the methods that need only one pass over the rows, so that they work on a stream."""
     return tuple(name for name, method in METHODS.items() if issubclass(method.estimator, MomentSelector))
 
 
@@ -37,34 +37,36 @@ def rank_stream(
     batch_rows: int | None = None,
     progress: bool | Callable[[int, int | None], None] = False,
 ) -> Ranking:
-    """Rank the features of a table of any length, reading it once, in bounded memory.
+    """Rank the features of a table of any length. The table is read once, in bounded memory.
 
     Parameters
     ----------
     source : path, pyarrow Dataset, Table or RecordBatchReader
-        A Parquet, CSV or Arrow file, a folder of such files (of one kind, in order of name), or an Arrow object.
+        A Parquet, CSV or Arrow file, a folder of such files (all of one kind, read in order of their names), or
+        an Arrow object.
     target : str
-        Column of the classes; what is missing (or -1, see ``missing_label``) is unlabelled.
+        Column of the classes. Rows with a missing value (or -1, see ``missing_label``) are unlabelled.
     soft : list of str
-        In place of ``target``: columns of class probabilities that sum to 1; missing in all of them = unlabelled.
+        Instead of ``target``: columns of class probabilities that sum to 1. A row that is missing in all of them is
+        unlabelled.
     method : {"weighted_laplacian", "fisher", "constraint"}
         The score; see :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`,
-        :func:`~dubio.constraint_score` (of all pairs of labelled rows).
+        :func:`~dubio.constraint_score` (here with all pairs of labelled rows).
     features : list of str, optional
-        Columns to rank; all but the others named here by default.
+        Columns to rank. By default, all columns that no other argument names.
     exclude : list of str
-        Columns to leave out: identifiers, dates, text.
+        Columns to leave out, such as identifiers, dates and text.
     weight : str, optional
         Column of row weights.
     n_features_to_select : int, float or None
-        How many features count as kept.
+        How many features are marked as kept.
     missing_label : "auto", None or a value
-        What means "unlabelled" in ``target`` besides missing values.
+        The value of ``target`` that means "unlabelled", besides missing values.
     batch_rows : int, optional
-        Rows read at once; by default a row group of a Parquet file, a few columns at a time, or about 24 MB of rows.
-        The result does not depend on it (to 1e-10).
+        Number of rows to read at once. By default, a few columns of a Parquet row group, or about 24 MB of rows. The
+        result does not depend on it (to 1e-10).
     progress : bool or callable
-        True shows on standard error how far it is; a function is called with the rows read and their number.
+        True shows the progress on standard error. A function is called with the number of rows read and the total.
 
     Returns
     -------
@@ -113,14 +115,14 @@ def fit_stream(
 ) -> Selector:
     """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore` or :class:`~dubio.ConstraintScore`.
 
-    The selector is as after ``fit`` on the whole table. Parameters as in :func:`rank_stream`.
+    The result is the same as that of ``fit`` on the whole table. Parameters are those of :func:`rank_stream`.
     """
     if (target is None) == (soft is None):
         raise InputError(
-            "target", "or soft is needed", "give one column of classes, or columns of class probabilities, not both"
+            "target", "or soft is needed", "give one column of classes or several columns of probabilities, not both"
         )
     if soft is not None and len(soft) < 2:
-        raise InputError("soft", f"={list(soft)!r}", "give a column of probabilities for each of at least two classes")
+        raise InputError("soft", f"={list(soft)!r}", "give one column of probabilities per class, at least two")
     if soft is not None and "soft" not in selector._takes:
         raise InputError(
             "soft",
@@ -157,11 +159,11 @@ def _stream_moments(
             for batch in piece.read(used, batch_rows):
                 if batch.num_rows == 0:
                     continue
-                place = f"{piece.name}, from its row {done - start}"
+                place = f"the batch of {piece.name} that starts at row {done - start}"
                 block = batch_moments(batch, names, place=place, first_row=done, **options)
                 running = block if running is None else running.merge(block)
                 done += batch.num_rows
-                del batch  # before the next one is waited for: a batch less in memory
+                del batch  # before the next one is read, so that fewer batches are in memory
                 advance("rows", done, total)
     if running is None:
         raise InputError("source", "has no rows")
@@ -206,7 +208,7 @@ def _streamed() -> str:
 
 
 def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None:
-    """Before any row is read: features are numbers, and every piece has the same columns of the same sort."""
+    """Check, before any row is read, that features are numbers and that all pieces have the same columns and types."""
     first = pieces[0]
     text = [name for name in names if _sort_of(first.types[name]) != "numbers"]
     if text:
@@ -223,7 +225,7 @@ def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None
         raise InputError(
             f"column {odd[0]!r} of {first.name}",
             f"holds {first.types[odd[0]]}",
-            "labels are text, whole numbers or bools",
+            "labels must be text, whole numbers or booleans",
         )
     for piece in pieces[1:]:
         missing = [name for name in used if name not in piece.types]

@@ -1,4 +1,4 @@
-"""Greedy search over subsets of features, for any criterion that can value one change at a time."""
+"""Greedy search over subsets of features, for any criterion that can evaluate one change at a time."""
 
 from dubio.search.combine import best_subsets, order_by_presence
 from dubio.search.criterion import ADD, REMOVE, Criterion

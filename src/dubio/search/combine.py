@@ -1,4 +1,4 @@
-"""Join the paths of several searches under one criterion: the best subset of each size, and a ranking."""
+"""Combine several searches with the same criterion: the best subset of each size, and a ranking."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Subsets = dict[int, NDArray[np.int64]]
 
 
 def best_subsets(paths: Sequence[SearchPath], *, larger_is_better: bool) -> tuple[Subsets, dict[int, float]]:
-    """For each size the best subset any path passed, and its value; of equal ones that of the earlier path."""
+    """For each size, the best subset that any path passed, and its value; ties go to the earlier path."""
     subsets: Subsets = {}
     values: dict[int, float] = {}
     for size in sorted(set().union(*(path.subsets for path in paths))):
@@ -25,9 +25,9 @@ def best_subsets(paths: Sequence[SearchPath], *, larger_is_better: bool) -> tupl
 
 
 def order_by_presence(subsets: Subsets, n_features: int) -> NDArray[np.int64]:
-    """Features by the number of subsets they are in, most first; then by the smallest of these, then by index.
+    """Features by the number of subsets they are in, most first; then by the smallest such subset, then by index.
 
-    On the nested subsets of one greedy search this is the order of the search itself.
+    For the nested subsets of one greedy search, this is the order of the search itself.
     """
     present = np.zeros(n_features, dtype=np.int64)
     smallest = np.full(n_features, n_features + 1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The squared distances of the current subset, shared by every criterion that looks at neighbours."""
+"""The squared distances in the current subset, shared by every criterion that uses neighbours."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from dubio._kernels.threads import chunks, run_chunks
 from dubio.errors import InputError
 from dubio.search.criterion import ADD
 
-# Rows a kernel works through at a time. Fixed, so that sums over chunks do not depend on the threads.
+# Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
 ROWS_PER_CHUNK = 128
 
-# With fewer rows starting threads costs more than it gives.
+# With fewer rows, starting threads costs more time than it saves.
 MIN_ROWS_FOR_THREADS = 500
 
-# Above this the array of distances alone takes 3.2 GB.
+# With this many rows the array of distances alone takes 3.2 GB.
 MAX_ROWS = 20_000
 
 
 class SubsetDistances:
     """One ``n x n`` float64 array of squared distances that follows a subset of features.
 
-    Adding or removing a feature adds or subtracts one column's squared gaps. The diagonal is ``inf``. Kernels
-    that value candidate subsets read ``squared``, ``columns`` and ``rows`` (see ``_kernels/distances.py``)
-    and form a candidate's distances on the fly; nobody writes to these arrays but this class.
+    Adding or removing a feature adds or subtracts the squared gaps of one column. The diagonal is ``inf``. Kernels
+    that evaluate candidate subsets read ``squared``, ``columns`` and ``rows`` (see ``_kernels/distances.py``)
+    and compute a candidate's distances on the fly. Only this class writes to these arrays.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_features)
         The table, finite, already scaled.
     n_threads : int, default=1
-        Threads for the updates; few rows are done on one.
+        Threads for the updates; a small table uses only one.
     max_rows : int, default=20_000
-        More rows than this are refused: ``8 n^2`` bytes are needed.
+        A table with more rows is refused, because ``8 n^2`` bytes are needed.
 
     Attributes
     ----------
@@ -95,13 +95,13 @@ class SubsetDistances:
 
 
 def check_row_limit(n_rows: int, max_rows: int) -> None:
-    """Refuse a table whose distances would not fit, before any memory is asked for."""
+    """Refuse a table whose distances would not fit, before any memory is allocated."""
     if n_rows > max_rows:
         raise InputError(
             "X",
-            f"has {n_rows} rows, more than max_rows={max_rows}. This method keeps the distances of all pairs of rows, "
-            f"{8 * n_rows**2 / 1e9:.1f} GB here (half as much again with a noise model)",
-            "fit on a sample of the rows, rank the features one by one first (MutualInformationRanking without "
+            f"has {n_rows} rows, more than max_rows={max_rows}. This method keeps the distances of all pairs of rows: "
+            f"{8 * n_rows**2 / 1e9:.1f} GB here, and 50 % more with a noise model",
+            "fit on a sample of the rows, or first rank the features one by one (MutualInformationRanking without "
             "label_noise needs no such array), or raise max_rows if there is enough memory",
             code="too many rows",
         )

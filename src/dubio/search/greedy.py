@@ -1,4 +1,4 @@
-"""Greedy forward and backward search: one feature per step, the best change each time."""
+"""Greedy forward and backward search: each step makes the best change of one feature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Direction = Literal["forward", "backward"]
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step: which changes were tried, what each was worth, which was made."""
+    """One step: which changes were tried, the value of each, and which one was made."""
 
     size: int
     """Number of features after the step."""
@@ -29,13 +29,13 @@ class SearchStep:
     """The criterion after the step."""
     candidates: NDArray[np.int64]
     candidate_values: NDArray[np.float64]
-    """Exact for the best; a criterion may give bounds for candidates that cannot win."""
+    """Exact for the best candidate; a criterion may give bounds for candidates that cannot win."""
     seconds: float
 
 
 @dataclass(frozen=True)
 class SearchPath:
-    """Everything a search found: a subset and its value for each size it passed, and the steps between."""
+    """Everything a search found: a subset and its value for each size it reached, and the steps between."""
 
     direction: Direction
     subsets: dict[int, NDArray[np.int64]]
@@ -43,7 +43,7 @@ class SearchPath:
     steps: tuple[SearchStep, ...] = field(repr=False)
 
     def order(self) -> NDArray[np.int64]:
-        """The features moved, best first: forward as they came in, backward the last to leave first."""
+        """The features moved, best first: forward in the order added, backward with the last one removed first."""
         moved = [step.feature for step in self.steps]
         if self.direction == "backward":
             remaining = self.subsets[min(self.subsets)]
@@ -61,29 +61,29 @@ def greedy_search(
     tie_tolerance: float = 0.0,
     on_step: Callable[[SearchStep], None] | None = None,
 ) -> SearchPath:
-    """Walk from all features to few (backward) or from none to many (forward), the best change each time.
+    """Go from all features to few (backward) or from none to many (forward), always by the best change.
 
     Parameters
     ----------
     criterion : Criterion
-        What a subset is worth. The search knows nothing else of it.
+        Gives the value of a subset. The search knows nothing else about it.
     features : array of int
         The features to search among.
     direction : {"backward", "forward"}, default="backward"
         Backward removes the feature without which the criterion is best; forward adds the best one.
     stop_size : int, optional
-        Size to stop at: by default 1 backward, all features forward.
+        Size to stop at: by default 1 for backward, all features for forward.
     stop_value : float, optional
-        Forward: stop as soon as the criterion is as good as this (before the first step if it already is).
+        Forward: stop as soon as the criterion is as good as this value (before the first step if it already is).
     tie_tolerance : float, default=0
-        Values closer than this to the best, or to ``stop_value``, are equal to it.
+        Values closer than this to the best, or to ``stop_value``, count as equal to it.
     on_step : callable, optional
-        Called with every step, for whoever wants to keep what is known when the search is stopped.
+        Called with every step, so that the caller has the steps so far if the search is interrupted.
 
     Returns
     -------
     SearchPath
-        Subsets in increasing order of feature index. Among equal values the lowest index moves.
+        Each subset lists its features in increasing order. Among equal values, the lowest index is moved.
 
     Examples
     --------

@@ -1,4 +1,7 @@
-"""How many features, how stable, how sure. (The tests of single methods are beside the methods.)"""
+"""How many features to keep, and how stable and certain a selection is.
+
+The significance tests of single methods are next to the methods.
+"""
 
 from dubio.significance.count import NoFeatureStandsOut, keep_significant
 from dubio.significance.multiple import cauchy_combination

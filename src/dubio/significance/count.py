@@ -1,4 +1,4 @@
-"""How many features to keep: those whose q-value passes, with the reason in words."""
+"""How many features to keep: those with a small q-value, with the reason in words."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class NoFeatureStandsOut(InputWarning):
 def any_stands_out(qvalues: NDArray[np.float64], alpha: float) -> bool:
     """Whether the smallest q-value is at most ``alpha / 2``.
 
-    In a table without any relation it falls below alpha in alpha of all cases, and such a table should be called what
-    it is more often than that.
+    If no feature is related to the target, the smallest q-value is still below ``alpha`` in a share ``alpha`` of all
+    tables. The stricter bound makes such false alarms rarer.
     """
     return bool(qvalues.min() <= alpha / 2)
 
@@ -24,7 +24,7 @@ def any_stands_out(qvalues: NDArray[np.float64], alpha: float) -> bool:
 def keep_significant(
     qvalues: NDArray[np.float64], ranking: NDArray[np.int64], alpha: float
 ) -> tuple[NDArray[np.bool_], str]:
-    """The features with ``q <= alpha``; the best-ranked one, with a warning, if none stands out (any_stands_out)."""
+    """The features with ``q <= alpha``. If none stands out (any_stands_out), the best-ranked one, with a warning."""
     best = float(qvalues.min())
     support = qvalues <= alpha
     kept = int(support.sum())

@@ -1,9 +1,9 @@
 r"""Ratios of graph quadratic forms when a feature's values are shuffled over the rows.
 
-A score :math:`f^T A f / f^T B f`, both matrices symmetric with rows that sum to zero, is at most c exactly when
-:math:`f^T (A - c B) f \le 0`. The left side is one quadratic form whose mean and variance over all permutations are
-known in closed form, as they are for Geary's C. They tell at once which features are surely ordinary; the others are
-decided by permutations.
+Let a score be :math:`f^T A f / f^T B f`, with symmetric matrices whose rows sum to zero. It is at most c exactly when
+:math:`f^T (A - c B) f \le 0`. The left side is a quadratic form. Its mean and variance over all permutations are known
+in closed form, as for Geary's C. They show at once which features are surely not significant. Permutations decide the
+others.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dubio.tables.matrix import Matrix
 
 @dataclass(frozen=True)
 class RatioForms:
-    """What the moments of ``A - c B`` need of A and B: traces, products of diagonals, and of all entries."""
+    """The sums over A and B that the moments of ``A - c B`` need: traces, products of diagonals and of all entries."""
 
     traces: tuple[float, float]
     diagonals: tuple[float, float, float]  # sum of A_ii^2, of A_ii B_ii, of B_ii^2
@@ -59,9 +59,10 @@ class RatioForms:
         )
 
     def pvalues(self, X: Matrix, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Chance of a ratio as low under permutation, by a normal curve through the exact mean and variance.
+        """Probability of a ratio this low under permutation, from a normal curve with the exact mean and variance.
 
-        Right in the middle, too bold in the tail: to screen, not to decide. 1 where the ratio is not finite.
+        The curve is accurate in the middle, but its p-values are too small in the tail. So use it to screen features,
+        not to decide. The p-value is 1 if the ratio is not finite.
         """
         out = np.ones(len(ratios))
         finite = np.isfinite(ratios)
@@ -101,13 +102,13 @@ def permutation_moments(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     r"""Mean and variance of :math:`f^T M f` over all permutations of f, when the rows of M sum to zero.
 
-    ``second`` and ``fourth`` are central moments of f (divided by n); of M only :math:`\mathrm{tr} M`,
-    :math:`\sum_i M_{ii}^2` and :math:`\sum_{ij} M_{ij}^2` matter. In the second moment the products
-    :math:`M_{ij} M_{kl}` are sorted by which of the four indices coincide: all, three, two pairs, one pair, none.
+    ``second`` and ``fourth`` are central moments of f (divided by n). The result depends on M only through
+    :math:`\mathrm{tr} M`, :math:`\sum_i M_{ii}^2` and :math:`\sum_{ij} M_{ij}^2`. In the second moment, the products
+    :math:`M_{ij} M_{kl}` are sorted by which of the four indices are equal: all, three, two pairs, one pair, none.
     """
     if n < 4:
         nothing = np.zeros_like(second)
-        return nothing, nothing  # too few rows for four different indices: no variance known
+        return nothing, nothing  # fewer rows than four different indices: the variance is unknown
     t2, g2, s2 = np.square(trace), diagonal_squares, squares
     pairs = n * second**2
     expected_square = (
@@ -122,7 +123,7 @@ def permutation_moments(
 
 
 class GraphNull:
-    """The Laplacian ratio of every feature on a graph that does not depend on the features, rows shuffled."""
+    """The Laplacian ratio of every feature with shuffled rows, on a graph that does not depend on the features."""
 
     lower_is_better = True
     features_are_independent = True

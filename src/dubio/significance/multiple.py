@@ -1,4 +1,4 @@
-"""Several p-values of one feature joined into one. (Over all features: ``scipy.stats.false_discovery_control``.)"""
+"""Combine several p-values of one feature. (Across features: ``scipy.stats.false_discovery_control``.)"""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted
 
-#: A p-value near 1 would outvote any other by the Cauchy rule (its tangent goes to minus infinity).
+#: In the Cauchy rule a p-value near 1 would outweigh all others (its tangent goes to minus infinity).
 _CEILING = 0.99
 
 
 def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
-    r"""One p-value from several tests of the same feature, however they depend on each other [1]_.
+    r"""One p-value from several tests of the same feature, which may depend on each other in any way [1]_.
 
     .. math:: p = \tfrac12 - \tfrac1\pi \arctan\Big( \tfrac1m \sum_{i=1}^m \tan\big((\tfrac12 - p_i)\pi\big) \Big).
 
-    p-values above 0.99 count as 0.99, so that one test that sees nothing at all cannot silence another.
+    p-values above 0.99 count as 0.99, so that one test that sees nothing cannot cancel another.
 
     References
     ----------
@@ -32,7 +32,7 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
         raise InputError("pvalues", "is empty", "pass one array or more")
     table = np.minimum(np.vstack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), _CEILING)
     table = np.maximum(table, 1e-300)
-    # tan((1/2 - p) pi) = 1 / tan(p pi), which keeps its digits for tiny p
+    # tan((1/2 - p) pi) = 1 / tan(p pi); the right side stays accurate for tiny p
     mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
     return np.arctan2(1.0, mean) / np.pi
 

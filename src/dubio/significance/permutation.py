@@ -1,4 +1,4 @@
-"""p-values of any score by permutation: labels are shuffled among the labelled rows, and the score taken again."""
+"""p-values of any score by permutation: shuffle the labels among the labelled rows and compute the score again."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from dubio.progress import advance
 from dubio.ranking import Scored
 from dubio.tables.matrix import Matrix
 
-#: Features with a screening p-value above this are not permuted: they cannot be kept whatever comes.
+#: Features with a screening p-value above this are not permuted: they will not be kept in any case.
 SCREEN = 0.3
-#: A feature is settled when so many permutations did as well (Besag and Clifford's sequential p-value).
+#: A feature is settled when this many permutations had an equal or better score (Besag and Clifford's sequential test).
 _ENOUGH = 30
-#: Permutations between two looks at which features are settled; those of one batch run on threads.
+#: Number of permutations between two checks of which features are settled; those of one batch run on threads.
 _BATCH = 25
-#: Permutations at most (only for scores that are taken feature by feature).
+#: Maximum number of permutations (only for scores that are computed feature by feature).
 _MOST = 64_000
-#: Bound on values touched (rows x features x permutations) beyond the first round.
+#: After the first round, a bound on the values used in total (rows x features x permutations).
 _WORK = 2e9
 
 
 class Null(Protocol):
-    """A score of every feature, and the same score when the features have nothing to do with the target."""
+    """A score of every feature, and random values of that score when features are unrelated to the target."""
 
     scores: NDArray[np.float64]
     lower_is_better: bool
@@ -37,7 +37,7 @@ class Null(Protocol):
     X: Matrix
 
     def screen(self) -> NDArray[np.float64] | None:
-        """Quick p-values, good enough to set aside features that are surely ordinary; None if there are none."""
+        """Quick p-values, good enough to drop features that are surely not significant; None if unavailable."""
         ...
 
     def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -46,7 +46,7 @@ class Null(Protocol):
 
 
 class RelabelNull:
-    """Any score of a problem: what is known of the target is shuffled among the rows of which something is known."""
+    """Any score of a problem: what is known of the target is shuffled among the rows about which something is known."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class RelabelNull:
 
 
 class OrderNull:
-    """A score that is a function of the order in which the rows' labels are dealt out."""
+    """A score that is a function of the order of the labels."""
 
     features_are_independent = False
 
@@ -111,15 +111,16 @@ def permutation_pvalues(
 ) -> NDArray[np.float64]:
     """p-value of every feature: the share of permutations whose score is at least as good.
 
-    ``n_permutations`` at first, fewer for features that are plainly ordinary. Where no permutation reached
-    some features and yet that is too few to keep them by Benjamini-Hochberg at ``alpha`` (wide tables), their number
-    is doubled, within a bound on the work. A score of the worst kind (``inf``, constant features) has p-value 1.
+    The first round has ``n_permutations`` permutations, or fewer for features that are clearly not significant. In a
+    wide table this may be too few: no permutation reaches some features, and Benjamini-Hochberg at ``alpha`` still
+    cannot keep them. Then the number is doubled, within a bound on the work. The worst possible score (``inf``, for
+    constant features) has p-value 1.
 
-    Every permutation has a seed of its own, so that ``n_jobs`` does not matter.
+    Each permutation has its own seed, so that ``n_jobs`` does not change the result.
     """
     sign = 1.0 if null.lower_is_better else -1.0
     observed = sign * null.scores
-    # equal up to rounding is equal
+    # scores that differ only by rounding count as equal
     bar = observed + 1e-10 * np.maximum(np.abs(np.where(np.isfinite(observed), observed, 0.0)), 1e-300)
     pvalues = np.ones(len(observed))
     active = np.flatnonzero(observed < np.inf)
@@ -141,7 +142,7 @@ def permutation_pvalues(
 
         batch = min(_BATCH, goal - done)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # what the score warns of was said when it was first taken
+            warnings.simplefilter("ignore", UserWarning)  # the score gave its warnings when it was first computed
             counts = run_chunks(draws, [(b, b + 1) for b in range(done, done + batch)], threads)
         hits[active] += np.sum(counts, axis=0)
         done += batch

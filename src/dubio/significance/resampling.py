@@ -1,4 +1,4 @@
-"""How sure a selection is: fit again on resampled rows, labels or pairs, and see what changes."""
+"""How stable a selection is: fit again on resampled rows, labels or pairs, and see what changes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from dubio.supervision.pairs import Pairs
 from dubio.tables.columns import column_names
 
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
-#: Share of the rows in a subsample: that of distinct rows in a bootstrap sample.
+#: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
 _SHARE = 0.632
 
 
 class NogueiraIndex(NamedTuple):
-    """Stability of subsets, with its confidence interval."""
+    """Stability of subsets, with a confidence interval."""
 
     value: float
     low: float
@@ -37,23 +37,23 @@ class NogueiraIndex(NamedTuple):
 
 @dataclass(frozen=True)
 class Stability:
-    """What :func:`stability` found.
+    """The result of :func:`stability`.
 
     Attributes
     ----------
     names : array (n_features,)
     rankings : array (n_draws, n_features) of int
-        Rank of every feature in every draw.
+        Rank of each feature in each draw.
     selected : array (n_draws, n_features) of bool
-        Whether it was kept.
+        Whether the feature was kept in the draw.
     rank_low, rank_median, rank_high : array (n_features,)
-        Quantiles of the ranks; between low and high lies the share ``confidence`` of the draws.
+        Quantiles of the ranks; a share ``confidence`` of the draws lies between low and high.
     frequency : array (n_features,)
         Share of the draws that kept the feature.
     index : NogueiraIndex
-        1: always the same features; 0: no more alike than chance.
+        1: always the same features; 0: no more similar than by chance.
     resample : str
-        What was drawn anew.
+        What was resampled.
     confidence : float
     """
 
@@ -69,7 +69,7 @@ class Stability:
     confidence: float
 
     def to_frame(self) -> Any:
-        """One row per feature, the most often kept first (needs pandas)."""
+        """One row per feature, those kept most often first (needs pandas)."""
         import pandas as pd
 
         table = pd.DataFrame(
@@ -99,32 +99,32 @@ def stability(
     must_link: Any = None,
     cannot_link: Any = None,
 ) -> Stability:
-    """Fit a selector on many resampled versions of the data: how far do ranks move, how often is a feature kept?
+    """Fit a selector on many resampled versions of the data: how much do ranks vary, how often is a feature kept?
 
     Parameters
     ----------
     selector : estimator
-        Any selector of dubio, or one with scikit-learn's ``get_support``; it is cloned, never fitted itself. Of a
-        selector without ``ranking_`` the ranks are those of its ``scores_`` (the highest is best); where it has
-        neither, the features it keeps have rank 1 and all others rank 2.
+        Any selector of dubio, or one with scikit-learn's ``get_support``; it is cloned, the given object is never
+        fitted. If a selector has no ``ranking_``, its ``scores_`` are ranked (the highest is best). If it has neither,
+        the features it keeps get rank 1 and all others rank 2.
     X, y, must_link, cannot_link
-        What it would be fitted on.
+        The data for ``fit``.
     n_draws : int
-        Fits.
+        Number of fits.
     resample : {"auto", "bootstrap", "subsample", "labels", "pairs"}
-        What is drawn anew. "bootstrap": rows with replacement, within each class and among rows without a label.
-        "subsample": 63.2 % of the rows without replacement, likewise. "labels": a class for every row from its
-        probabilities. "pairs": pairs with replacement. "auto": "labels" where y holds probabilities, "pairs" where
-        pairs are given, otherwise "subsample": to a method that looks at neighbours the copies of a row in a
-        bootstrap are its nearest neighbours, and irrelevant features seem to matter.
+        What is drawn in each fit. "bootstrap": rows with replacement, separately within each class and among rows
+        without a label. "subsample": 63.2 % of the rows without replacement, in the same way. "labels": a class for
+        every row, from its probabilities. "pairs": pairs with replacement. "auto": "labels" if y holds probabilities,
+        "pairs" if there are pairs, otherwise "subsample". (In a bootstrap, copies of a row are its nearest neighbours;
+        then methods that use neighbours overrate irrelevant features.)
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     random_state : int, RandomState or None
-        Every draw has a seed of its own, so that ``n_jobs`` does not matter.
+        Each draw has its own seed, so that ``n_jobs`` does not change the result.
     n_jobs : int, optional
-        Draws fitted at a time (joblib).
+        Number of draws fitted at the same time (joblib).
     progress : bool or callable
-        True writes a line to stderr as draws are done; a callable gets (draws done, draws in all).
+        True shows the progress on standard error; a callable gets (draws done, draws in total).
 
     Returns
     -------
@@ -143,7 +143,7 @@ def stability(
     """
     if not hasattr(selector, "get_support") or not hasattr(selector, "fit"):
         raise TypeError(
-            f"selector is {selector!r}: give a feature selector, of dubio or with scikit-learn's fit and get_support."
+            f"selector is {selector!r}: give a selector of dubio, or one with scikit-learn's fit and get_support."
         )
     draws: _Draws
     if hasattr(selector, "read_problem"):
@@ -164,7 +164,7 @@ def stability(
 
 
 def problem_stability(selector: Any, problem: Problem, **options: Any) -> Stability:
-    """:func:`stability` of a selector of dubio on a problem that was read before; options as there."""
+    """The same as :func:`stability`, for a selector of dubio and a problem; the options are the same."""
     return stability_of(_ProblemDraws(selector, problem), **options)
 
 
@@ -178,7 +178,7 @@ def stability_of(
     n_jobs: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Stability:
-    """:func:`stability` of draws, whatever they are drawn from."""
+    """The same as :func:`stability`, for draws of any kind."""
     if not isinstance(n_draws, int | np.integer) or n_draws < 2:
         raise InputError("n_draws", f"={n_draws!r}", "give a whole number, at least 2")
     if not 0 < confidence < 1:
@@ -202,8 +202,8 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
     .. math:: \Phi = 1 - \frac{\frac1d \sum_f \frac{M}{M-1} \hat p_f (1 - \hat p_f)}
               {\frac{\bar k}{d} (1 - \frac{\bar k}{d})},
 
-    :math:`\hat p_f` being the share of subsets with feature f and :math:`\bar k` the mean size. Where every subset
-    has all features, or none has any, there is nothing to vary: 1.
+    where :math:`\hat p_f` is the share of subsets with feature f and :math:`\bar k` is the mean size. If every subset
+    has all features, or none has any, nothing can vary, and the index is 1.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
 
 
 class _Draws:
-    """Fits of a selector on data drawn anew."""
+    """Fits of a selector on resampled data."""
 
     names: NDArray[Any]
     supervision: Supervision
@@ -252,12 +252,12 @@ class _Draws:
         return _ranking_of(fitted, support), support
 
     def fitted(self, kind: str, rng: np.random.Generator) -> Any:
-        """The selector, fitted on one draw."""
+        """A clone of the selector, fitted on one draw."""
         raise NotImplementedError
 
 
 class _ProblemDraws(_Draws):
-    """Of a selector of dubio: the problem is read once, and each draw is a problem of its own."""
+    """Draws for a selector of dubio: the data are read once, and each draw is a new problem."""
 
     def __init__(self, selector: Any, problem: Problem) -> None:
         self._selector, self._problem = selector, problem
@@ -279,12 +279,12 @@ class _ProblemDraws(_Draws):
 
 
 class _ArrayDraws(_Draws):
-    """Of any other selector: it reads every draw itself."""
+    """Draws for any other selector, which reads each draw itself."""
 
     def __init__(self, selector: Any, X: Any, y: Any, must_link: Any, cannot_link: Any) -> None:
         self._selector, self._X, self._y = selector, X, y
         n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
-        # To other libraries' selectors -1 is a class like any other.
+        # For selectors of other libraries -1 is an ordinary class.
         self.supervision = read_supervision(
             y, n_rows, target="auto", missing_label=None, must_link=must_link, cannot_link=cannot_link
         )
@@ -308,7 +308,7 @@ class _ArrayDraws(_Draws):
 
 
 def _draw_pairs(pairs: Pairs, rng: np.random.Generator) -> Pairs:
-    """As many pairs of each kind, drawn with replacement; a pair drawn twice counts once."""
+    """Draw as many pairs of each kind, with replacement; a pair drawn twice counts once."""
     kinds = [rng.choice(kind, len(kind)) if len(kind) else kind for kind in (pairs.must_link, pairs.cannot_link)]
     return Pairs(*(np.unique(kind, axis=0) for kind in kinds))
 
@@ -324,7 +324,7 @@ def _ranking_of(fitted: Any, support: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 
 def _draw_rows(supervision: Supervision, kind: str, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Rows within each class, so that none is lost, and within labelled and unlabelled ones."""
+    """Draw rows separately within each class, so that no class is lost, and among the unlabelled rows."""
     stratum = supervision.strata
     parts = []
     for value in np.unique(stratum):
@@ -342,12 +342,12 @@ def _resolve(resample: str, supervision: Supervision) -> str:
     if resample not in ("bootstrap", "subsample", "labels", "pairs"):
         raise InputError("resample", f"={resample!r}", "give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'")
     if resample == "labels" and supervision.kind != "soft":
-        raise InputError("resample", "='labels' draws classes from probabilities, and y holds none")
+        raise InputError("resample", "='labels' draws classes from probabilities, but y holds none")
     if resample == "pairs" and not supervision.has_pairs:
-        raise InputError("resample", "='pairs' draws pairs anew, and none are given")
+        raise InputError("resample", "='pairs' draws from the pairs, but no pairs are given")
     if resample in ("bootstrap", "subsample") and supervision.has_pairs:
         raise InputError(
-            "resample", f"={resample!r} draws rows, and pairs name rows by position", "use resample='pairs'"
+            "resample", f"={resample!r} draws rows, but pairs name rows by their position", "use resample='pairs'"
         )
     return resample
 

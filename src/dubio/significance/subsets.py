@@ -1,4 +1,4 @@
-"""How large a subset a search should keep: the smallest that is not significantly worse than the best."""
+"""The size of the subset that a search should keep: the smallest that is not significantly worse than the best."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def smallest_sufficient_size(
     alpha: float = 0.05,
     value_of_nothing: float | None = None,
 ) -> tuple[int, str]:
-    r"""The smallest size whose criterion is not significantly below the best one, and the reason in words.
+    r"""The smallest size whose criterion is not significantly worse than the best, and the reason in words.
 
-    A criterion that is a sum over rows says for each row what a subset is worth. The rows' differences between the
-    best subset and a smaller one are paired; their sum :math:`S` has the standard error
-    :math:`\sqrt{n}\, s` under independent rows, and a size is sufficient when :math:`S / (\sqrt{n}\, s)` stays below
-    the normal quantile of :math:`1 - \alpha`. Sizes are tried from the smallest, and only as far as needed.
+    The criterion must be a sum over rows, so that each row has a value for each subset. For each row, take the
+    difference between the best subset and a smaller one. If rows are independent, the sum :math:`S` of these
+    differences has the standard error :math:`\sqrt{n}\, s`. A size is sufficient if :math:`S / (\sqrt{n}\, s)` stays
+    below the normal quantile of :math:`1 - \alpha`. Sizes are tried from the smallest up, only as far as needed.
 
     Parameters
     ----------
     subsets, values : dict
-        Features, and criterion, by size.
+        The features and the criterion for each size.
     row_values : callable
-        ``row_values(subset)`` gives what each row adds to the criterion: an array (n_rows,).
+        ``row_values(subset)`` returns what each row adds to the criterion: an array (n_rows,).
     larger_is_better : bool
     alpha : float
         Level of the one-sided test.
     value_of_nothing : float, optional
-        The criterion without any feature. If no subset is better, one feature is kept, with a warning.
+        The criterion of the empty subset. If no subset is better, one feature is kept, with a warning.
 
     Examples
     --------
@@ -59,11 +59,11 @@ def smallest_sufficient_size(
         raise InputError("alpha", f"={alpha!r}", "it must lie strictly between 0 and 1")
     sign = 1.0 if larger_is_better else -1.0
     sizes = sorted(values)
-    best = max(sizes, key=lambda size: (sign * values[size], -size))  # of equals the smaller
+    best = max(sizes, key=lambda size: (sign * values[size], -size))  # among equals the smaller
     if value_of_nothing is not None and sign * values[best] <= sign * value_of_nothing:
         text = (
-            f"the best criterion of any subset, {values[best]:.4g}, is no better than that of no feature at all, "
-            f"{value_of_nothing:.4g}"
+            f"the best criterion of any subset, {values[best]:.4g}, is no better than the criterion without any "
+            f"feature, {value_of_nothing:.4g}"
         )
         warn(
             NoFeatureStandsOut(

@@ -1,4 +1,4 @@
-"""What is known of the target: one class for each kind of knowledge, the reader, and simulators of doubt."""
+"""What is known of the target: one class per kind of knowledge, the reader, and simulators of doubtful labels."""
 
 from dubio.supervision.classes import Classes, OfClasses
 from dubio.supervision.knowledge import Nothing, Supervision

@@ -1,4 +1,4 @@
-"""Votes of several annotators turned into memberships: the plain average, or Dawid and Skene's EM."""
+"""Turn the votes of several annotators into memberships: the plain average, or Dawid and Skene's EM."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class DawidSkene:
 
 
 def average_votes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
-    """Share of the votes for each class; NaN rows where everybody abstained (code -1)."""
+    """Share of the votes for each class. A row in which everybody abstained (code -1) is NaN."""
     votes = _one_hot(codes, n_classes).sum(axis=1)
     total = votes.sum(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
@@ -37,8 +37,8 @@ def dawid_skene(
     r"""Dawid and Skene's EM on votes ``codes`` (rows, annotators), -1 where an annotator abstains.
 
     E step: :math:`p_{ik} \propto \pi_k \prod_e \theta^{(e)}_{k, v_{ie}}`, in logs. M step: :math:`\pi` and
-    :math:`\theta` from the expected counts. A pseudo-count of ``smoothing`` keeps an annotator's confusion matrix
-    off zero, so that no single vote can rule a class out for good. Rows without any vote get NaN.
+    :math:`\theta` from the expected counts. A pseudo-count of ``smoothing`` keeps the entries of a confusion matrix
+    above zero, so that no single vote can rule out a class for good. Rows without any vote get NaN.
     """
     said = _one_hot(codes, n_classes)
     voted = said.any(axis=(1, 2))

@@ -1,4 +1,4 @@
-"""Class names that look like mistakes of writing: one class in two spellings, a missing label in words."""
+"""Class names that look like mistakes: one class in two spellings, or a missing label written as text."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputWarning, counted, warn
 
-#: Text that most often stands for "no label"; "none" in small letters may well be a class.
+#: Text that usually means "no label". A lower-case "none" is not here: it may well be a class.
 _MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
 _SHOWN = 5
 
 
 class OddClassNames(InputWarning):
-    """Classes that are read as they are written, which may not be what was meant."""
+    """Classes are read as they are written, which may not be what the user meant."""
 
 
 def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
-    """Warn of text classes that differ only in case or blanks, and of those that read like a missing label.
+    """Warn of text classes that differ only in case or spaces, and of those that look like a missing label.
 
-    ``codes`` are only counted where there is something to warn of: the look is at the distinct names.
+    Only the distinct names are checked; ``codes`` are counted only if there is something to warn of.
     """
     if classes.dtype.kind != "U":
         return
@@ -31,7 +31,7 @@ def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
         warn(
             OddClassNames(
                 "y",
-                f"has labels that look like missing ones and are text: {_counted(names, codes, missing)}. They are "
+                f"has text labels that look like missing labels: {_counted(names, codes, missing)}. They are "
                 "read as classes",
                 "write None for rows without a label",
                 code="missing in words",
@@ -45,9 +45,9 @@ def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
         warn(
             OddClassNames(
                 "y",
-                f"has classes that differ only in case or blanks: {_counted(names, codes, alike)}. They are read as "
+                f"has classes that differ only in case or spaces: {_counted(names, codes, alike)}. They are read as "
                 "different classes",
-                "write them alike if they are the same",
+                "if they are the same class, spell them the same way",
             )
         )
 

@@ -1,4 +1,4 @@
-"""One class for each labelled row."""
+"""Supervision with one class per labelled row."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dubio.supervision.pairs import Pairs
 
 @dataclass(frozen=True, kw_only=True)
 class OfClasses(Supervision, ABC):
-    """Knowledge of classes, sure or not: names of the classes, and a membership of every row in each.
+    """Knowledge of classes, sure or not: the names of the classes, and the membership of every row in each class.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class OfClasses(Supervision, ABC):
 
         @property
         def memberships(self) -> Floats:
-            """(n_rows, n_classes): rows sum to 1, and to 0 where nothing is known."""
+            """(n_rows, n_classes): a row sums to 1, or to 0 if nothing is known about it."""
 
     @property
     def n_classes(self) -> int:
@@ -44,7 +44,7 @@ class OfClasses(Supervision, ABC):
     def require_enough(self) -> None:
         """Raise unless at least two classes have labelled rows."""
         some = self._rows_per_class(slice(0, 1000)) > 0
-        if np.count_nonzero(some) < 2:  # not seen in the first rows: look at all
+        if np.count_nonzero(some) < 2:  # not seen in the first rows: look at all rows
             refuse_one_class(self.classes, self.rows_per_class() > 0, self.n_rows, self.n_labelled)
 
     def rows_per_class(self) -> NDArray[np.int64]:
@@ -55,7 +55,7 @@ class OfClasses(Supervision, ABC):
         return np.count_nonzero(self.memberships[rows], axis=0)
 
     def require_two_rows_per_class(self) -> None:
-        """Raise if a class has only one row: methods that measure distances within a class have none there."""
+        """Raise if a class has only one row: then there is no distance within the class to measure."""
         rows_of = self.rows_per_class()
         lonely = np.flatnonzero(rows_of == 1)
         if len(lonely) == 0:
@@ -74,8 +74,8 @@ class OfClasses(Supervision, ABC):
         raise InputError(
             "y",
             f"has only one row of class {self.classes.tolist()[lonely[0]]!r} (row {row}; "
-            f"{counted(len(lonely), 'such class', 'such classes')}), and the distance to the next row of the class "
-            "does not exist",
+            f"{counted(len(lonely), 'such class', 'such classes')}), so there is no other row of this class to "
+            "measure a distance to",
             "give it a second row, merge it with another class, or leave it out",
         )
 
@@ -85,12 +85,12 @@ class OfClasses(Supervision, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Classes(OfClasses):
-    """One class for each labelled row; the label may be wrong.
+    """One class per labelled row; the label may be wrong.
 
     Attributes
     ----------
     codes : array (n_rows,)
-        Position of the class of each row in ``classes``; -1 without a label.
+        Position of each row's class in ``classes``; -1 for a row without a label.
     """
 
     kind: ClassVar[str] = "hard"
@@ -102,7 +102,7 @@ class Classes(OfClasses):
 
     @cached_property
     def memberships(self) -> Floats:
-        """One-hot rows; made when a method first asks for them."""
+        """One-hot rows; made when a method first needs them."""
         memberships = np.empty((self.n_rows, self.n_classes))
         codes = self.codes
 
@@ -123,19 +123,19 @@ class Classes(OfClasses):
         return np.bincount(codes[codes >= 0], minlength=self.n_classes)
 
     def with_codes(self, codes: NDArray[np.int64]) -> Classes:
-        """Other labels of the same classes, in place of these."""
+        """The same classes with other labels."""
         return Classes(n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs)
 
     def _described(self) -> str:
         return f"one class each ({counted(self.n_classes, 'class', 'classes')})"
 
     def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
-        """A class that none of the rows has is no class of theirs."""
+        """Classes that none of the chosen rows has are dropped."""
         codes = self.codes[index]
         present = np.bincount(codes[codes >= 0], minlength=self.n_classes) > 0
         classes = self.classes
         if not present.all():
-            new_code = np.append(np.cumsum(present) - 1, -1)  # the last place is read by code -1
+            new_code = np.append(np.cumsum(present) - 1, -1)  # code -1 reads the last place
             codes, classes = new_code[codes], classes[present]
         return type(self)(n_rows=len(codes), labelled=codes >= 0, pairs=pairs, classes=classes, codes=codes)
 
@@ -145,7 +145,7 @@ def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labell
     if n_labelled == 0:
         raise InputError(
             "y",
-            f"has no labelled row (all {n_rows} are unlabelled)",
+            f"has no labelled row (all {n_rows} rows are unlabelled)",
             "label some rows, or use an unsupervised method such as LaplacianScore",
             code="no labels",
         )
@@ -174,7 +174,7 @@ def read_classes(
     if missing_label == "auto" and hidden.any() and len(classes) == 1 and not is_block:
         raise InputError(
             "y",
-            f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one class beside it ({classes.tolist()[0]!r}). "
+            f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one other value ({classes.tolist()[0]!r}). "
             "-1 means unlabelled (scikit-learn's convention), so only one class is left",
             "if -1 is a class, pass missing_label=None",
             code="minus one",
@@ -195,17 +195,17 @@ def read_classes(
 
 
 def is_whole(values: NDArray[Any]) -> bool:
-    """Whether all numbers are finite and whole."""
+    """Whether all values are finite whole numbers."""
     return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
 
 
 def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
-    """Classes written as floats (1.0, 2.0) as whole numbers."""
+    """Turn classes written as floats (1.0, 2.0) into whole numbers."""
     if not np.isfinite(values).all():
         raise InputError("y", "contains infinity", "use NaN or None for unlabelled rows")
     if not is_whole(values):
         between = values.min() >= 0 and values.max() <= 1
-        hint = ". Probabilities of one class go in as two columns: y = np.column_stack([1 - p, p])" if between else ""
+        hint = ". Pass probabilities of one class as two columns: y = np.column_stack([1 - p, p])" if between else ""
         raise InputError(
             "y",
             f"holds {len(np.unique(values))} distinct numbers that are not whole, such as "
@@ -222,7 +222,7 @@ def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any) -> NDArray[np.bool_]:
-    """Known values that mean "unlabelled": -1 by default, or the one that ``missing_label`` names."""
+    """Which known values mean "unlabelled": -1 by default, or the value of ``missing_label``."""
     hidden = np.zeros(len(values), dtype=bool)
     if missing_label is None:
         return hidden

@@ -1,4 +1,4 @@
-"""What is known of the target, whatever kind of knowledge it is: the operations that every kind has."""
+"""What is known of the target: the operations that every kind of knowledge has."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ Floats = NDArray[np.float64]
 class Supervision(ABC):
     """Validated knowledge of the target. Made by :func:`dubio.supervision.read_supervision`.
 
-    Each kind is a class of its own (:class:`Nothing`, :class:`Classes`, :class:`Memberships`, :class:`Numbers`). Pairs
-    of rows may stand beside any kind. A new kind subclasses this one, names the fields that hold one entry per row in
-    ``_by_row``, says in words what it is, and adds a reader (see ``supervision/reader.py``).
+    Each kind is a class of its own (:class:`Nothing`, :class:`Classes`, :class:`Memberships`, :class:`Numbers`). Any
+    kind may come with pairs of rows. A new kind subclasses this class, lists in ``_by_row`` the fields with one entry
+    per row, describes itself in ``words`` and ``given``, and adds a reader (see ``supervision/reader.py``).
 
     Attributes
     ----------
     n_rows : int
-        Rows of the table.
+        Number of rows of the table.
     labelled : array (n_rows,) of bool
-        The rows of which something is known.
+        The rows about which something is known.
     pairs : Pairs
-        Pairs of rows that belong together, or do not.
+        Pairs of rows that belong together, and pairs that do not.
     """
 
-    #: Short name of the kind: what a method says that it takes.
+    #: Short name of the kind; methods list the kinds they accept by this name.
     kind: ClassVar[str]
-    #: The kind in words, after "needs".
+    #: The kind in words, written to follow "needs".
     words: ClassVar[str]
-    #: A clause that says what was given, after "but".
+    #: A clause that says what was given, written to follow "but".
     given: ClassVar[str]
     #: Fields with one entry per row, besides ``labelled``.
     _by_row: ClassVar[tuple[str, ...]] = ()
@@ -53,65 +53,65 @@ class Supervision(ABC):
 
     @property
     def n_labelled(self) -> int:
-        """Number of rows of which something is known."""
+        """Number of rows about which something is known."""
         return int(np.count_nonzero(self.labelled))
 
     @property
     def n_unlabelled(self) -> int:
-        """Number of rows of which nothing is known."""
+        """Number of rows about which nothing is known."""
         return self.n_rows - self.n_labelled
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 for a target that has none."""
+        """Number of classes; 0 if the target has no classes."""
         return 0
 
     @property
     def has_pairs(self) -> bool:
-        """Whether any must-link or cannot-link is given."""
+        """Whether there is any must-link or cannot-link."""
         return len(self.pairs) > 0
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """Group of each row for draws that keep the shares of the groups: the class where there is one, else 0; -1
-        for rows without a label."""
+        """Group of each row, for random draws that keep the share of each group: the class if there are classes, else
+        0; -1 for rows without a label."""
         return self.labelled.astype(np.int64) - 1
 
     def rows(self, index: NDArray[Any]) -> Self:
-        """The same knowledge of some rows, in that order; a row may be taken more than once."""
+        """The knowledge about some rows, in the given order; a row may occur more than once."""
         index = np.flatnonzero(index) if index.dtype.kind == "b" else index
         pairs = restrict_pairs(self.pairs, index, self.n_rows) if self.has_pairs else self.pairs
         return self._taken(index, pairs)
 
     def reordered(self, order: NDArray[np.int64]) -> Self:
-        """What is known of row ``order[i]`` goes to row ``i``, for a permutation ``order``; pairs follow their rows."""
+        """Move the knowledge about row ``order[i]`` to row ``i``; ``order`` is a permutation, pairs follow the rows."""
         return self._taken(order, self.pairs.moved(np.argsort(order)) if self.has_pairs else self.pairs)
 
     def shuffled(self, rng: np.random.Generator) -> Self:
-        """The same knowledge about the wrong rows: see :meth:`shuffled_order`."""
+        """The same knowledge, moved to random other rows: see :meth:`shuffled_order`."""
         return self.reordered(self.shuffled_order(rng))
 
     def shuffled_order(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """A random order in which rows of which something is known change places among each other."""
+        """A random order in which only the rows about which something is known change places."""
         known = np.union1d(np.flatnonzero(self.labelled), self.pairs.rows)
         order = np.arange(self.n_rows)
         order[known] = known[rng.permutation(len(known))]
         return order
 
     def target_matrix(self, rows: NDArray[Any]) -> Floats:
-        """What is to be explained in those rows, as columns: centred, with a mean square of 1."""
+        """The target of those rows as columns of numbers: centred, with a mean square of 1."""
         target = self._target_columns(rows)
-        target = target - target[0]  # exactly zero when all rows say the same
+        target = target - target[0]  # exactly zero if all rows are the same
         target -= target.mean(axis=0)
         spread = np.sqrt((target**2).mean())
         return target / spread if spread > 0 else target
 
     def certain(self) -> Supervision:
-        """The same knowledge in its plainest kind: probabilities that are all 0 or 1 are classes."""
+        """The same knowledge in its simplest kind: probabilities that are all 0 or 1 become classes."""
         return self
 
     def without_pairs(self) -> Self:
-        """The same, pairs left out."""
+        """The same knowledge without its pairs."""
         return replace(self, pairs=Pairs.none())
 
     @abstractmethod
@@ -124,7 +124,7 @@ class Supervision(ABC):
         return f"{counted(self.n_labelled, 'row')} with {self._described()}{missing}{self._described_pairs()}"
 
     def _described(self) -> str:
-        """What a labelled row has, for :meth:`describe`."""
+        """What each labelled row has, for :meth:`describe`."""
         return self.words
 
     def _described_pairs(self) -> str:
@@ -144,14 +144,14 @@ class Supervision(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Nothing(Supervision):
-    """Nothing is known of the target, except pairs perhaps."""
+    """Nothing is known of the target, except perhaps pairs."""
 
     kind: ClassVar[str] = "none"
     words: ClassVar[str] = "no labels"
     given: ClassVar[str] = "no target is given"
 
     def require_enough(self) -> None:
-        """Nothing is needed where nothing is given."""
+        """Never raises: no labels are needed."""
 
     def describe(self) -> str:
         """One sentence a person can check the reading of their labels against."""
@@ -159,12 +159,12 @@ class Nothing(Supervision):
 
 
 def nothing(n_rows: int) -> Nothing:
-    """Nothing known of so many rows."""
+    """No knowledge about any of ``n_rows`` rows."""
     return Nothing(n_rows=n_rows, labelled=np.zeros(n_rows, dtype=bool))
 
 
 def kinds_in_words(kinds: tuple[str, ...]) -> str:
-    """Kinds of supervision, by their short names, in words: ``classes or class probabilities``."""
+    """Translate short names of kinds into words: ``classes or class probabilities``."""
     words = {"pairs": "pairs of rows"}
     classes = list(Supervision.__subclasses__())
     while classes:

@@ -1,4 +1,4 @@
-"""Class probabilities for each labelled row."""
+"""Supervision with class probabilities for each labelled row."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Memberships(OfClasses):
     Attributes
     ----------
     memberships : array (n_rows, n_classes)
-        Rows sum to 1; rows without a label are zero.
+        A row sums to 1; a row without a label is all zero.
     """
 
     kind: ClassVar[str] = "soft"
@@ -37,7 +37,7 @@ class Memberships(OfClasses):
     memberships: Floats = field(repr=False)
 
     def certain(self) -> Supervision:
-        """Probabilities that are all 0 or 1 as the classes they are."""
+        """Turn probabilities that are all 0 or 1 into classes."""
         if not np.isin(self.memberships, (0.0, 1.0)).all():
             return self
         codes = np.where(self.labelled, self.memberships.argmax(axis=1), -1).astype(np.int64)
@@ -46,7 +46,7 @@ class Memberships(OfClasses):
     def drawn(self, rng: np.random.Generator) -> Classes:
         """A class for every labelled row, drawn from its probabilities."""
         codes = (rng.random(self.n_rows)[:, None] > self.memberships.cumsum(axis=1)).sum(axis=1)
-        codes = np.minimum(codes, self.n_classes - 1)  # a sum a hair below 1
+        codes = np.minimum(codes, self.n_classes - 1)  # a sum may be slightly below 1
         return self._classes(np.where(self.labelled, codes, -1).astype(np.int64))
 
     def _classes(self, codes: NDArray[np.int64]) -> Classes:
@@ -59,12 +59,12 @@ class Memberships(OfClasses):
 
 @dataclass(frozen=True)
 class SoftLabels:
-    """Memberships with the names of their classes; pass it as ``y`` to any method that takes soft labels.
+    """Memberships with the names of their classes. Pass them as ``y`` to any method that accepts soft labels.
 
     Attributes
     ----------
     memberships : array (n, classes)
-        Rows sum to 1; a row of NaN is unlabelled.
+        A row sums to 1; a row of NaN is unlabelled.
     classes : array (classes,)
         Name of each column.
     confusions : array (annotators, classes, classes) or None
@@ -89,7 +89,7 @@ class SoftLabels:
         return len(self.memberships)
 
     def __iter__(self) -> Iterator[Floats]:
-        """The memberships of one row after the other."""
+        """The memberships, row by row."""
         return iter(self.memberships)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -97,10 +97,10 @@ class SoftLabels:
         return array.copy() if copy else array
 
     def __getitem__(self, rows: Any) -> SoftLabels:
-        """The same labels for some of the rows (a slice, a mask or indices)."""
+        """The labels of some of the rows (a slice, a mask or indices)."""
         if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
             if len(rows) != 2 or rows[1] not in (Ellipsis, slice(None)):
-                raise TypeError("SoftLabels are indexed by rows alone; the array itself is .memberships")
+                raise TypeError("SoftLabels can only be indexed by rows; the array itself is .memberships")
             rows = rows[0]
         chosen = self.memberships[rows]
         if chosen.ndim != 2:
@@ -124,7 +124,7 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
         raise InputError(
             "y",
             f"has shape {table.shape} and holds values that are not numbers. A 2-D y means class probabilities",
-            "one column per annotator goes through soft_labels(votes)",
+            "if it has one column per annotator, use soft_labels(votes)",
         ) from error
     classes = np.arange(raw.shape[1]) if names is None else np.asarray(names)
     n = len(raw)
@@ -152,7 +152,7 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
         raise InputError(
             "y",
             f"lacks some but not all class probabilities of row {row} {others}",
-            "a row of probabilities is either complete or all NaN (unlabelled)",
+            "a row of probabilities must be complete, or all NaN (unlabelled)",
             code="partly missing",
         )
     if problem == NEGATIVE:
@@ -161,7 +161,7 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
             "y",
             f"has a negative probability, {raw[row, column]:g}, in row {row}, class {classes.tolist()[column]!r} "
             f"{others}",
-            "probabilities lie in [0, 1]",
+            "probabilities must lie in [0, 1]",
         )
     if problem == INFINITE:
         raise InputError("y", f"contains infinity, first in row {row} {others}")

@@ -1,4 +1,4 @@
-"""A numeric target, some of it missing."""
+"""A numeric target; some values may be missing."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dubio.supervision.knowledge import Floats, Supervision
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers(Supervision):
-    """A number for each labelled row.
+    """One number per labelled row.
 
     Attributes
     ----------
     values : array (n_rows,)
-        The numbers, NaN where there is none.
+        The numbers; NaN for a row without a number.
     """
 
     kind: ClassVar[str] = "numbers"
@@ -52,12 +52,12 @@ class Numbers(Supervision):
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         values = self.values[rows][:, None]
-        # squares of very large or small numbers would leave the range of floats
+        # without this, squares of very large or small numbers would overflow or underflow
         return np.asarray(values / (np.abs(values).max() or 1.0))
 
 
 def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any) -> Numbers:
-    """A numeric target from its known values and the mask of its missing rows."""
+    """A numeric target from its known values and the mask of the missing rows."""
     if values.dtype.kind not in "biuf":
         raise InputError(
             "y", f"holds text, such as {str(values[0])!r}, where numbers are needed", "encode it as numbers"

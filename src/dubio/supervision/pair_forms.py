@@ -1,4 +1,4 @@
-"""Pairs from what people have: class labels, signed pairs as in metric-learn, groups of rows."""
+"""Make pairs from other forms: class labels, signed pairs as in metric-learn, groups of rows."""
 
 from __future__ import annotations
 
@@ -25,18 +25,20 @@ def pairs_from_labels(
     missing_label: Any = "auto",
     random_state: Any = 0,
 ) -> Pairs:
-    """Must-links between rows of one class, cannot-links between rows of two; unlabelled rows have none.
+    """Must-links between rows of the same class, cannot-links between rows of different classes.
+
+    Unlabelled rows are in no pair.
 
     Parameters
     ----------
     y : array-like of shape (n_rows,)
         Classes, some possibly missing (``None``, NaN, or -1 among integers).
     n_must_link, n_cannot_link : int or None
-        How many pairs to draw at random, without repetition, from all pairs of the kind; ``None`` is all of
-        them. 2,000 labelled rows have 2 million pairs: the constraint score of *all* pairs needs no list,
-        pass it ``y``.
+        How many pairs to draw at random, without repetition, from all pairs of that kind; ``None`` takes all of
+        them. 2,000 labelled rows have 2 million pairs. The constraint score of *all* pairs needs no list:
+        pass ``y`` to it instead.
     missing_label : object
-        What marks an unlabelled row; ``"auto"`` is as above.
+        What marks an unlabelled row; ``"auto"`` means the values listed for ``y``.
     random_state : int, RandomState or None
         Seed of the draw.
 
@@ -65,12 +67,12 @@ def pairs_from_codes(
     n_cannot_link: int | None = None,
     random_state: Any = 0,
 ) -> Pairs:
-    """:func:`pairs_from_labels` of integer classes, -1 where unlabelled."""
+    """The same as :func:`pairs_from_labels`, for classes as integers; -1 is unlabelled."""
     rows = np.flatnonzero(codes >= 0)
     rows = rows[np.argsort(codes[rows], kind="stable")]
     _, sizes = np.unique(codes[rows], return_counts=True)
     random = check_random_state(random_state)
-    # Pairs are numbered class by class, and decoded from their numbers: a sample never lists them all.
+    # Pairs are numbered class by class and decoded from their numbers, so a sample never lists all of them.
     stops = np.cumsum(sizes)
     starts = stops - sizes
     together = _draw("n_must_link", n_must_link, sizes * (sizes - 1) // 2, random)
@@ -86,12 +88,12 @@ def pairs_from_codes(
 def _draw(
     name: str, wanted: int | None, per_class: NDArray[np.int64], random: np.random.RandomState
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Numbers of the drawn pairs, as class and number within the class."""
+    """The drawn pairs, each as its class and its number within the class."""
     total = int(per_class.sum())
     if wanted is None:
         numbers = np.arange(total)
     elif not 0 <= wanted <= total:
-        raise InputError(name, f"={wanted}", f"give a number from 0 to {total}, the pairs these labels have")
+        raise InputError(name, f"={wanted}", f"give a number from 0 to {total}, the number of such pairs in y")
     else:
         numbers = np.sort(sample_without_replacement(total, wanted, random_state=random))
     stops = np.cumsum(per_class)
@@ -102,14 +104,14 @@ def _draw(
 def _triangle(numbers: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Decode 0, 1, 2, ... to (0, 1), (0, 2), (1, 2), (0, 3), ..."""
     second = ((1 + np.sqrt(1 + 8 * numbers.astype(np.float64))) / 2).astype(np.int64)
-    # The square root may fall on the wrong side of a whole number.
+    # Rounding may put the square root on the wrong side of a whole number.
     second -= second * (second - 1) // 2 > numbers
     second += second * (second + 1) // 2 <= numbers
     return numbers - second * (second - 1) // 2, second
 
 
 def pairs_from_signed(pairs: ArrayLike, y: ArrayLike, n_rows: int) -> Pairs:
-    """Pairs in metric-learn's form: row indices of shape (m, 2), and +1 (together) or -1 (apart) for each.
+    """Pairs in the form of metric-learn: row indices of shape (m, 2), and +1 (together) or -1 (apart) for each pair.
 
     Examples
     --------
@@ -131,9 +133,9 @@ def pairs_from_signed(pairs: ArrayLike, y: ArrayLike, n_rows: int) -> Pairs:
 
 
 def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bool = False) -> Pairs:
-    """Pairs from lists of rows that belong together; with ``apart``, rows of two lists do not.
+    """Must-links between the rows of each list; with ``apart`` also cannot-links between rows of different lists.
 
-    Lists that share a row are one group; with ``apart`` that is a contradiction.
+    Lists that share a row form one group; with ``apart`` that is a contradiction.
 
     Examples
     --------
@@ -147,7 +149,7 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
     for position, group in enumerate(members):
         if group.ndim != 1 or len(group) == 0 or group.dtype.kind not in "iu":
             raise InputError("groups", f"[{position}] is {group.tolist()!r}", "it must be a list of row indices")
-    # A chain through each list is enough: closing it gives all of its pairs.
+    # A chain through each list is enough: its closure contains all pairs of the list.
     chain = [np.column_stack([group[:-1], group[1:]]) for group in members]
     single = [np.column_stack([group, group]) for group in members if len(group) == 1]
     heads = np.array([group[0] for group in members], dtype=np.int64)
@@ -158,9 +160,9 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
 
 
 def supervision_pairs(supervision: Supervision, *, closure: bool = True) -> Pairs:
-    """List all pairs of a supervision: those given, those between labelled rows, and what follows from both.
+    """List all pairs of a supervision: the given pairs, those between labelled rows, and those that follow from both.
 
-    With ``closure=False`` what follows is left out. Weighted pairs are never closed; pairs from labels then
+    With ``closure=False`` the pairs that follow are left out. Weighted pairs are never closed; pairs from labels then
     have weight 1.
     """
     pairs, n = supervision.pairs, supervision.n_rows
@@ -188,9 +190,9 @@ def supervision_pairs(supervision: Supervision, *, closure: bool = True) -> Pair
 
 
 def class_codes(supervision: Supervision) -> NDArray[np.int64] | None:
-    """Class of each row, -1 where unknown; None where nothing is known but, perhaps, pairs."""
+    """Class of each row, -1 if unknown; None if nothing but pairs is known."""
     if isinstance(supervision, Classes):
         return supervision.codes
     if supervision.n_labelled:
-        raise InputError("y", f"cannot stand beside pairs: {supervision.given}, and pairs need one class per row")
+        raise InputError("y", f"cannot be used with pairs: {supervision.given}, and pairs need one class per row")
     return None

@@ -1,8 +1,8 @@
-"""Pairs of rows as a form of supervision: reading them, closing them, and finding their contradictions.
+"""Pairs of rows as a form of supervision: read them, close them, and find contradictions.
 
 A *must-link* says that two rows belong to the same class, a *cannot-link* that they do not. Neither names the
-class. Must-links are transitive, so sure pairs amount to *groups* of rows with *rival* groups: that is what
-:func:`row_groups` returns, and it needs no list of the pairs that follow from those given.
+class. Must-links are transitive. So sure pairs are equivalent to *groups* of rows, some of which are *rivals* (known to
+differ). :func:`row_groups` returns these groups, without listing all pairs that follow from the given ones.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from dubio.errors import InputError, counted
 
 @dataclass(frozen=True)
 class Pairs:
-    """Validated pairs: the smaller row first, sorted, each pair once.
+    """Validated pairs: sorted, each pair once, the smaller row first.
 
-    ``must_link_weights`` and ``cannot_link_weights`` are how sure each pair is, or ``None`` for sure pairs.
+    ``must_link_weights`` and ``cannot_link_weights`` say how sure each pair is; ``None`` means sure pairs.
     """
 
     must_link: NDArray[np.int64]
@@ -32,22 +32,22 @@ class Pairs:
 
     @classmethod
     def none(cls) -> Pairs:
-        """No pair at all."""
+        """No pairs."""
         empty = np.empty((0, 2), dtype=np.int64)
         return cls(empty, empty)
 
     @property
     def are_sure(self) -> bool:
-        """Whether no pair has a weight: only sure pairs can be closed, and only they can contradict."""
+        """Whether the pairs have no weights. Only sure pairs can be closed, and only they can contradict each other."""
         return self.must_link_weights is None and self.cannot_link_weights is None
 
     @property
     def rows(self) -> NDArray[np.int64]:
-        """The rows that occur in any pair, ascending."""
+        """The rows that occur in any pair, in ascending order."""
         return np.unique(np.concatenate([self.must_link.ravel(), self.cannot_link.ravel()]))
 
     def moved(self, place: NDArray[np.int64]) -> Pairs:
-        """The same pairs of rows that have moved: row ``i`` is now row ``place[i]``."""
+        """The same pairs after the rows have moved: row ``i`` is now row ``place[i]``."""
         return replace(self, must_link=place[self.must_link], cannot_link=place[self.cannot_link])
 
     def __len__(self) -> int:
@@ -56,9 +56,9 @@ class Pairs:
 
 @dataclass(frozen=True)
 class RowGroups:
-    """Sure pairs, closed: the rows of a group belong together, rival groups do not.
+    """The closure of sure pairs: rows of one group belong together, rows of rival groups do not.
 
-    ``group`` is the group of each row, -1 for a row that occurs in no pair; ``rivals`` is a symmetric 0/1
+    ``group`` is the group of each row, or -1 for a row that occurs in no pair; ``rivals`` is a symmetric 0/1
     matrix over the groups.
     """
 
@@ -75,13 +75,13 @@ class RowGroups:
 
     @property
     def n_must_link(self) -> int:
-        """How many must-link pairs the groups stand for."""
+        """How many must-link pairs the groups represent."""
         sizes = self.sizes
         return int((sizes * (sizes - 1) // 2).sum())
 
     @property
     def n_cannot_link(self) -> int:
-        """How many cannot-link pairs the rival groups stand for."""
+        """How many cannot-link pairs the rival groups represent."""
         sizes = self.sizes
         return round(float(sizes @ (self.rivals @ sizes)) / 2)
 
@@ -98,23 +98,23 @@ def read_pairs(
     Parameters
     ----------
     must_link, cannot_link : array-like of shape (m, 2) or None
-        Row indices from 0 to ``n_rows - 1``; ``None`` is no pair.
+        Row indices from 0 to ``n_rows - 1``; ``None`` means no pairs.
     n_rows : int
-        Rows in the table the indices point into.
+        Number of rows of the table.
     must_link_weights, cannot_link_weights : array-like of shape (m,) or None
-        How sure each pair is: finite, not negative; a pair of weight 0 is dropped.
+        How sure each pair is: finite and not negative; a pair of weight 0 is dropped.
 
     Returns
     -------
     Pairs
-        Each pair once, the smaller row first. A pair given twice keeps the larger of its weights. A must-link
-        of a row with itself says nothing and is dropped.
+        Each pair once, the smaller row first. A pair given twice keeps its larger weight. A must-link of a row
+        with itself has no meaning and is dropped.
 
     Raises
     ------
     ValueError
-        For a wrong shape, an index that is no row, a cannot-link of a row with itself, a bad weight, and,
-        when no weights are given, for a cannot-link between rows that a chain of must-links joins. Weighted
+        For a wrong shape, an index outside the table, a cannot-link of a row with itself, or a bad weight.
+        Without weights, also for a cannot-link between two rows that a chain of must-links connects. Weighted
         pairs are opinions, and opinions may differ: they are not checked against each other.
 
     Examples
@@ -135,17 +135,17 @@ def read_pairs(
 
 
 def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None) -> RowGroups:
-    """Close sure pairs, and class labels where there are any, into groups of rows and rival groups.
+    """Close sure pairs, and class labels if there are any, into groups of rows and rival groups.
 
     Parameters
     ----------
     pairs : Pairs
         Sure pairs, as :func:`read_pairs` returns them.
     n_rows : int
-        Rows in the table.
+        Number of rows of the table.
     codes : array of shape (n_rows,) or None
-        Class of each row as an integer from 0, -1 where unknown. Rows of one class belong together, rows of
-        two classes do not.
+        Class of each row as an integer from 0, or -1 if unknown. Rows of one class belong together, rows of
+        different classes do not.
 
     Raises
     ------
@@ -160,12 +160,12 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     """
     if not pairs.are_sure:
         raise InputError(
-            "must_link_weights", "are given", "pairs with weights cannot be closed: no chain says how sure it is"
+            "must_link_weights", "are given", "pairs with weights cannot be closed: a chain of pairs has no weight"
         )
     if codes is None:
         codes = np.full(n_rows, -1, dtype=np.int64)
     labelled = np.flatnonzero(codes >= 0)
-    # A class is one more node, joined to its rows: so a class of 2,000 rows costs 2,000 edges, not 2 million.
+    # Each class is an extra node joined to its rows: so a class of 2,000 rows costs 2,000 edges, not 2 million.
     classes, class_of = np.unique(codes[labelled], return_inverse=True)
     if len(pairs) == 0:
         group = np.full(n_rows, -1, dtype=np.int64)
@@ -175,7 +175,7 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     _, component = connected_components(links, directed=False)
     _refuse_two_classes(links, component, n_rows)
 
-    # Components with a pair or a label in them are the groups, in the order of their first rows.
+    # The groups are the components that contain a pair or a label, in the order of their first rows.
     used = np.union1d(pairs.rows, labelled)
     order, first = np.unique(component[used], return_index=True)
     order = order[np.argsort(first)]
@@ -195,8 +195,8 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
 def close_pairs(pairs: Pairs, n_rows: int) -> Pairs:
     """List every pair that follows from sure pairs.
 
-    If a - b and b - c belong together so do a - c, and what differs from one of them differs from all.
-    The list grows with the square of the groups (2,000 rows in one group make 2 million pairs): scores
+    If a and b belong together, and b and c, then so do a and c. A row that differs from one of them differs from
+    all. The list grows with the square of the group sizes (2,000 rows in one group make 2 million pairs). Scores
     that can use :func:`row_groups` need no list.
 
     Examples
@@ -209,7 +209,7 @@ def close_pairs(pairs: Pairs, n_rows: int) -> Pairs:
 
 
 def list_pairs(groups: RowGroups) -> Pairs:
-    """List every pair that groups of rows stand for."""
+    """List every pair that the groups of rows represent."""
     members = [np.flatnonzero(groups.group == g) for g in range(groups.n_groups)]
     together = [np.column_stack([rows[i], rows[j]]) for rows in members for i, j in [np.triu_indices(len(rows), 1)]]
     first, second = sparse.triu(groups.rivals).nonzero()
@@ -221,10 +221,10 @@ def list_pairs(groups: RowGroups) -> Pairs:
 
 
 def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
-    """Pairs for a table that keeps some rows: positions among ``rows`` in place of positions in the whole table.
+    """Pairs for a table that keeps only some rows. The indices are positions among ``rows``, not in the whole table.
 
-    Sure pairs are closed first, so that a chain through a row that is left out is not lost. Cross-validation by
-    hand needs this: scikit-learn's own cuts rows out of a table and leaves pairs as they are.
+    Sure pairs are closed first, so that a chain through a dropped row is not lost. You need this function if you write
+    your own cross-validation loop: scikit-learn's cross-validation drops rows of the table but does not change pairs.
 
     Examples
     --------
@@ -253,7 +253,7 @@ def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
 
 
 def pair_graph(pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int) -> sparse.csr_array:
-    """The symmetric graph whose edges are the pairs, each of weight 1 or its own."""
+    """The symmetric graph whose edges are the pairs; an edge has the weight of its pair, or 1."""
     weights = np.ones(len(pairs)) if weights is None else weights
     rows = np.concatenate([pairs[:, 0], pairs[:, 1]])
     columns = np.concatenate([pairs[:, 1], pairs[:, 0]])
@@ -287,23 +287,23 @@ def _read_kind(
 
 
 def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
-    """Turn ``pairs`` into integers of shape (m, 2), or say what is wrong with it."""
+    """Turn ``pairs`` into integers of shape (m, 2), or raise an error that says what is wrong."""
     array = np.asarray(pairs)
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
         raise InputError(
-            name, f"has shape {array.shape}", "it must have shape (m, 2), one pair of row indices per line"
+            name, f"has shape {array.shape}", "it must have shape (m, 2), with one pair of row indices per line"
         )
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
-    raise InputError(name, f"has dtype {array.dtype}, as in {array[0].tolist()}", "it must hold whole row indices")
+    raise InputError(name, f"has dtype {array.dtype}, as in {array[0].tolist()}", "row indices must be whole numbers")
 
 
 def refuse_outside(name: str, pairs: NDArray[np.int64], n_rows: int) -> None:
-    """Raise if a pair names a row that is not there."""
+    """Raise if a pair names a row outside the table."""
     outside = (pairs < 0) | (pairs >= n_rows)
     if outside.any():
         at, side = np.argwhere(outside)[0]
@@ -319,7 +319,7 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
     try:
         array = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(name, "holds values that are not numbers", "give one number for each pair") from None
+        raise InputError(name, "holds values that are not numbers", "give one number per pair") from None
     if array.shape != (expected,):
         raise InputError(name, f"has shape {array.shape}", f"give one number per pair ({counted(expected, 'pair')})")
     bad = ~np.isfinite(array) | (array < 0)
@@ -336,9 +336,9 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
 def _sorted_once(
     pairs: NDArray[np.int64], weights: NDArray[np.float64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
-    """Each pair once, smaller row first; of a pair's weights the largest."""
+    """Each pair once, smaller row first, with the largest of its weights."""
     low, high = pairs.min(axis=1), pairs.max(axis=1)
-    # One integer a pair sorts many times faster than rows of two.
+    # Sorting one integer per pair is many times faster than sorting rows of two.
     base = np.int64(high.max(initial=0)) + 1
     once, position = np.unique(low * base + high, return_inverse=True)
     distinct = np.column_stack([once // base, once % base])
@@ -366,7 +366,7 @@ def _symmetric_zero_one(rows: NDArray[np.int64], columns: NDArray[np.int64], n_n
 
 
 def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n_rows: int) -> None:
-    """No group may hold two classes; ``component`` covers the rows, then the classes."""
+    """Raise if a group holds two classes; ``component`` lists the rows first, then the classes."""
     class_component = component[n_rows:]
     order = np.argsort(class_component, kind="stable")
     joined = np.flatnonzero(np.diff(class_component[order]) == 0)
@@ -386,7 +386,7 @@ def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int
     if not len(contradicted):
         return
     first, second = (int(row) for row in contradicted[0])
-    more = f" ({len(contradicted)} cannot-links are contradicted in all)" if len(contradicted) > 1 else ""
+    more = f" ({len(contradicted)} cannot-links are contradicted in total)" if len(contradicted) > 1 else ""
     raise InputError(
         "cannot_link",
         f"says that rows {first} and {second} differ, but they belong together by the chain of must-links "

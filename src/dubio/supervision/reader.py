@@ -1,6 +1,6 @@
-"""From whatever a person knows of the target to a :class:`Supervision`: the one place that decides what y means.
+"""Turn the user's ``y`` into a :class:`Supervision`. This is the only place that decides what ``y`` means.
 
-A form of ``y`` is read by the first entry of :data:`READERS` that claims it. A new kind of supervision adds an entry.
+The first entry of :data:`READERS` that claims ``y`` reads it. A new kind of supervision adds an entry.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Target = Literal["classes", "numbers", "auto"]
 
 @dataclass(frozen=True)
 class Question:
-    """What a reader is told besides y itself; see :func:`read_supervision`."""
+    """What a reader needs to know besides y itself; see :func:`read_supervision`."""
 
     n_rows: int
     target: Target = "classes"
@@ -64,21 +64,21 @@ def read_supervision(
     y : None, 1-D array, 2-D array (n, classes), data frame of probabilities or SoftLabels
         1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled.
     n_rows : int
-        Rows of the table.
+        Number of rows of the table.
     target : {"classes", "numbers", "auto"}
-        What a 1-D ``y`` holds. "auto" takes text, bools and whole numbers with few distinct values (at most 20,
-        or one in twenty rows) as classes and anything else as numbers.
+        What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20,
+        or one in twenty rows) as classes, and anything else as numbers.
     missing_label : "auto", None or a value
         None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
-        convention) when ``y`` holds classes; None adds nothing, so that -1 is a class like any other; any other
-        value adds that value.
+        convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
+        also means "unlabelled".
     must_link, cannot_link : array (m, 2) of row indices
         Pairs of rows of the same class, and of different classes.
     must_link_weights, cannot_link_weights : array (m,)
-        Confidence of each pair.
+        How sure each pair is.
     is_block : bool
-        Whether these are some rows of a longer table: what only the whole can tell (is there a second class?) is
-        then not asked.
+        Whether these rows are only a part of a longer table. Checks that need the whole table (is there a second
+        class?) are then skipped.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def is_missing(value: Any) -> bool:
 def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
     _require_rows(len(y), question)
     _refuse_numbers_of_shape(y.shape, question)
-    return read_memberships(np.asarray(y), np.array(y.classes))  # a copy: the record freezes its arrays
+    return read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
 
 
 def _read_array(y: Any, question: Question) -> Supervision:
@@ -139,7 +139,7 @@ def _read_array(y: Any, question: Question) -> Supervision:
     return read_classes(values, missing, question.missing_label, ordered, question.is_block)
 
 
-#: Forms of y, in the order in which they are tried.
+#: The readers, in the order in which they are tried.
 READERS: list[Reader] = [
     Reader(lambda y: y is None, lambda y, question: nothing(question.n_rows)),
     Reader(lambda y: isinstance(y, SoftLabels), _read_soft_labels),
@@ -159,7 +159,7 @@ def _refuse_numbers_of_shape(shape: tuple[int, ...], question: Question) -> None
 
 def _as_array(y: Any) -> NDArray[Any]:
     if isinstance(y, list | tuple) and any(isinstance(value, str) for value in y):
-        # NumPy would turn numbers beside text into text; the mix is a mistake to report
+        # NumPy would turn numbers next to text into text, but such a mix is a mistake to report
         array = np.empty(len(y), dtype=object)
         array[:] = y
         return array
@@ -167,12 +167,12 @@ def _as_array(y: Any) -> NDArray[Any]:
         return np.asarray(y)
     except ValueError as error:
         raise InputError(
-            "y", "is ragged: its rows have different lengths", "candidate sets or votes go through soft_labels(...)"
+            "y", "is ragged: its rows have different lengths", "for candidate sets or votes use soft_labels(...)"
         ) from error
 
 
 def _split_missing(y: Any, column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
-    """The known values (one array, no missing ones), the mask of missing rows, a declared order of classes."""
+    """The known values (one array, without the missing ones), the mask of missing rows, the declared class order."""
     ordered = None
     categories = getattr(getattr(y, "cat", None), "categories", None)
     if categories is None:
@@ -210,7 +210,7 @@ def _one_type(values: NDArray[Any]) -> NDArray[Any]:
         raise InputError(
             "y",
             f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {odd[0]!r} (Unknown label type)",
-            "give text, bools or numbers. Candidate sets go through soft_labels",
+            "give text, bools or numbers. For candidate sets use soft_labels",
         )
     if len(kinds) > 1:
         counts = ", ".join(f"{len(v)} {k} (such as {v[0]!r})" for k, v in kinds.items())

@@ -1,4 +1,4 @@
-"""Seeded simulators of doubt: an unsure annotator, wrong labels, lost labels (pairs: see ``pairs_from_labels``)."""
+"""Simulate doubtful labels: an unsure annotator, wrong labels, hidden labels (for pairs see ``pairs_from_labels``)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ class UnsureExpert(NamedTuple):
 def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = 0) -> UnsureExpert:
     r"""An annotator who gives probabilities and sometimes errs: the "expert" of section 5.1 of the WLS paper [1]_.
 
-    For each row a doubt :math:`\beta_i` is drawn from a Beta distribution with that mean and variance, and a wrong
-    class :math:`s` uniformly from the others; :math:`p_{i,y_i} = 1 - \beta_i`, :math:`p_{i,s} = \beta_i`.
+    For each row, a doubt :math:`\beta_i` is drawn from a Beta distribution with the given mean and variance, and a
+    wrong class :math:`s` uniformly from the other classes. Then :math:`p_{i,y_i} = 1 - \beta_i` and
+    :math:`p_{i,s} = \beta_i`.
 
     Returns
     -------
@@ -66,7 +67,7 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
 
 
 def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
-    """Turn exactly ``round(rate * n)`` labels into another class, chosen uniformly.
+    """Change exactly ``round(rate * n)`` labels to another class, chosen uniformly.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[
 
 
 def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
-    """Turn exactly ``round(rate * n)`` labels into the next class in sorted order (the last into the first).
+    """Change exactly ``round(rate * n)`` labels to the next class in sorted order (the last to the first).
 
     Examples
     --------
@@ -103,11 +104,12 @@ def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> 
 
 
 def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
-    """Flip exactly ``round(rate * n)`` labels of rows near another class, to that class.
+    """Change exactly ``round(rate * n)`` labels of rows near another class to that class.
 
-    A row is the nearer to the border the smaller its distance to the nearest row of another class is in comparison
-    with that to the nearest other row of its own. The flips are drawn from the twice as many rows nearest to it, and go
-    to the class of the nearest row of another class. Distances are taken in ``X`` as it is: scale it first.
+    For each row, take the distance to the nearest row of another class and divide it by the distance to the nearest
+    other row of its own class. The smaller the ratio, the nearer the row is to the border. The ``2 * round(rate * n)``
+    rows nearest to the border are candidates, and half of them are drawn at random. Each gets the class of its nearest
+    row of another class. Distances are measured in ``X`` as it is: scale it first.
 
     Examples
     --------
@@ -145,7 +147,7 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
 
 
 def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = 0) -> NDArray[Any]:
-    """Draw each label anew from row ``matrix[k]`` of its true class ``k`` (classes in sorted order)."""
+    """Draw a new label for each row from ``matrix[k]``, where ``k`` is its true class (classes in sorted order)."""
     classes, codes = _classes(y)
     flips = np.asarray(matrix, dtype=np.float64)
     if flips.shape != (len(classes), len(classes)):
@@ -160,10 +162,10 @@ def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any 
 
 
 def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:
-    """Hide ``round(share * n)`` labels, keeping at least ``min_per_class`` of each class.
+    """Hide ``round(share * n)`` labels, but keep at least ``min_per_class`` of each class.
 
-    Hidden labels are None in an object array; of a float ``y`` (a numeric target) they are NaN, and
-    ``min_per_class`` then counts all rows.
+    Hidden labels are None in an object array. If ``y`` holds floats (a numeric target) they are NaN, and
+    ``min_per_class`` is the number of labels to keep in total.
     """
     if not 0 <= share <= 1:
         raise InputError("share", f"={share!r}", "it must lie in [0, 1]")

@@ -1,4 +1,4 @@
-"""Memberships from the forms in which people write their doubt."""
+"""Make memberships from the forms in which people express doubt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def soft_labels(
     max_iter: int = 100,
     tol: float = 1e-6,
 ) -> SoftLabels:
-    r"""Build class memberships from labels in doubt.
+    r"""Build class memberships from doubtful labels.
 
     ======================================  ==================================================================
     what you have                           what to write
@@ -34,8 +34,9 @@ def soft_labels(
     a class and how sure it is              ``soft_labels(y, confidence=c)``: :math:`p_{iy_i} = c_i`, the rest
                                             spread evenly over the other classes
     one column per annotator, some abstain  ``soft_labels(votes)``: the share of votes for each class;
-                                            ``combine="dawid-skene"`` weighs annotators by how good they prove
-    candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: even over the set
+                                            ``combine="dawid-skene"`` gives more weight to better annotators
+    candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: spread evenly over
+                                            the set
     a table of probabilities                ``soft_labels(P)``: checked; ``normalize=True`` divides by row sums
     ======================================  ==================================================================
 
@@ -47,17 +48,17 @@ def soft_labels(
     confidence : array-like (n,), optional
         Probability that the label of each row is right, in [0, 1].
     classes : sequence, optional
-        All classes, in the order wanted; by default those that occur, sorted. For a table of probabilities: the
-        names of its columns.
+        All classes, in the order you want; by default the classes that occur, sorted. For a table of probabilities:
+        the names of its columns.
     combine : {"average", "dawid-skene"}
         How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per annotator by EM.
     normalize : bool
-        Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then read as such a
-        table too (how often each class was seen), not as votes.
+        Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then also read as such
+        a table (how often each class was seen), not as votes.
     missing_label : "auto", None or a value
         As in :func:`dubio.supervision.read_supervision`.
     max_iter, tol : int, float
-        When Dawid-Skene stops: iterations, largest change of a membership.
+        When Dawid-Skene stops: after this many iterations, or when no membership changes by more than ``tol``.
 
     Returns
     -------
@@ -84,7 +85,7 @@ def soft_labels(
     if combine not in ("average", "dawid-skene"):
         raise InputError("combine", f"={combine!r}", "give 'average' or 'dawid-skene'")
     if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
-        raise InputError("confidence", "goes with one class per row", "leave it out for candidate sets and memberships")
+        raise InputError("confidence", "needs one class per row", "leave it out for candidate sets and memberships")
     if isinstance(labels, SoftLabels):
         return labels
     if _holds_sets(labels):
@@ -93,7 +94,7 @@ def soft_labels(
     if table.ndim == 1:
         return _from_confidence(labels, confidence, classes, missing_label)
     if confidence is not None:
-        raise InputError("confidence", "goes with one label per row (1-D labels)", "leave it out for a 2-D table")
+        raise InputError("confidence", "needs one label per row (1-D labels)", "leave it out for a 2-D table")
     if table.ndim != 2:
         raise InputError("labels", f"has {table.ndim} dimensions", "give one label per row, votes or probabilities")
     if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
@@ -122,7 +123,7 @@ def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -
         elif isinstance(item, set | frozenset):
             rows.append(item)
         else:
-            rows.append({item})  # a single candidate may be written plainly
+            rows.append({item})  # a single candidate needs no set
         if isinstance(item, set | frozenset) and not item:
             raise InputError("labels", f"has an empty candidate set in row {index}", "write None for an unlabelled row")
     names = _class_names({value for row in rows for value in row}, classes)
@@ -147,7 +148,7 @@ def _from_confidence(
     codes[read.labelled] = [position[name] for name in read.classes[read.codes[read.labelled]].tolist()]
     n, n_classes = len(codes), len(names)
     if n_classes < 2:
-        raise InputError("labels", "has only one class", "name all classes with classes=[...] to spread the doubt")
+        raise InputError("labels", "has only one class", "list all classes in classes=[...], to share out the doubt")
     sure = np.ones(n) if confidence is None else np.asarray(confidence, dtype=np.float64)
     if sure.shape != (n,):
         raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
@@ -173,7 +174,7 @@ def _is_probability_table(table: NDArray[Any]) -> bool:
         return False
     known = table[~np.isnan(table)]
     whole = bool((known == np.floor(known)).all())
-    # Whole numbers beyond 0 and 1, or whole numbers whose rows do not sum to 1, are votes for numbered classes.
+    # Whole numbers are votes for numbered classes if some are not 0 or 1, or if rows do not sum to 1.
     if whole and len(known):
         complete = ~np.isnan(table).any(axis=1)
         return bool(complete.any() and (table[complete].sum(axis=1) == 1).all() and known.max() <= 1)
@@ -190,7 +191,7 @@ def _from_probabilities(
             raise InputError(
                 "labels",
                 f"has negative or missing values in row {bad[0]} ({counted(len(bad), 'such row')})",
-                "a row is complete and not negative, or all NaN (unlabelled)",
+                "a row must be complete and not negative, or all NaN (unlabelled)",
                 code="partly missing",
             )
         sums = table.sum(axis=1, keepdims=True)
@@ -199,7 +200,7 @@ def _from_probabilities(
             raise InputError(
                 "labels",
                 f"sums to 0 in row {empty[0]} ({counted(len(empty), 'such row')})",
-                "a row of NaN means unlabelled",
+                "if the row is unlabelled, fill it with NaN",
                 code="sum of zero",
             )
         table = table / sums
@@ -235,7 +236,7 @@ def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]
     unknown = sorted(map(repr, found - set(names)))
     if unknown:
         unnamed = counted(len(unknown), "class", "classes")
-        raise InputError("labels", f"holds {unnamed} not named in classes: {listed(unknown, 5)}")
+        raise InputError("labels", f"holds {unnamed} not listed in classes: {listed(unknown, 5)}")
     if len(set(names)) != len(names):
-        raise InputError("classes", "names a class twice")
+        raise InputError("classes", "lists a class twice")
     return np.asarray(names)

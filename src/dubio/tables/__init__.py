@@ -1,1 +1,1 @@
-"""From what people have to columns of numbers."""
+"""Turn users' tables into columns of numbers."""

@@ -1,4 +1,4 @@
-"""Columns of a table: their names, and how messages and arguments call them."""
+"""The names of a table's columns, and how messages and arguments refer to columns."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from dubio.errors import InputError, counted, listed
 
 
 def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
-    """Names of the columns of a data frame (pandas, polars, ...), or None for anything else; an error for twins."""
+    """Column names of a data frame (pandas, polars, ...), None for anything else; raises if a name occurs twice."""
     columns = getattr(X, "columns", None)
     if columns is None or not hasattr(X, "dtypes"):
         return None
     names = list(columns)
     if len(set(names)) < len(names):
         twins = [f"{column!r} ({count} columns)" for column, count in Counter(names).items() if count > 1]
-        raise InputError(name, f"has more than one column of the same name: {listed(twins)}", "rename or drop them")
+        raise InputError(name, f"has columns with the same name: {listed(twins)}", "rename or drop them")
     return names
 
 
 def name_column(names: list[Any] | None, index: int) -> str:
-    """How an error message calls a column: by its name and position."""
+    """How an error message refers to a column: by its name and position."""
     return f"column {index}" if names is None else f"column {names[index]!r} (position {index})"
 
 
 def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument: str) -> NDArray[np.int64]:
-    """Positions of the columns that ``argument`` names: None for all, a mask, positions or names."""
+    """Positions of the ``wanted`` columns, given as None (all), a mask, positions or names."""
     if wanted is None:
         return np.arange(n_features)
     columns = np.asarray(wanted)
@@ -37,12 +37,12 @@ def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument
         raise InputError(argument, f"has {columns.ndim} dimensions", "give a list of columns or a mask")
     if columns.dtype.kind == "b":
         if len(columns) != n_features:
-            raise InputError(argument, f"is a mask of {len(columns)} columns, and the table has {n_features}")
+            raise InputError(argument, f"is a mask of {len(columns)} columns, but the table has {n_features}")
         return np.flatnonzero(columns)
     if columns.dtype.kind in "iu" or len(columns) == 0:
         outside = [int(j) for j in columns if not 0 <= j < n_features]
         if outside:
-            raise InputError(argument, f"holds {outside[0]}, and the table has the columns 0 to {n_features - 1}")
+            raise InputError(argument, f"holds {outside[0]}, but the table has columns 0 to {n_features - 1}")
         positions = columns.astype(np.int64)
     else:
         unknown = [str(name) for name in columns.tolist() if names is None or name not in names]

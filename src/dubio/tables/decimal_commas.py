@@ -9,15 +9,15 @@ from typing import Any
 from dubio.errors import counted, listed, quoted
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:,\d*)?|,\d+)(?:[eE][+-]?\d+)?")
-#: 1,234 may be a good one or a thousand and more; 0,234 and 1234,567 can only be the first.
+#: 1,234 may mean 1.234 or 1234. In 0,234 and 1234,567 the comma can only be a decimal comma.
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
 
 
 def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], code: list[str]) -> Any:
-    """The frame with its columns of text like 3,14 as numbers, those in ``spared`` as they are.
+    """Turn columns of text such as 3,14 into numbers; the columns in ``spared`` stay as they are.
 
-    A column is read as numbers if every value in it is one. Where each comma could as well mark thousands (three
-    digits follow, one to three precede) the column stays text. Notes say which columns were read, and which not.
+    A column becomes numbers if every value in it is a number. If every comma could also mark thousands (one to three
+    digits before it, three after it), the column stays text. The notes say which columns were read and which were not.
 
     Examples
     --------

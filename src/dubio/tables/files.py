@@ -1,6 +1,7 @@
-"""Tables in files: CSV, TSV, Parquet and Feather, with errors that say where. The one door for text tables.
+"""Read tables from files (CSV, TSV, Parquet, Feather), with errors that say where the problem is.
 
-:func:`read_table` reads a file whole; streams take the separator and the rules for missing cells from here.
+:func:`read_table` reads a whole file. Streams take the separator and the rules for missing cells from this module, so
+all text tables are read in the same way.
 """
 
 from __future__ import annotations
@@ -21,23 +22,23 @@ from typing import Any, TextIO
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
 
-#: Beside empty cells, what means "nothing here" in a text file.
+#: Text that means "missing" in a text file, besides empty cells.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 _TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None}
 _COMPRESSED = (".gz", ".bz2", ".zst")
-#: Types of columns are inferred from the first block, and a row must fit into one.
+#: Bytes per block. Column types are inferred from the first block, and a row must fit into one block.
 _BLOCK = 1 << 26
 
 
 def read_table(path: str, *, as_text: Collection[str] = ()) -> Any:
-    """The table in a file as a pandas frame, see :func:`read_parted_table`."""
+    """The table in a file as a pandas frame; see :func:`read_parted_table`."""
     return read_parted_table(path, as_text=as_text)[0]
 
 
 def read_parted_table(path: str, *, as_text: Collection[str] = ()) -> tuple[Any, str]:
-    """The table in a file as a pandas frame, and the separator of its columns; ``-`` is CSV on standard input.
+    """The table in a file as a pandas frame, and the separator of its columns; ``-`` reads CSV from standard input.
 
-    Columns of text files that ``as_text`` names stay as they are written, also where they look like numbers.
+    In text files, the columns named in ``as_text`` stay text even if they look like numbers.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def read_parted_table(path: str, *, as_text: Collection[str] = ()) -> tuple[Any,
 
 
 def table_format(path: str) -> str:
-    """``"text"``, ``"parquet"`` or ``"feather"``, by the ending of the name."""
+    """``"text"``, ``"parquet"`` or ``"feather"``, from the ending of the file name."""
     if path == "-":
         return "text"
     suffix = _suffix(path)
@@ -95,12 +96,12 @@ def table_format(path: str) -> str:
     raise InputError(
         quoted(path),
         f"has the ending {quoted(suffix)}{hint}",
-        "tables are .csv, .tsv, .parquet or .feather, and text may be compressed (.csv.gz)",
+        "tables end in .csv, .tsv, .parquet or .feather, and text may be compressed (.csv.gz)",
     )
 
 
 def frame_bytes(frame: Any, path: str) -> bytes:
-    """The frame as the content of a file of that name."""
+    """The frame as the content of a file; the ending of ``path`` decides the format."""
     kind = table_format(path)
     buffer = io.BytesIO()
     if kind == "parquet":
@@ -114,13 +115,13 @@ def frame_bytes(frame: Any, path: str) -> bytes:
         if path.endswith(".bz2"):
             return bz2.compress(text)
         if path.endswith(".zst"):
-            raise InputError(quoted(path), "cannot be written: .zst is only read", "write .csv.gz instead")
+            raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
         return text
     return buffer.getvalue()
 
 
 def require_columns(frame: Any, names: list[str], option: str) -> None:
-    """Raise unless the frame has all these columns, offering the nearest names."""
+    """Raise if the frame lacks one of these columns; the message suggests similar names."""
     for name in names:
         if name in frame.columns:
             continue
@@ -131,8 +132,8 @@ def require_columns(frame: Any, names: list[str], option: str) -> None:
             else f"it has {listed(map(quoted, frame.columns))}"
         )
         if any("," in other for other in near):
-            hint += " A comma in a name is written twice, as in 'a,, b'"
-        raise InputError(option, f"names {quoted(name)}, and the table has no such column", hint)
+            hint += " Write a comma in a name twice, as in 'a,, b'"
+        raise InputError(option, f"names {quoted(name)}, but the table has no such column", hint)
 
 
 def _suffix(path: str) -> str:
@@ -154,7 +155,7 @@ def _require_file(path: str) -> None:
     except OSError as error:
         raise InputError(quoted(path), f"cannot be opened: {error.strerror}") from error
     if place.is_dir():
-        raise InputError(quoted(path), "is a folder", "give one table")
+        raise InputError(quoted(path), "is a folder", "give one file")
     if size == 0:
         raise InputError(quoted(path), "is empty")
 
@@ -176,9 +177,9 @@ def _read_text(path: str, as_text: Collection[str]) -> tuple[Any, str]:
             )
     except (pa.ArrowException, OSError) as error:
         _explain(path, content, separator, error)
-        import pandas as pd  # a column changed its type far down: look at all of it at once
+        import pandas as pd  # the type of a column changes further down: read all rows at once
 
-        with _lines(path, content) as lines:  # pandas would give twins new names
+        with _lines(path, content) as lines:  # pandas would rename columns with the same name
             header = next(csv.reader(lines, delimiter=separator), [])
         _refuse_twins(header, path)
         source_again: Any = io.BytesIO(content) if content is not None else path
@@ -200,21 +201,22 @@ def _read_text(path: str, as_text: Collection[str]) -> tuple[Any, str]:
 
 
 def parse_options(separator: str) -> Any:
-    """How lines of text are cut into cells, for a file read whole or as a stream."""
+    """How lines of text are split into cells, for whole files and streams alike."""
     import pyarrow.csv
 
     return pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
 
 
 def convert_options(**more: Any) -> Any:
-    """How cells become values, for a file read whole or as a stream: what is missing, above all."""
+    """How cells become values, above all which cells are missing; for whole files and streams alike."""
     import pyarrow.csv
 
     return pyarrow.csv.ConvertOptions(null_values=["", *MISSING], strings_can_be_null=True, **more)
 
 
 def separator_of(path: str, content: bytes | None = None) -> str:
-    """The separator of the columns: known for .tsv, otherwise what the header has most of outside of quotes."""
+    """The separator of the columns: a tab for .tsv, otherwise the most frequent candidate outside quotes in the
+    header."""
     with _lines(path, content) as lines:
         try:
             header = next((line for line in lines if line.strip()), "")
@@ -226,13 +228,13 @@ def separator_of(path: str, content: bytes | None = None) -> str:
     if own == "\t":
         return own
     header = re.sub(r'"[^"]*"', "", header)
-    # of equal counts the first wins
+    # if counts are equal, the first candidate wins
     return max((own, ";", "\t", "|"), key=header.count)
 
 
 @contextmanager
 def _lines(path: str, content: bytes | None) -> Iterator[TextIO]:
-    """The text of a file, decompressed; bytes that are no UTF-8 are replaced, for messages only."""
+    """The decompressed text of a file. Bytes that are not UTF-8 are replaced: the text serves for messages only."""
     options: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
     if content is not None:
         yield io.TextIOWrapper(io.BytesIO(content), **options)
@@ -253,7 +255,7 @@ def _lines(path: str, content: bytes | None) -> Iterator[TextIO]:
 
 
 def _explain(path: str, content: bytes | None, separator: str, error: Exception) -> None:
-    """Raise with the line of the first ragged row; return if no row is ragged."""
+    """Raise with the line number of the first row of wrong length; return if all rows have the right length."""
     problem = first_line(error)
     try:
         with _lines(path, content) as lines:
@@ -269,7 +271,7 @@ def _explain(path: str, content: bytes | None, separator: str, error: Exception)
                     raise InputError(
                         f"{quoted(path)}, line {rows.line_num},",
                         f"has {counted(len(row), 'cell')} where the header has {counted(width, 'column')}",
-                        "a text with a comma in it must stand in double quotes",
+                        "text that contains a comma must be in double quotes",
                     )
     except (OSError, EOFError, csv.Error) as second:
         raise InputError(quoted(path), f"cannot be read: {first_line(second)}") from error
@@ -289,16 +291,16 @@ def _refuse_twins(names: list[str], path: str) -> None:
 
 
 def _tidy(frame: Any, path: str) -> Any:
-    """Text names for all columns; at least one row and one column."""
+    """Give every column a text name; raise if there is no row."""
     frame = frame.reset_index(drop=True)
     frame.columns = [
         str(name) if str(name).strip() else f"unnamed_{position}" for position, name in enumerate(frame.columns)
     ]
     for name in frame.columns:
         if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
-            frame[name] = frame[name].astype(float)  # decimals of Parquet are numbers
+            frame[name] = frame[name].astype(float)  # Parquet's decimals are numbers
     if len(frame) == 0:
-        raise InputError(_called(path), f"is empty: it names {counted(len(frame.columns), 'column')} and has no row")
+        raise InputError(_called(path), f"is empty: it has {counted(len(frame.columns), 'column')} and no rows")
     return frame
 
 

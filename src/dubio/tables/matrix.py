@@ -1,4 +1,4 @@
-"""The table of features: turned once into a float matrix, with errors that name the column."""
+"""Turn the table of features into a float matrix, with errors that name the column."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_array
 from dubio.errors import InputError, counted, listed
 from dubio.tables.columns import column_names, name_column
 
-#: Values from here on cannot be squared and summed in floating point.
+#: Squares of values this large would overflow when they are summed.
 LARGEST = 1e150
-#: float64 or float32, dense or CSR: what every method computes on.
+#: The form every method computes on: float64 or float32, dense or CSR.
 Matrix = Any
 
 _REMEDIES = {
@@ -23,7 +23,7 @@ _REMEDIES = {
     "infinity": "replace or drop these values first",
 }
 
-#: Share of a sum of squares left after a subtraction below which too many digits are lost with the rest.
+#: If a subtraction leaves less than this share of a sum of squares, too many digits are lost.
 CANCELLED = 1e-4
 
 
@@ -40,19 +40,18 @@ def read_matrix(
     check_values: bool = True,
     name: str = "X",
 ) -> Matrix:
-    """Validate ``X`` and return it as a float matrix, without a copy where it is one already.
+    """Validate ``X`` and return it as a float matrix, without a copy if it is one already.
 
-    float32 stays float32, anything else becomes float64. Columns that are not numbers are named in the error;
-    so are columns with NaN or infinite values, with a count and the first row. ``check_values=False`` leaves
-    out the look at every value, for kernels that see a bad value in their own sums (they then call
-    :func:`check_finite`).
+    float32 stays float32, anything else becomes float64. Errors name the columns that are not numbers, and the
+    columns with NaN or infinite values, with a count and the first row. ``check_values=False`` skips the check of
+    every value. It is for kernels that notice a bad value in their own sums and then call :func:`check_finite`.
     """
     if is_dask(X):
         raise InputError(
             name,
             f"is a Dask {type(X).__name__}, and this method needs all rows at once",
-            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore and ConstraintScore take "
-            "Dask tables",
+            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore and ConstraintScore "
+            "accept Dask tables",
         )
     names = column_names(X)
     _refuse_text_columns(X, names, name)
@@ -65,7 +64,7 @@ def read_matrix(
     )
     if check_values:
         check_finite(matrix, names=names, allow_nan=allow_nan, name=name)
-        if not allow_nan:  # methods that take missing values compare values, and square none
+        if not allow_nan:  # methods that accept missing values only compare values, never square them
             check_squares(matrix, names=names)
     return matrix
 
@@ -75,11 +74,11 @@ def check_finite(
 ) -> None:
     """Raise a ValueError that says where ``matrix`` has its first infinite (or NaN) value.
 
-    ``first_row`` is the number of the first row of ``matrix`` where it is a block of a longer table.
+    If ``matrix`` is a block of a longer table, ``first_row`` is the number of its first row there.
     """
     values = matrix.data if sparse.issparse(matrix) else matrix
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):  # one cheap pass; an overflow only costs the slow look below
+        if np.isfinite(values.sum()):  # one cheap pass; if the sum overflows, the slow check below decides
             return
     for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
         if word == "NaN" and allow_nan:
@@ -102,12 +101,12 @@ def check_finite(
         if others:
             shown = listed(str(j) if names is None else repr(names[j]) for j in others)
             verb = "contains" if len(others) == 1 else "contain"
-            found += f"; {counted(len(others), 'more column')} {verb} it too: {shown}"
+            found += f"; {counted(len(others), 'more column')} also {verb} it: {shown}"
         raise InputError(name, found, _REMEDIES[word], code=word)
 
 
 def check_squares(matrix: Matrix, *, names: list[Any] | None = None) -> None:
-    """Raise if a value is so large that sums of its square overflow: no method could use its column."""
+    """Raise if a value is so large that sums of its square overflow: no method can use such a column."""
     values = matrix.data if sparse.issparse(matrix) else matrix
     if values.dtype == np.float32 or values.size == 0:  # squares are summed in float64
         return

@@ -1,4 +1,4 @@
-"""Tables that hold categories beside numbers, and cells without a value."""
+"""Tables that hold both categories and numbers, and cells without a value."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from dubio.tables.matrix import Matrix, check_finite, read_matrix
 def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:
     """A dense float64 matrix that may hold NaN, and the mask of its nominal columns.
 
-    Nominal are the columns declared so (``nominal``: a mask, positions or names) and, in a data frame, those of
-    categories, text or bools. Their categories become whole numbers, in the order of their names; a missing one
-    becomes NaN.
+    A column is nominal if ``nominal`` (a mask, positions or names) declares it, or if it holds categories, text or
+    bools in a data frame. Its categories become whole numbers, in the order of their names; a missing one becomes NaN.
     """
     names = column_names(X)
     if names is None:
@@ -45,9 +44,9 @@ def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[
 
 
 def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
-    """Whether a column of a data frame is one of categories, text or bools."""
+    """Whether a column of a data frame holds categories, text or bools."""
     word = str(dtype).lower()
-    if word == "object":  # text in older pandas, but also numbers beside None
+    if word == "object":  # text in older pandas, but also numbers mixed with None
         known = [value for value in _column_values(X, index) if not _is_missing(value)]
         return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in known)
     return word.startswith(("categor", "enum", "bool", "str", "utf8"))
@@ -62,10 +61,10 @@ def _is_missing(value: Any) -> bool:
 
 
 def _category_codes(column: NDArray[Any]) -> NDArray[np.float64]:
-    """Whole numbers for the categories of one column, NaN where it has none."""
+    """Whole numbers for the categories of one column; NaN for a cell without a value."""
     missing = np.fromiter((_is_missing(value) for value in column), dtype=bool, count=len(column))
     codes = np.full(len(column), np.nan)
-    # Text and numbers may stand side by side: categories are told apart by what they print.
+    # A column may mix text and numbers: values that print alike are the same category.
     codes[~missing] = np.unique([str(value) for value in column[~missing]], return_inverse=True)[1]
     return codes
 

@@ -1,4 +1,4 @@
-"""Columns on a common scale: standardised, centred where they are far from zero, filled where cells are missing."""
+"""Put columns on a common scale: standardise them, centre those far from zero, fill missing cells."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dubio.tables.matrix import CANCELLED, Matrix
 
 
 def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.intp]:
-    """Positions of the columns that vary among ``rows``, the ones that are learnt from; an error if none does."""
+    """Positions of the columns that vary among ``rows`` (the rows to learn from); raises if none varies."""
     used = matrix[rows]
     varying = np.flatnonzero((used[:1] != used).any(axis=0))
     if len(varying) == 0:
@@ -30,8 +30,8 @@ def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[
 def standardize(matrix: Matrix) -> Matrix:
     """Centre every column and divide it by its standard deviation; constant columns become zero.
 
-    A sparse matrix is scaled, and centred only where a column is far from zero (:func:`centre_far_columns`):
-    differences between rows, all that distances need, are the same.
+    A sparse matrix is scaled, but only its columns far from zero are centred (:func:`centre_far_columns`). Distances
+    need only differences between rows, and these are the same.
     """
     if sparse.issparse(matrix):
         matrix = centre_far_columns(matrix)
@@ -40,7 +40,7 @@ def standardize(matrix: Matrix) -> Matrix:
         return matrix @ sparse.diags_array(inverse.astype(matrix.dtype))
     centred = matrix - matrix.mean(axis=0, dtype=np.float64).astype(matrix.dtype)
     scale = np.sqrt(np.einsum("ij,ij->j", centred, centred, dtype=np.float64) / len(centred))
-    # Rounding of the mean leaves dust in a constant column: it is no spread.
+    # The rounded mean leaves tiny differences in a constant column; they are not a real spread.
     constant = (matrix == matrix[:1]).all(axis=0)
     scale[constant | (scale == 0)] = np.inf
     centred /= scale.astype(matrix.dtype)
@@ -48,9 +48,10 @@ def standardize(matrix: Matrix) -> Matrix:
 
 
 def centre_far_columns(matrix: Matrix) -> Matrix:
-    """A CSR matrix whose columns far from zero, compared with their spread, are centred: squares keep their digits.
+    """Centre the columns of a CSR matrix that lie far from zero, compared with their spread, so that squares keep
+    their digits.
 
-    A row at zero would itself be spread: such columns hold hardly any, and centred take no more room.
+    Such columns hold hardly any zeros, because a zero would add to the spread. So centring them needs little memory.
     """
     spread, squares = _sparse_spread(matrix)
     is_far = spread < CANCELLED * squares
@@ -66,16 +67,16 @@ def centre_far_columns(matrix: Matrix) -> Matrix:
 
 
 def _sparse_spread(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Variance (by subtraction) and mean square of every column, summed in float64."""
+    """Variance (as a difference) and mean square of every column, summed in float64."""
     columns = sparse.csr_array(matrix).astype(np.float64)
     mean, squares = columns.mean(axis=0), columns.multiply(columns).mean(axis=0)
     return squares - mean**2, squares
 
 
 def fill_missing(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """The table with missing cells taken as the median of their column, and how many there were.
+    """The table with missing cells filled by the median of their column, and the number of missing cells.
 
-    A column without any value becomes zero. The table itself is returned where nothing is missing.
+    A column without any value becomes zero. If nothing is missing, the table itself is returned.
 
     >>> import numpy as np
     >>> from dubio.tables.scaling import fill_missing

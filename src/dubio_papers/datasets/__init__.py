@@ -1,4 +1,4 @@
-"""Tables to try things on: the papers' artificial problems, and their real ones by name."""
+"""The data of the papers: artificial problems, and real tables by name."""
 
 from dubio_papers.datasets.artificial import (
     Problem,

@@ -1,4 +1,4 @@
-"""The real tables of the five papers: what each holds, where it can be found, and what each paper does to it."""
+"""The real tables of the five papers: what each contains, where to find it, and how each paper changes it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Filtering:
-    """What a paper does to a table before it uses it, and how we know."""
+    """How a paper changes a table before it uses it, and how we know."""
 
     keep_classes: tuple[str, ...] = ()
     merge_classes: Mapping[str, str] = field(default_factory=dict)
@@ -22,8 +22,8 @@ class Filtering:
 class Entry:
     """One dataset.
 
-    ``classes`` maps each class to its number of rows (empty for a numeric target), ``openml`` and ``bundled`` say where
-    it can be found, ``papers`` what each paper does to it.
+    ``classes`` maps each class to its number of rows (empty for a numeric target). ``openml`` and ``bundled`` say where
+    to find it. ``papers`` says how each paper changes it.
     """
 
     n_rows: int
@@ -37,7 +37,7 @@ class Entry:
 
 _AS_IS = Filtering()
 _SEGMENT = Filtering(
-    drop_columns=("region_pixel_count",), why="a constant feature is left out: 18 features, as printed"
+    drop_columns=("region_pixel_count",), why="a constant feature is left out, so that 18 features remain, as printed"
 )
 
 CATALOG: dict[str, Entry] = {
@@ -76,7 +76,7 @@ CATALOG: dict[str, Entry] = {
             "lnt": Filtering(
                 keep_classes=("cp", "im", "pp", "imU", "om"),
                 drop_columns=("chg",),
-                why="the five classes above 5 rows; chg is then constant and is left out",
+                why="only the five classes with more than 5 rows; then chg is constant and is left out",
             ),
             "ssfrfs": _AS_IS,
         },
@@ -117,7 +117,7 @@ CATALOG: dict[str, Entry] = {
         papers={
             "lnt": Filtering(
                 first_rows=752,
-                why="752 rows are eight of the nine parts; which is not said: the first eight are taken",
+                why="752 rows are eight of the nine parts; the paper does not say which, so we take the first eight",
             ),
             "ssfrfs": Filtering(why="846 rows: the printed 946 is a misprint"),
         },
@@ -175,7 +175,7 @@ CATALOG: dict[str, Entry] = {
         papers={
             "lnt": Filtering(
                 keep_classes=("CYT", "NUC", "MIT", "ME3"),
-                why="the four largest classes: 1299 rows, where 1296 are printed",
+                why="the four largest classes have 1299 rows; the paper prints 1296",
             )
         },
     ),
@@ -200,7 +200,7 @@ CATALOG: dict[str, Entry] = {
         2420,
         "Faces, PIE10P",
         {str(person): 21 for person in range(1, 11)},
-        papers={"csfs": Filtering(why="2420 pixels, where 2400 are printed")},
+        papers={"csfs": Filtering(why="2420 pixels; the paper prints 2400")},
     ),
     "pix10p": Entry(100, 10000, "Faces, PIX10P", {str(person): 10 for person in range(1, 11)}, papers={"csfs": _AS_IS}),
     "australian": Entry(690, 14, "Australian credit", {"0": 383, "1": 307}, openml=40981, papers={"ssfrfs": _AS_IS}),
@@ -209,7 +209,7 @@ CATALOG: dict[str, Entry] = {
         13,
         "Cleveland heart disease",
         {"0": 164, "1": 55, "2": 36, "3": 35, "4": 13},
-        papers={"ssfrfs": Filtering(why="6 cells are missing, and stay so")},
+        papers={"ssfrfs": Filtering(why="6 cells are missing and stay missing")},
     ),
     "heart_statlog": Entry(
         270, 13, "Heart, Statlog", {"absent": 150, "present": 120}, openml=53, papers={"ssfrfs": _AS_IS}
@@ -236,7 +236,7 @@ CATALOG: dict[str, Entry] = {
         papers={
             "ssls": Filtering(
                 columns_through=("P0010001", "H018A002"),
-                why="104 features, Delve's columns 3 to 106: our reading of the paper's number",
+                why="104 features: we take Delve's columns 3 to 106, to match the number in the paper",
             )
         },
     ),
@@ -258,11 +258,11 @@ CATALOG: dict[str, Entry] = {
         10,
         "Diabetes progression",
         bundled="diabetes",
-        papers={"ssls": Filtering(why="not in the paper: a third table that everybody has")},
+        papers={"ssls": Filtering(why="not in the paper: added because everybody has this table")},
     ),
 }
 
-#: Tables that no public copy was found of, and why.
+#: Tables without a public copy, and the reason.
 UNAVAILABLE: dict[str, str] = {
     "orange_juice": "218 near-infrared spectra of orange juice; the page that offered them is gone",
     "nitrogen": "141 near-infrared spectra of grass; the page that offered them is gone",

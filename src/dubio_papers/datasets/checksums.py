@@ -1,4 +1,4 @@
-"""SHA-256 of the unfiltered content our published results were made with, see `raw_tables.content_checksum`."""
+"""SHA-256 of the unfiltered tables behind our published results; see `raw_tables.content_checksum`."""
 
 CHECKSUMS: dict[str, str] = {
     "iris": "ee99152c1c547f04ca5d5e902765a66b17bfc1f86d06d3fa11bc0cfe8da372f3",

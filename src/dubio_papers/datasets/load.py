@@ -1,4 +1,4 @@
-"""Real tables by name, as each paper used them."""
+"""Load real tables by name, as each paper used them."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Dataset:
     Attributes
     ----------
     name, paper
-        What was asked for.
+        The arguments of :func:`load`.
     X : float64 array (n_rows, n_features)
-        NaN = missing.
+        NaN means missing.
     y : array (n_rows,)
         Class names (text), or numbers.
     feature_names : tuple of str
@@ -33,7 +33,7 @@ class Dataset:
     checksum : str
         SHA-256 of the unfiltered content.
     filtering : str
-        What was done to it, and why.
+        What was changed in the table, and why.
     """
 
     name: str
@@ -49,17 +49,17 @@ class Dataset:
 def load(name: str, *, paper: str | None = None, download: bool = True) -> Dataset:
     """Load a dataset of the papers by its name.
 
-    Sources, in this order: the folder named by the environment variable ``DUBIO_DATA`` (files ``<name>.csv.gz``, last
-    column ``target``), the cache of earlier downloads, scikit-learn's bundled tables, OpenML.
+    Sources, in this order: the folder in the environment variable ``DUBIO_DATA`` (files ``<name>.csv.gz``, last column
+    ``target``), the cache of earlier downloads, the tables that come with scikit-learn, OpenML.
 
     Parameters
     ----------
     name : str
         See :func:`names`.
     paper : {"wls", "lnt", "csfs", "ssfrfs", "ssls"}, optional
-        Apply that paper's own filtering; without it the table is as it came.
+        Filter the table as this paper does; without it the table stays as it is.
     download : bool
-        Whether OpenML may be asked.
+        Whether to download from OpenML if needed.
 
     Returns
     -------
@@ -69,7 +69,7 @@ def load(name: str, *, paper: str | None = None, download: bool = True) -> Datas
     Raises
     ------
     DatasetUnavailable
-        If no source has it; the message says what would help.
+        If no source has it; the message says what to do.
 
     Examples
     --------
@@ -81,24 +81,24 @@ def load(name: str, *, paper: str | None = None, download: bool = True) -> Datas
     if name in UNAVAILABLE:
         raise DatasetUnavailable(f"dataset {name!r} is unavailable: {UNAVAILABLE[name]}.")
     if name not in CATALOG:
-        raise ValueError(f"no dataset is called {name!r}; there are {', '.join(names())}.")
+        raise ValueError(f"there is no dataset {name!r}. The datasets are {', '.join(names())}.")
     entry = CATALOG[name]
     if paper is not None and paper not in entry.papers:
         known = ", ".join(entry.papers) or "no paper"
-        raise ValueError(f"paper={paper!r}: dataset {name!r} is used by {known}.")
+        raise ValueError(f"paper={paper!r}: dataset {name!r} is only used by {known}.")
     source = locate(name, entry)
     if source in (None, "OpenML"):
-        return _load.__wrapped__(name, paper, source, download)  # a failure, or a first download, is not remembered
+        return _load.__wrapped__(name, paper, source, download)  # do not cache a failure or a first download
     return _load(name, paper, source, download)
 
 
 def names() -> tuple[str, ...]:
-    """Names of all datasets that some source has."""
+    """Names of all available datasets."""
     return tuple(CATALOG)
 
 
 def where(name: str) -> str | None:
-    """The source a dataset would come from, without a download; None where it is unavailable."""
+    """The source from which a dataset would be read, without downloading it; None if it is unavailable."""
     return locate(name, CATALOG[name]) if name in CATALOG else None
 
 
@@ -111,8 +111,8 @@ def _load(name: str, paper: str | None, source: str | None, download: bool) -> D
     checksum = content_checksum(raw)
     if checksum != CHECKSUMS.get(name, checksum):
         warnings.warn(
-            f"dataset {name!r} read from {raw.source} differs in some cells from the one our published results were "
-            f"made with (SHA-256 {checksum[:12]}..., expected {CHECKSUMS[name][:12]}...).",
+            f"dataset {name!r} read from {raw.source} differs in some cells from the table behind our published "
+            f"results (SHA-256 {checksum[:12]}..., expected {CHECKSUMS[name][:12]}...).",
             UserWarning,
             stacklevel=3,
         )

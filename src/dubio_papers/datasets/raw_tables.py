@@ -1,4 +1,4 @@
-"""Where a table comes from: a folder of CSV files, the cache, scikit-learn's own tables, OpenML."""
+"""Read a table from its source: a folder of CSV files, the cache, scikit-learn's own tables, or OpenML."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dubio_papers.datasets.catalog import Entry
 
 
 class DatasetUnavailable(LookupError):
-    """The dataset is unavailable here; the message says what would help."""
+    """The dataset is unavailable; the message says what to do."""
 
 
 @dataclass(frozen=True)
 class RawTable:
-    """A table as it came: class names are text, a numeric target is float64."""
+    """A table as its source gives it: class names are text, a numeric target is float64."""
 
     X: NDArray[np.float64]
     y: NDArray[Any]
@@ -36,7 +36,7 @@ class RawTable:
 
 
 def data_folder() -> Path | None:
-    """The folder named by the environment variable DUBIO_DATA, if it is one."""
+    """The folder in the environment variable DUBIO_DATA, if it exists."""
     folder = os.environ.get("DUBIO_DATA")
     return Path(folder) if folder and Path(folder).is_dir() else None
 
@@ -49,7 +49,7 @@ def cache_folder() -> Path:
 
 
 def locate(name: str, entry: Entry) -> str | None:
-    """The source a table would be read from, without reading it or touching the network; None if there is none."""
+    """The source from which a table would be read, or None; reads nothing and does not use the network."""
     for label, folder in (("DUBIO_DATA", data_folder()), ("cache", cache_folder())):
         if folder is not None and (folder / f"{name}.csv.gz").is_file():
             return label
@@ -75,13 +75,13 @@ def read_raw(name: str, entry: Entry, *, download: bool = True) -> RawTable:
         help_ = f"put {name}.csv.gz (header, last column 'target') into a folder and set DUBIO_DATA to it"
         if source == "OpenML":
             help_ += f", or allow the download of OpenML's table {entry.openml}"
-        raise DatasetUnavailable(f"dataset {name!r} is not here: {help_}.")
+        raise DatasetUnavailable(f"dataset {name!r} was not found: {help_}.")
     _check_shape(name, entry, table)
     return table
 
 
 def content_checksum(table: RawTable) -> str:
-    """SHA-256 of the values, whatever file they came in: cells as little-endian float64, then the target."""
+    """SHA-256 of the values, not of the file: cells as little-endian float64, then the target."""
     digest = hashlib.sha256(np.ascontiguousarray(table.X, dtype="<f8").tobytes())
     if table.y.dtype.kind == "f":
         digest.update(np.ascontiguousarray(table.y, dtype="<f8").tobytes())
@@ -91,7 +91,7 @@ def content_checksum(table: RawTable) -> str:
 
 
 def read_csv(path: Path, source: str) -> RawTable:
-    """A gzipped CSV file: a header, numbers (empty = missing), the last column the target."""
+    """Read a gzipped CSV file with a header, numbers (an empty cell is missing), and the target in the last column."""
     frame = read_table(str(path), as_text=("target",))
     *features, last = frame.columns
     if last != "target":
@@ -101,7 +101,7 @@ def read_csv(path: Path, source: str) -> RawTable:
 
 
 def write_csv(path: Path, table: RawTable) -> None:
-    """Write what :func:`read_csv` reads, all or nothing."""
+    """Write a file that :func:`read_csv` can read, completely or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*table.feature_names, "target"])
@@ -117,7 +117,7 @@ def _target(words: list[str]) -> NDArray[Any]:
 
 
 def _class_name(word: Any) -> str:
-    """Text of a class; 1.0 and 1 are one class."""
+    """A class as text; 1.0 and 1 are the same class."""
     try:
         number = float(word)
     except (TypeError, ValueError):
@@ -146,7 +146,7 @@ def _from_openml(name: str, entry: Entry) -> RawTable:
     except Exception as error:
         raise DatasetUnavailable(
             f"dataset {name!r} could not be downloaded from OpenML (table {entry.openml}): {type(error).__name__}: "
-            f"{error}. Without a network put {name}.csv.gz (header, last column 'target') into a folder; set "
+            f"{error}. Without a network, put {name}.csv.gz (header, last column 'target') into a folder and set "
             "DUBIO_DATA to it."
         ) from error
     if entry.classes:
@@ -158,7 +158,7 @@ def _from_openml(name: str, entry: Entry) -> RawTable:
 
 
 def _as_numbers(column: Any) -> Any:
-    """A column of numbers stays; one of categories becomes their codes, missing ones NaN."""
+    """A column of numbers stays as it is; categories become codes, and missing ones become NaN."""
     if column.dtype.kind in "fiub":
         return column.astype(np.float64)
     try:
@@ -169,13 +169,13 @@ def _as_numbers(column: Any) -> Any:
 
 
 def _names_by_size(labels: NDArray[Any], entry: Entry) -> NDArray[Any]:
-    """Our class names for another source's, where sizes of classes tell them apart."""
+    """Replace the class names of another source by ours, if the class sizes show which is which."""
     found = Counter(labels.tolist())
     if set(found) == set(entry.classes):
         return labels
     by_size = {size: name for name, size in entry.classes.items()}
     if len(by_size) < len(entry.classes) or sorted(found.values()) != sorted(entry.classes.values()):
-        return labels  # classes of equal size keep the names they came with
+        return labels  # classes of equal size keep their names
     return np.array([by_size[found[label]] for label in labels.tolist()])
 
 
@@ -184,10 +184,10 @@ def _check_shape(name: str, entry: Entry, table: RawTable) -> None:
     if table.X.shape != expected:
         raise DatasetUnavailable(
             f"dataset {name!r} read from {table.source} has {table.X.shape[0]} rows and {table.X.shape[1]} features, "
-            f"the one of the papers {expected[0]} and {expected[1]}: it is another table."
+            f"but the papers' table has {expected[0]} and {expected[1]}: it is a different table."
         )
     if entry.classes and sorted(Counter(table.y.tolist()).values()) != sorted(entry.classes.values()):
         raise DatasetUnavailable(
-            f"dataset {name!r} read from {table.source} has classes of {dict(Counter(table.y.tolist()))} rows, the one "
-            f"of the papers {dict(entry.classes)}: it is another table."
+            f"dataset {name!r} read from {table.source} has these rows per class: {dict(Counter(table.y.tolist()))}, "
+            f"but the papers' table has {dict(entry.classes)}: it is a different table."
         )
