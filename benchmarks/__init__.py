@@ -1,1 +1,1 @@
-"""Speed and memory of dubio against its peers, each case in a fresh process; only ratios mean anything."""
+"""Speed and memory of dubio compared with its peers. Each case runs in a fresh process; compare only ratios."""

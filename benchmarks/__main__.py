@@ -1,7 +1,7 @@
-"""``python -m benchmarks [--write] [NAME ...]``: run every ``bench_*.py`` beside this file, or the named ones.
+"""``python -m benchmarks [--write] [NAME ...]``: run every ``bench_*.py`` in this folder, or only the named ones.
 
-With ``--write``, what they print also becomes ``docs/benchmarks.md``, under the versions it was measured with; of named
-ones their sections alone are replaced.
+With ``--write``, the output also goes to ``docs/benchmarks.md``, together with the versions of all packages. If
+benchmarks are named, only their sections are replaced.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ratios.
 
 
 class _Tee(io.TextIOBase):
-    """Text that is both shown and kept."""
+    """A stream that both shows and keeps its text."""
 
     def __init__(self) -> None:
         self.kept = io.StringIO()
@@ -55,7 +55,7 @@ class _Tee(io.TextIOBase):
 
 
 def versions() -> str:
-    """Machine and versions, as a paragraph."""
+    """The computer and the versions, as a paragraph."""
     found = []
     for package in PACKAGES:
         with contextlib.suppress(PackageNotFoundError):
@@ -65,7 +65,7 @@ def versions() -> str:
 
 
 def sections(page: str) -> dict[str, str]:
-    """What each benchmark printed, by its name, from a page or a part of one."""
+    """The output of each benchmark by its name, from a page or a part of one."""
     parts = page.split("\n## ")[1:]
     return {part.partition("\n")[0]: f"\n## {part.rstrip()}\n" for part in parts}
 
@@ -77,7 +77,7 @@ def main(arguments: list[str]) -> None:
     known = sorted(path.stem.removeprefix("bench_") for path in here.glob("bench_*.py"))
     unknown = sorted(set(names) - set(known))
     if unknown:
-        sys.exit(f"no such benchmark: {', '.join(unknown)}; there are: {', '.join(known)}")
+        sys.exit(f"unknown benchmarks: {', '.join(unknown)}. The benchmarks are: {', '.join(known)}")
     tee = _Tee()
     with contextlib.redirect_stdout(tee):
         for name in names or known:

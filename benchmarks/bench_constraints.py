@@ -1,4 +1,4 @@
-"""Pairs: sums without a list, overlaps from the Gram matrix, and a whole constrained Laplacian score."""
+"""Pairs: sums without a list of pairs, overlaps from the Gram matrix, and a whole constrained Laplacian score."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def closed_form(rows: int, columns: int) -> Callable[[], object]:
 
 
 def pair_list(rows: int, columns: int, listing: bool) -> Callable[[], object]:
-    """The score of listed pairs; ``listing`` counts the time it takes to list them, too."""
+    """The score of listed pairs; ``listing`` includes the time to list them."""
     from dubio import constraint_score
     from dubio.constraints import pairs_from_labels
 
@@ -40,7 +40,7 @@ def pair_list(rows: int, columns: int, listing: bool) -> Callable[[], object]:
 
 
 def literal_sums(rows: int, columns: int) -> Callable[[], object]:
-    """Equation 3, pair by pair: what one writes first."""
+    """Equation 3, pair by pair: the first version one would write."""
     from dubio.constraints import pairs_from_labels
 
     X, y = _labelled(rows, columns)
@@ -72,7 +72,7 @@ def coherence_by_gram(rows: int, columns: int) -> Callable[[], object]:
 
 
 def coherence_literal(rows: int, columns: int, every: int) -> Callable[[], object]:
-    """The projections themselves, of both ends of every segment, on one line in ``every``."""
+    """Project both ends of every segment, but only on one line in ``every``."""
     X, _ = _labelled(rows, columns)
     kinds = _some_pairs(rows)
     used = np.unique(np.concatenate(kinds))
@@ -93,7 +93,7 @@ def coherence_literal(rows: int, columns: int, every: int) -> Callable[[], objec
 
 
 def coherence_by_rows(rows: int, columns: int) -> Callable[[], object]:
-    """Every row projected on every line, a line at a time: what a careful first version does."""
+    """Project every row on every line, one line at a time, as a careful first version does."""
     X, _ = _labelled(rows, columns)
     kinds = _some_pairs(rows)
     tolerance = 1e-12 * max(np.linalg.norm(X - row, axis=1).max() for row in X)

@@ -1,6 +1,6 @@
-"""Fuzzy-rough search against the literal formulas and fuzzy-rough-learn, and its growth with the rows.
+"""Fuzzy-rough search compared with the literal formulas and fuzzy-rough-learn, and its growth with the rows.
 
-fuzzy-rough-learn has no strict minimum by name; weights that give everything to the least value are one.
+fuzzy-rough-learn has no named strict minimum; weights that are 1 for the smallest value and 0 elsewhere give one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ ONE_THREAD = {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_TH
 
 
 def segment() -> tuple[Any, Any]:
-    """The segment table of the paper (2310 x 18), or one of its shape where it is unavailable."""
+    """The segment table of the paper (2310 x 18), or one of the same shape if it is unavailable."""
     path = Path(os.environ.get("DUBIO_DATA", "")) / "segment.csv.gz"
     if path.is_file():
         import pandas as pd
@@ -32,7 +32,7 @@ def segment() -> tuple[Any, Any]:
 
 
 def gaussian(n_rows: int, n_features: int, kind: str = "plain") -> tuple[Any, Any]:
-    """A two-class table; "heavy" has long tails, "unlabelled" has one label in ten."""
+    """A two-class table; "heavy" has long tails, "unlabelled" has a label in only one row of ten."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n_rows, n_features))
     y = (X[:, :5].sum(axis=1) > 0).astype(int)
@@ -62,7 +62,7 @@ def frlearn_segment() -> Callable[[], list[int]]:
 
 
 def literal_segment() -> Callable[[], list[int]]:
-    """Algorithm 1 with whole n x n matrices: what the formulas say, in NumPy."""
+    """Algorithm 1 with whole n x n matrices: the formulas written directly in NumPy."""
     X, y = segment()
     X = X / X.std(axis=0, ddof=1)
 
@@ -98,7 +98,7 @@ def dubio_rows(n_rows: int, n_features: int, n_jobs: int, kind: str = "plain") -
 
 
 def main() -> None:
-    here = "benchmarks.bench_fuzzy_rough"  # not __name__, which is __main__ when this runs alone
+    here = "benchmarks.bench_fuzzy_rough"  # not __name__, which is __main__ if this file is run as a script
     ours = measure(here, "dubio_segment", environment=ONE_THREAD)
     literal = measure(here, "literal_segment", warmup=0, repeat=1, environment=ONE_THREAD)
     rows = [("dubio, one thread", ours), ("literal n x n formulas, one thread", literal)]
@@ -135,7 +135,7 @@ def main() -> None:
 
 
 def growth(sizes: tuple[int, ...], measured: list[Measurement]) -> float:
-    """Slope of log CPU time over log rows (wall time moves with what else the machine does)."""
+    """Slope of log CPU time over log rows (wall time depends on what else is running)."""
     return float(np.polyfit(np.log(sizes), np.log([m.cpu for m in measured]), 1)[0])
 
 

@@ -1,4 +1,4 @@
-"""The Laplacian family against one pass over the table, the bare neighbour search, and peers."""
+"""The Laplacian family compared with one pass over the table, the neighbour search alone, and peers."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def supervised(n: int, d: int) -> Callable[[], Any]:
 
 
 def compile_seconds() -> tuple[float, float]:
-    """Wall seconds of a first call in a new process with an empty and with a filled compile cache."""
+    """Wall seconds of a first call in a new process, with an empty and with a filled compile cache."""
     program = (
         "import time, numpy as np, dubio; X = np.random.rand(50, 4); s = time.perf_counter();"
         "dubio.weighted_laplacian_score(X, np.arange(50) % 2); dubio.laplacian_score(X);"

@@ -1,8 +1,8 @@
-"""The mutual information search against the literal loops of `tests/naive.py`, one thread against two, and memory.
+"""The mutual information search: compared with the literal loops of `tests/naive.py`, one thread or two, and memory.
 
-Ratios between things that run on one thread are of CPU time. The literal loops take minutes: one iteration of the noise
-model and one value of a subset are timed, and multiplied by the number of iterations and of subsets the fast search
-really went through.
+Ratios between cases with one thread are ratios of CPU time. The literal loops would take minutes. So one iteration of
+the noise model and one value of a subset are timed, and multiplied by the numbers of iterations and subsets that the
+fast search really needed.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from sklearn.datasets import make_classification
 
 from benchmarks.harness import Measurement, measure, show
 from dubio import MutualInformationSearch
+from dubio.errors import counted
 from dubio.noise import NoiseTracker
 from dubio.supervision import flip_labels
 
 
 def problem(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Three classes of two clusters each, half of the features informative, a fifth redundant, 20 % flips."""
+    """Three classes of two clusters each; half of the features are informative, a fifth redundant; 20 % flips."""
     X, y = make_classification(
         n, d, n_informative=d // 2, n_redundant=d // 5, n_classes=3, n_clusters_per_class=2, random_state=0
     )
@@ -40,7 +41,7 @@ def search_case(n: int, d: int, n_jobs: int = 1, **parameters: Any) -> Callable[
 
 
 def literal_seconds(n: int, d: int, label_noise: bool, n_init: int = 5) -> float:
-    """What the literal loops would take for the same search."""
+    """Seconds that the literal loops would need for the same search."""
     from tests import naive
 
     X, y = problem(n, d)
@@ -81,11 +82,12 @@ def main() -> None:
         return measure(here, "search_case", warmup=0, repeat=2, **parameters)
 
     for n, d, n_init in ((1000, 10, 5), (3500, 20, 1)):
+        restarts = counted(n_init, "restart")
         rows = [
             ("plain backward (BW), one thread", run(n=n, d=d, label_noise=False)),
-            (f"LNT-BW, {n_init} restart(s), one thread", run(n=n, d=d, n_init=n_init)),
+            (f"LNT-BW, {restarts}, one thread", run(n=n, d=d, n_init=n_init)),
             ("plain backward (BW), two threads", run(n=n, d=d, label_noise=False, n_jobs=2)),
-            (f"LNT-BW, {n_init} restart(s), two threads", run(n=n, d=d, n_init=n_init, n_jobs=2)),
+            (f"LNT-BW, {restarts}, two threads", run(n=n, d=d, n_init=n_init, n_jobs=2)),
         ]
         show(f"n={n}, d={d}; ratio of wall times to plain backward on one thread", rows, rows[0][0])
         (_, plain), (_, noisy), (_, plain_two), (_, noisy_two) = rows

@@ -1,4 +1,4 @@
-"""NeighborSearch against LNT-BW and scikit-learn's sequential search; the audit of a large table."""
+"""NeighborSearch compared with LNT-BW and scikit-learn's sequential search, and the audit of a large table."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MODULE = "benchmarks.bench_neighbor_search"
 
 
 def _table(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Three classes that depend on three of the features, a fifth of the labels flipped."""
+    """Three classes that depend on three of the features; a fifth of the labels are flipped."""
     from dubio.supervision import flip_labels
 
     rng = np.random.default_rng(0)

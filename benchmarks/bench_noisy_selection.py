@@ -1,9 +1,9 @@
 """Does the noise model help the selection? Section 6 of the label-noise paper on small tables.
 
-Rows are split 70/30, a share of the training labels is flipped to another class, features are searched on the
-training rows (BW-C on clean labels, BW-N and LNT-BW on flipped ones), and a k-NN classifier with clean labels,
-its k chosen by ten-fold cross-validation, is judged on the test rows by the balanced error, averaged over the
-subset sizes 1..d-1. ``DUBIO_DATA`` adds vertebral_column to iris and wine.
+Rows are split 70/30, and a share of the training labels is flipped to another class. Features are searched on the
+training rows: BW-C with clean labels, BW-N and LNT-BW with flipped ones. Then a k-NN classifier is trained on clean
+labels, with k chosen by ten-fold cross-validation. Its balanced error on the test rows is averaged over the subset
+sizes 1..d-1. ``DUBIO_DATA`` adds vertebral_column to iris and wine.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def tables() -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def predictions(train: np.ndarray, y: np.ndarray, test: np.ndarray, n_classes: int) -> np.ndarray:
-    """Majority class among the k nearest, for every k of NEIGHBORS: (k, test rows)."""
+    """Majority class among the k nearest rows, for every k of NEIGHBORS: (k, test rows)."""
     distances = ((test[:, None] - train[None]) ** 2).sum(-1)
     order = np.argsort(distances, axis=1, kind="stable")[:, : NEIGHBORS.max()]
     votes = np.cumsum(np.eye(n_classes)[y[order]], axis=1)

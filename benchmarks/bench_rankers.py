@@ -1,4 +1,4 @@
-"""Rankers of hard classes against scikit-learn, skfeature, skrebate and fastcan, as far as these are installed."""
+"""Rankers for hard classes compared with scikit-learn, skfeature, skrebate and fastcan, if these are installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ME = "benchmarks.bench_rankers"
 
 
 def _table(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Three classes, far apart on the first features and not at all on the last."""
+    """Three classes, far apart in the first features and not separated at all in the last."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, size=n)
     return rng.normal(size=(n, d)) + np.linspace(1, 0, d) * y[:, None], y
@@ -79,7 +79,7 @@ def skrebate_relief(n: int, d: int) -> Callable[[], object]:
 
 
 def compare(title: str, cases: dict[str, tuple[str, str | None, dict[str, Any]]], **size: int) -> None:
-    """Measure the cases (function, package of a peer, options) whose package is here; the first is the reference."""
+    """Measure the cases (function, package, options) whose package is installed; the first is the reference."""
     rows: list[tuple[str, Measurement]] = []
     for label, (function, package, options) in cases.items():
         if package is None or importlib.util.find_spec(package):

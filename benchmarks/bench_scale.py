@@ -1,7 +1,7 @@
-"""Beyond memory and beyond one machine: streams, Dask, anchors, sparse tables, growth.
+"""Large tables: streams, Dask, anchors, sparse tables, and how time grows with size.
 
-``DUBIO_BENCH_GB=12`` writes a Parquet table of that size, in a temporary folder, in place of the default 1 GB.
-``DUBIO_BENCH_QUICK=1`` leaves out what takes minutes (anchors on a million rows).
+``DUBIO_BENCH_GB=12`` writes a Parquet table of that size to a temporary folder; the default is 1 GB.
+``DUBIO_BENCH_QUICK=1`` leaves out the part that takes minutes (anchors on a million rows).
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ def write_parquet(path: Path, gigabytes: float, n_features: int = 100) -> None:
 
 
 def peak_resident_mb() -> float:
-    """Largest resident memory of this process so far, imports and all.
+    """Largest resident memory of this process so far, including imports.
 
-    Not ``ru_maxrss``: that also counts the process this one was started from.
+    ``ru_maxrss`` will not do: it also counts the process that started this one.
     """
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
@@ -65,7 +65,7 @@ def peak_resident_mb() -> float:
 def read_alone(path: str) -> Callable[[], Any]:
     """pyarrow reads every column of every row, and nothing is done with them.
 
-    Without ``pre_buffer``, which reads a file of this size into memory as a whole and is slower for it.
+    ``pre_buffer`` is off: it would read the whole file into memory, which is slower for a file of this size.
     """
     import pyarrow.parquet as pq
 
@@ -106,9 +106,9 @@ def stream_a_table(gigabytes: float) -> None:
         show(f"Rank a Parquet table of {size / 1e9:.1f} GB (100 features)", rows, reference="pyarrow alone")
         alone, ours = rows[0][1], rows[1][1]
         print(
-            f"\nGB/s: pyarrow alone {size / 1e9 / alone.wall:.2f}, dubio {size / 1e9 / ours.wall:.2f}, which is "
-            f"{alone.wall / ours.wall:.2f} of it (by processor time {alone.cpu / ours.cpu:.2f}). Largest resident "
-            f"memory of the whole process: {ours.value:.0f} MB.",
+            f"\nGB/s: pyarrow alone {size / 1e9 / alone.wall:.2f}, dubio {size / 1e9 / ours.wall:.2f}. dubio reaches "
+            f"{alone.wall / ours.wall:.2f} of the speed of pyarrow alone ({alone.cpu / ours.cpu:.2f} by processor "
+            f"time). Largest resident memory of the whole process: {ours.value:.0f} MB.",
             flush=True,
         )
 
@@ -140,9 +140,10 @@ def on_workers(n_workers: int, n: int, d: int, chunks: int) -> Callable[[], Any]
 
 def one_and_two_workers(n: int = 14_000_000, d: int = 100, chunks: int = 56) -> None:
     cases = {
-        f"{w} worker(s)": measure(ME, "on_workers", n_workers=w, n=n, d=d, chunks=chunks, repeat=5) for w in (1, 2)
+        name: measure(ME, "on_workers", n_workers=w, n=n, d=d, chunks=chunks, repeat=5)
+        for w, name in ((1, "1 worker"), (2, "2 workers"))
     }
-    show(f"Dask, {n:,} x {d} float64 in the workers' memory", list(cases.items()), reference="1 worker(s)")
+    show(f"Dask, {n:,} x {d} float64 in the workers' memory", list(cases.items()), reference="1 worker")
     one, two = cases.values()
     print(f"\nTwo workers are {one.wall / two.wall:.2f} times as fast as one.", flush=True)
 
@@ -151,7 +152,7 @@ def one_and_two_workers(n: int = 14_000_000, d: int = 100, chunks: int = 56) -> 
 
 
 def _text_table(n: int, d: int, stored: int, popular: bool) -> Any:
-    """CSR with ``stored`` values a row; columns all equally likely, or as words are (the r-th in proportion to 1/r)."""
+    """CSR with ``stored`` values per row; columns are equally likely, or like words (the r-th in proportion to 1/r)."""
     from scipy import sparse
 
     rng = np.random.default_rng(0)
@@ -172,7 +173,7 @@ def sum_of_data(**size: Any) -> Callable[[], Any]:
 
 
 def read_once(**size: Any) -> Callable[[], Any]:
-    """One compiled loop that reads each stored value and its column, in order."""
+    """One compiled loop that reads each stored value and its column, in the order of storage."""
     import numba
 
     @numba.njit
@@ -200,7 +201,7 @@ def rank_sparse(**size: Any) -> Callable[[], Any]:
 
 
 def scattered_sums(lines: bool, **size: Any) -> Callable[[], Any]:
-    """The sums of values and squares of every column and class, one thread: by whole cache lines, or by plain loops."""
+    """Sums of values and squares for every column and class, in one thread: by whole cache lines, or by plain loops."""
     import numba
 
     from dubio._kernels.cache_lines import LINE
@@ -240,10 +241,10 @@ def sparse_text_table(n: int = 1_000_000, d: int = 100_000, stored: int = 100) -
             ("sums of the columns (SciPy)", measure(ME, "column_sums", **size)),
             ("dubio weighted_laplacian_score", measure(ME, "rank_sparse", **size)),
         ]
-        kind = "columns as popular as words" if popular else "columns equally likely"
+        kind = "columns as frequent as words" if popular else "columns equally likely"
         title = f"CSR {n:,} x {d:,}, {stored} stored per row, three soft classes, {kind}"
         show(title, rows, rows[1][0])
-        # What the hand-written vector instructions of _kernels/cache_lines.py are worth.
+        # How much the hand-written vector instructions of _kernels/cache_lines.py gain.
         sums = [
             ("plain loops", measure(ME, "scattered_sums", lines=False, **size)),
             ("cache lines", measure(ME, "scattered_sums", lines=True, **size)),
@@ -315,7 +316,7 @@ def anchors_of_a_million_rows(n: int = 1_000_000) -> None:
             if abs(estimate[a] - estimate[b]) > 3 * np.hypot(error[a], error[b]):
                 kept += 1
                 wrong += int((estimate[a] < estimate[b]) != (exact[a] < exact[b]))
-    print(f"\nPairs of features more than three standard errors apart: {kept}; in another order than exactly: {wrong}.")
+    print(f"\nPairs of features more than three standard errors apart: {kept}; of these in the wrong order: {wrong}.")
 
 
 # --- Growth --------------------------------------------------------------------------------------------------------
@@ -345,13 +346,13 @@ def anchored(n: int, d: int) -> Callable[[], Any]:
 
 
 def exponent(case: str, grows: str, sizes: list[int], fixed: dict[str, int]) -> tuple[float, list[Measurement]]:
-    """Slope of log(processor time) over log(size): 1 is proportional."""
+    """Slope of log(processor time) over log(size): 1 means proportional."""
     found = [measure(ME, case, **{grows: size}, **fixed, environment={"NUMBA_NUM_THREADS": "1"}) for size in sizes]
     return float(np.polyfit(np.log(sizes), np.log([m.cpu for m in found]), 1)[0]), found
 
 
 def growth() -> None:
-    print("\n## Growth: time is proportional to the size to this power\n\n| case | in | sizes | exponent | seconds |")
+    print("\n## Growth: time is proportional to size ** exponent\n\n| case | in | sizes | exponent | seconds |")
     print("|---|---|---|---:|---:|")
     cases = [
         ("weighted", "n", [50_000, 100_000, 200_000, 400_000], {"d": 50}),

@@ -2,10 +2,10 @@
 
 ``DUBIO_DATA=... python -m benchmarks.constraints_accuracy [repetitions]`` prints the tables of the page on pairs.
 
-Each repetition splits every class in two halves, train and test; a quarter of the *training* rows of each class
-(at least two) is labelled, and all pairs between them are the constraints. Test rows are seen by nobody: labels
-drawn from them would leak. Features are standardised by the training rows. The area is the mean accuracy of
-1-NN over the first 1, 2, ... features, up to all or 50. Every method sees the same splits.
+Each repetition splits every class into two halves, for training and testing. A quarter of the *training* rows of each
+class (at least two) is labelled, and all pairs between them are the constraints. No method sees the test rows: their
+labels would leak. Features are standardised by the training rows. The area is the mean accuracy of 1-NN over the first
+1, 2, ... features, up to all or 50. Every method sees the same splits.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ DATASETS = ["sonar", "ionosphere", "soybean_small", "iris", "wine", "colon", "le
 MOST_FEATURES = 50
 REFERENCE = "constraint score"
 
-#: Coherent constraints the paper prints.
+#: Number of coherent constraints printed in the paper.
 PRINTED = {"iris": 8, "ionosphere": 13, "sonar": 11, "soybean_small": 7, "colon": 7, "leukemia": 8}
 
-#: From standardised rows, all their classes, and the few known ones (-1 where not), to a ranking.
+#: Makes a ranking from standardised rows, all their classes, and the few known classes (-1 if unknown).
 Method = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
@@ -63,7 +63,7 @@ def load(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def split(y: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows to train on, rows to test on, and which of the training rows have their label known."""
+    """The training rows, the test rows, and which of the training rows have a known label."""
     train, test, known = [], [], []
     for value in np.unique(y):
         rows = random.permutation(np.flatnonzero(y == value))
@@ -75,7 +75,7 @@ def split(y: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.nd
 
 
 def area(train: np.ndarray, test: np.ndarray, y_train: np.ndarray, y_test: np.ndarray, ranking: np.ndarray) -> float:
-    """Mean accuracy of 1-NN over the first features of the ranking, one more at a time."""
+    """Mean accuracy of 1-NN over the first 1, 2, ... features of the ranking."""
     squared = np.zeros((len(test), len(train)))
     accuracy = []
     for feature in np.argsort(ranking)[:MOST_FEATURES]:
@@ -85,7 +85,10 @@ def area(train: np.ndarray, test: np.ndarray, y_train: np.ndarray, y_test: np.nd
 
 
 def run(name: str, repetitions: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Areas of each method, and numbers of pairs (known, kept by the hard and the soft rule, each of two kinds)."""
+    """The areas of each method, and the numbers of pairs: known, kept by the hard rule, kept by the soft rule.
+
+    Each number of pairs is given for must-links and for cannot-links.
+    """
     X, y = load(name)
     areas: dict[str, list[float]] = {method: [] for method in METHODS}
     counts = []
@@ -106,7 +109,7 @@ def run(name: str, repetitions: int) -> tuple[dict[str, np.ndarray], np.ndarray]
 
 
 def coherent(name: str, repetitions: int) -> list[str]:
-    """Pairs of a quarter of *all* rows that the hard rule keeps, as in the paper, under three scalings."""
+    """How many pairs of a quarter of *all* rows the hard rule keeps, as in the paper, with three scalings."""
     X, y = load(name)
     reach = np.ptp(X, axis=0)
     spaces = [X - X.mean(axis=0), standardize(X), (X - X.min(axis=0)) / np.where(reach > 0, reach, 1.0)]
@@ -142,7 +145,7 @@ def main(repetitions: int) -> None:
     for method in METHODS:
         cells = [show(results[name][method]) for name in DATASETS]
         mean = np.mean([results[name][method].mean() for name in DATASETS])
-        # over datasets, each being one observation: what holds on these seven may not hold on an eighth
+        # each dataset is one observation: what holds on these seven may not hold on an eighth
         gain = np.array([(results[name][method] - results[name][REFERENCE]).mean() for name in DATASETS])
         cells += [f"{mean:.1f}", "" if method == REFERENCE else show(gain)]
         print(f"| {method} | {' | '.join(cells)} |")

@@ -1,8 +1,9 @@
-"""How often ``n_features_to_select="auto"`` keeps features without any relation to the target, and finds the others.
+"""How often ``n_features_to_select="auto"`` keeps features unrelated to the target, and how often it finds the others.
 
-Irrelevant features are known on two kinds of tables: the papers' artificial problems, and real tables to which a
-shuffled copy of each column was added. On real tables every original column counts as relevant, which not all are: the
-power there is a lower bound.
+The irrelevant features are known in two kinds of tables: the papers' artificial problems, and real tables with a
+shuffled copy of each column added. In real tables every original column counts as relevant. Some of them are not, so
+the power there is a lower bound.
+
 Run ``python -m benchmarks.false_discoveries [draws per table] [jobs]``, or ``... rankers``.
 """
 
@@ -48,12 +49,12 @@ ARTIFICIAL_CLASSES = [make_spheres, make_squares, make_circle, make_y4, make_y5]
 ARTIFICIAL_NUMBERS = [make_y1, make_y2, make_y3]
 ROWS = 300
 FEW = 60
-#: Draws of each line of the table at least.
+#: Minimum number of draws for each line of the table.
 TOTAL = int(os.environ.get("DUBIO_DRAWS", "200"))
 
 
 class Draw(NamedTuple):
-    """One fit: share of irrelevant features among those kept, share of the relevant ones kept, nothing stood out."""
+    """One fit: share of irrelevant features among the kept, share of relevant features kept, whether none stood out."""
 
     false: float
     power: float
@@ -61,25 +62,25 @@ class Draw(NamedTuple):
 
 
 def load(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """A real table without its constant columns; three numeric columns in ten of the census."""
+    """A real table without its constant columns."""
     table = pd.read_csv(Path(os.environ.get("DUBIO_DATA", "data")) / f"{name}.csv.gz")
     X = table.drop(columns="target").to_numpy(dtype=np.float64)
     return X[:, np.ptp(X, axis=0) > 0], table["target"].to_numpy()
 
 
 def with_shuffled_copies(name: str, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """At most ROWS rows, at most 30 columns, a shuffled copy of each: table, target, which columns are relevant."""
+    """At most ROWS rows and 30 columns, with a shuffled copy of each column; the target; which columns are relevant."""
     X, y = load(name)
     rows = rng.permutation(len(X))[:ROWS]
     columns = np.sort(rng.permutation(X.shape[1])[:30])
     X, y = X[rows][:, columns], y[rows]
     X = X[:, np.ptp(X, axis=0) > 0]
-    if y.dtype.kind != "f":  # a class with a single row tells nothing
+    if y.dtype.kind != "f":  # a class with one or two rows tells nothing
         names, counts = np.unique(y, return_counts=True)
         keep = np.isin(y, names[counts >= 3])
         X, y = X[keep], y[keep]
     copies = rng.permuted(X, axis=0)
-    order = rng.permutation(2 * X.shape[1])  # no method may profit from the order of the columns
+    order = rng.permutation(2 * X.shape[1])  # no method should profit from the order of the columns
     return np.hstack([X, copies])[:, order], y, (order < X.shape[1])
 
 
@@ -108,8 +109,8 @@ def one(table: Any, kind: str, seed: int, permuted: bool, method: str = "auto") 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         target = "numbers" if "numbers" in kind else "classes"
-        # With all classes known "auto" searches subsets after an audit of the labels, seconds a draw; which features
-        # are kept is decided by the tests alone, so a quick ranking is measured in its place.
+        # If all classes are known, "auto" audits the labels and searches subsets, which takes seconds per draw. The
+        # tests alone decide which features are kept, so a quick ranking is measured instead.
         if method == "auto" and kind == "classes":
             method = "mean_rank"
         selector = FeatureSelector(method, random_state=seed, target=target).fit(X, known)
@@ -119,7 +120,7 @@ def one(table: Any, kind: str, seed: int, permuted: bool, method: str = "auto") 
 
 
 def measure(kind: str, tables: list[Any], draws: int, jobs: int, permuted: bool = False) -> list[list[Draw]]:
-    """Draws by table."""
+    """The draws of each table."""
     flat = joblib.Parallel(n_jobs=jobs)(
         joblib.delayed(one)(table, kind, seed, permuted) for table in tables for seed in range(draws)
     )
@@ -127,7 +128,7 @@ def measure(kind: str, tables: list[Any], draws: int, jobs: int, permuted: bool 
 
 
 def mean_and_error(values: list[list[float]]) -> str:
-    """Mean over tables of the means over draws, in percent, with the standard error over draws."""
+    """Mean over tables of the means over draws, in percent, with its standard error over draws."""
     means = [np.mean(v) for v in values]
     error = np.sqrt(np.sum([np.var(v, ddof=1) / len(v) for v in values])) / len(values)
     return f"{100 * np.mean(means):.1f} ± {100 * error:.1f}"
@@ -159,7 +160,7 @@ def main() -> None:
 
 
 def rankers(draws: int = 2) -> None:
-    """The same for rankers by name, each with its own test."""
+    """The same for some named rankers, each with its own test."""
     print("| method | draws | false discoveries % | power % |\n|---|---:|---:|---:|")
     for method in ("relieff", "soft_relief", "weighted_laplacian", "fisher", "smooth_r2", "linear_r2", "laplacian"):
         found = [[one(table, "classes", seed, False, method) for seed in range(draws)] for table in CLASSES]

@@ -1,7 +1,7 @@
 """Run one case in a fresh process and report its wall time, CPU time and growth of resident memory.
 
-A case is a function ``case(**parameters)`` that prepares its data and returns a callable; only that callable
-is measured, the best of ``repeat`` calls after ``warmup`` unmeasured ones (compilation, page faults).
+A case is a function ``case(**parameters)`` that prepares its data and returns a callable. Only that callable is
+measured: the best of ``repeat`` calls, after ``warmup`` calls that do not count (compilation, page faults).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def measure(
 
 
 def show(title: str, rows: list[tuple[str, Measurement]], reference: str | None = None) -> None:
-    """Print the rows as a table; ``ratio`` is wall time over that of the row named ``reference``."""
+    """Print the rows as a table; ``ratio`` is the wall time divided by that of the row named ``reference``."""
     base = dict(rows).get(reference) if reference else None
     print(f"\n## {title}\n\n| case | wall s | cpu s | peak +MB | ratio |\n|---|---:|---:|---:|---:|")
     for name, m in rows:

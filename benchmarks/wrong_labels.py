@@ -1,12 +1,14 @@
 """Selection and detection with wrong labels on real tables: the numbers of ``docs/wrong_labels.md``.
 
-``python -m benchmarks.wrong_labels`` (datasets in the folder ``DUBIO_DATA``) runs ten paired repetitions on eight
-tables and prints the tables; every finished repetition is one line of ``--store``, and a second call goes on where
-the first
-one stopped. A repetition: at most 500 rows, standardised; 70 % for the selection, with some of their labels flipped;
-for each subset of each method a k-NN classifier on the *clean* labels of these rows, k chosen by ten-fold
-cross-validation; its balanced error on the other 30 %. A method's figure is the mean over all subset sizes below all
-features, in points. Labels, rows and folds are the same for all methods of a repetition.
+``python -m benchmarks.wrong_labels`` (with the datasets in the folder ``DUBIO_DATA``) runs ten paired repetitions on
+eight tables and prints the results. Each finished repetition is one line of ``--store``, and a second call continues
+where the first one stopped.
+
+A repetition takes at most 500 rows and standardises them. 70 % of them are used for the selection, with some of their
+labels flipped. For each subset of each method, a k-NN classifier is trained on the *clean* labels of these rows, with k
+chosen by ten-fold cross-validation. Its balanced error is measured on the other 30 %. The number of a method is the
+mean over all subset sizes smaller than all features, in points. All methods of a repetition have the same labels, rows
+and folds.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ CLASSES_KEPT = {
 MAX_ROWS = 500
 JUDGE_NEIGHBORS = np.array([*range(1, 11), *range(12, 21, 2), *range(25, 51, 5)])
 
-#: The methods of the selection table: name, and whether it sees the flipped labels or the clean ones.
+#: Names of methods in the selection table; those "on clean labels" do not see the flipped ones.
 DEFAULT = "NeighborSearch, clean='confident' (default)"
 CLEAN = "NeighborSearch, clean=None, on clean labels"
 DEFAULT_CLEAN = "NeighborSearch, clean='confident', on clean labels"
@@ -41,7 +43,7 @@ FOREST = "random-forest importance"
 
 
 def load(name: str, rng: np.random.RandomState) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """At most 500 rows of a table, its varying features standardised, classes as codes."""
+    """At most 500 rows of a table: standardised features (without constant ones), and classes as codes."""
     import pandas as pd
 
     frame = pd.read_csv(Path(os.environ["DUBIO_DATA"]) / f"{name}.csv.gz")
@@ -56,7 +58,7 @@ def load(name: str, rng: np.random.RandomState) -> tuple[NDArray[np.float64], ND
 
 
 class Judge:
-    """Balanced test error of k-NN on a subset of features, k by cross-validation, all on clean labels."""
+    """Balanced test error of k-NN on a subset of features; k is chosen by cross-validation, all on clean labels."""
 
     def __init__(
         self,
@@ -98,7 +100,7 @@ class Judge:
 def selections(
     X: NDArray[np.float64], noisy: NDArray[np.int64], clean: NDArray[np.int64], seed: int
 ) -> dict[str, Callable[[], dict[int, Any]]]:
-    """A function for each method that gives a subset for each size."""
+    """One function per method, which returns a subset for each size."""
     from sklearn.ensemble import RandomForestClassifier
 
     from dubio import MutualInformationSearch, NeighborSearch
@@ -129,7 +131,7 @@ def selections(
 def detections(
     X: NDArray[np.float64], noisy: NDArray[np.int64], wrong: NDArray[np.bool_], seed: int
 ) -> dict[str, dict[str, float]]:
-    """AUROC of the doubt against the labels that were flipped, and the estimated share of flips."""
+    """How well the doubt finds the flipped labels (AUROC), and the estimated share of flips."""
     from cleanlab.classification import CleanLearning
     from sklearn.ensemble import RandomForestClassifier
     from sklearn.metrics import roc_auc_score
@@ -197,7 +199,7 @@ def show(lines: list[dict[str, Any]]) -> None:
         return [np.array([pick(line) for line in lines if line["table"] == name]) for name in tables]
 
     def mean_and_error(groups: list[NDArray[np.float64]]) -> tuple[float, float]:
-        """Mean over tables of the mean over repetitions; its standard error over the repetitions."""
+        """Mean over tables of the means over repetitions, and its standard error over the repetitions."""
         variances = [g.var(ddof=1) / len(g) if len(g) > 1 else np.nan for g in groups]
         return float(np.mean([g.mean() for g in groups])), float(np.sqrt(np.sum(variances)) / len(groups))
 
@@ -229,7 +231,7 @@ def show(lines: list[dict[str, Any]]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run what is missing and print."""
+    """Run the missing repetitions and print the results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--first-seed", type=int, default=500)
@@ -240,7 +242,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--store", type=Path, default=Path("wrong_labels.jsonl"))
     options = parser.parse_args(arguments)
     if "DUBIO_DATA" not in os.environ:
-        parser.error("set DUBIO_DATA to the folder of the datasets")
+        parser.error("set DUBIO_DATA to the folder with the datasets")
     warnings.filterwarnings("ignore", category=UserWarning)
     lines = [json.loads(line) for line in options.store.read_text().splitlines()] if options.store.exists() else []
     wanted = [(name, options.first_seed + r) for r in range(options.repetitions) for name in options.tables]

@@ -1,6 +1,6 @@
-"""Literal, slow, obvious versions of the papers' formulas; the fast paths are compared with them.
+"""Literal, slow and simple versions of the papers' formulas, for comparison with the fast code.
 
-Nothing here is shared with the package: loops and n x n arrays as printed.
+Nothing here is shared with the package: only loops and n x n arrays, as printed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from scipy.special import digamma, gammaln
 
 
 def laplacian_quotient(S, f):
-    """f~'Lf~ / f~'Df~ with f~ = f - (f'D1 / 1'D1) 1; inf for a feature that does not vary over the graph."""
+    """f~'Lf~ / f~'Df~ with f~ = f - (f'D1 / 1'D1) 1; inf for a feature that does not vary on the graph."""
     n = len(S)
     D = np.diag(S.sum(axis=1))
     L = D - S
@@ -26,13 +26,13 @@ def laplacian_quotient(S, f):
 
 
 def nearest(distances, i, k):
-    """The k rows nearest to row i, itself not counted; of equal distances the lowest index."""
+    """The k rows nearest to row i, without row i; among equal distances, the lowest index first."""
     others = [j for j in range(len(distances)) if j != i]
     return sorted(others, key=lambda j: (distances[i, j], j))[:k]
 
 
 def close_pairs(distances, k, symmetry="or"):
-    """0/1 matrix: i and j are close if one (or each) is among the k nearest of the other."""
+    """0/1 matrix: i and j are close if one is among the k nearest of the other ("or"), or both are ("and")."""
     n = len(distances)
     chosen = np.zeros((n, n), dtype=bool)
     for i in range(n):
@@ -115,7 +115,7 @@ def all_pairs(codes):
 
 
 def pair_closure(must_link, cannot_link):
-    """Every pair that follows from the given ones, by repeating the two rules until nothing is new."""
+    """Every pair that follows from the given ones: repeat the two rules until no new pair appears."""
     together = {tuple(sorted(pair)) for pair in must_link if pair[0] != pair[1]}
     apart = {tuple(sorted(pair)) for pair in cannot_link}
     while True:
@@ -138,7 +138,7 @@ def pair_closure(must_link, cannot_link):
 
 
 def constraint_score(X, must_link, cannot_link, must_link_weights=None, cannot_link_weights=None):
-    """Equation 3; the worst score where the cannot-links leave no spread."""
+    """Equation 3; the worst score if a feature has no spread over the cannot-links."""
     must_link_weights = [1.0] * len(must_link) if must_link_weights is None else must_link_weights
     cannot_link_weights = [1.0] * len(cannot_link) if cannot_link_weights is None else cannot_link_weights
     scores = []
@@ -151,7 +151,7 @@ def constraint_score(X, must_link, cannot_link, must_link_weights=None, cannot_l
 
 
 def projected_overlap(X, segment, line):
-    """Project the segment on the line of two rows; the length of it that falls between those two rows."""
+    """Project the segment on the line through two rows; return the length of the part between these two rows."""
     p, q = (np.asarray(X[row], dtype=float) for row in segment)
     a, b = (np.asarray(X[row], dtype=float) for row in line)
     direction = b - a
@@ -172,7 +172,7 @@ def overlaps_nowhere(X, segment, line, scale):
 
 
 def coherence(X, must_link, cannot_link):
-    """Equations 5 and 6; a constraint that nothing could oppose is coherent."""
+    """Equations 5 and 6; a constraint is coherent if there is no constraint of the other kind."""
     scale = diameter(X, [*must_link, *cannot_link])
 
     def share(constraint, others):
@@ -194,7 +194,7 @@ def select_hard(X, must_link, cannot_link):
 
 
 def select_soft(X, must_link, cannot_link, order):
-    """The paper's outlook: take constraints in an order, reject what opposes one already taken.
+    """The paper's outlook: take constraints in an order, and reject each one that opposes one already taken.
 
     ``order`` counts the must-links first, then the cannot-links.
     """
@@ -216,9 +216,9 @@ def mean_squared_distance(X):
 
 
 def constrained_laplacian_score(X, neighbors, must_link, cannot_link, lam, scale):
-    """Equations 7 to 10, the denominator read so that without pairs it is that of equation 1.
+    """Equations 7 to 10; the denominator is read so that without pairs it equals that of equation 1.
 
-    ``neighbors[i][j]``: whether two rows are neighbours; ``must_link``, ``cannot_link``: weight of each pair.
+    ``neighbors[i][j]``: whether two rows are neighbours; ``must_link``, ``cannot_link``: the weight of each pair.
     """
     X = np.asarray(X, dtype=float)
     n = len(X)
@@ -248,7 +248,7 @@ def constrained_laplacian_score(X, neighbors, must_link, cannot_link, lam, scale
 
 
 def paper_laplacian_score(X, neighbors, lam):
-    """Equation 1: the double sum over the D-weighted spread around the plain mean."""
+    """Equation 1: the double sum divided by the D-weighted spread around the plain mean."""
     return constrained_laplacian_score(X, neighbors, {}, {}, lam, "none")
 
 
@@ -280,7 +280,7 @@ def spec_score(X, graph, function, power, n_eigenvectors=None):
 
 
 def fuzzy_similarity(column, nominal=False, similarity="std"):
-    """R_a(x, y) for all pairs; a missing value is like everything, two categories are not alike at all."""
+    """R_a(x, y) for all pairs; a missing value has similarity 1 to any value, two different categories have 0."""
     n = len(column)
     known = column[~np.isnan(column)]
     R = np.ones((n, n))
@@ -314,10 +314,10 @@ FUZZY_IMPLICATORS = {
 
 
 def fuzzy_classes(y):
-    """The fuzzy sets whose lower approximations make up the positive region, one list of memberships each.
+    """The fuzzy sets whose lower approximations make up the positive region, each as a list of memberships.
 
-    ``y``: codes with -1 = unlabelled, or memberships with rows of NaN (or zeros) = unlabelled. Every unlabelled
-    row is a class of its own (Section 3).
+    ``y`` holds codes (-1 is unlabelled) or memberships (a row of NaN or zeros is unlabelled). Every unlabelled row
+    is its own class (Section 3).
     """
     y = np.asarray(y)
     n = len(y)
@@ -334,7 +334,7 @@ def fuzzy_classes(y):
 def fuzzy_positive_region(
     relations, features, y, numeric=False, t_norm="lukasiewicz", implicator="lukasiewicz", D=None
 ):
-    """POS_B of every row; ``D`` is the similarity of a numeric target (0 with an unlabelled row)."""
+    """POS_B of every row; ``D`` is the similarity in a numeric target (0 to an unlabelled row)."""
     T, implies = FUZZY_T_NORMS[t_norm], FUZZY_IMPLICATORS[implicator]
     n = len(y)
     R = np.ones((n, n))
@@ -363,7 +363,7 @@ def fuzzy_decision_similarity(values, similarity="std"):
 def fuzzy_rough_search(
     X, y, nominal=None, weights=None, numeric=False, similarity="std", t_norm="lukasiewicz", implicator="lukasiewicz"
 ):
-    """Algorithm 1: returns the features in order, gamma after each, gamma of all features."""
+    """Algorithm 1: returns the features in order, gamma after each feature, and gamma of all features."""
     n, d = X.shape
     nominal = np.zeros(d, dtype=bool) if nominal is None else nominal
     weights = np.ones(n) if weights is None else weights
@@ -389,7 +389,7 @@ def fuzzy_rough_search(
 
 
 def neighbour_order(X, i):
-    """The other rows by distance to row i, ties by index, and their distances."""
+    """The other rows in order of their distance to row i (ties by index), and the distances of all rows."""
     distances = np.sqrt(((X - X[i]) ** 2).sum(axis=1))
     others = [j for j in np.argsort(distances, kind="stable") if j != i]
     return others, distances
@@ -411,7 +411,7 @@ def knn_entropy(X, k=8):
 
 
 def mutual_information(X, y, k=8):
-    """Equations 5 and 7: H(X) - sum_y p(y) H(X | Y = y); equation 6 when every class has more than k rows."""
+    """Equations 5 and 7: H(X) - sum_y p(y) H(X | Y = y); the same as equation 6 if every class has more than k rows."""
     value = knn_entropy(X, k)
     for c in np.unique(y):
         own = X[y == c]
@@ -420,9 +420,9 @@ def mutual_information(X, y, k=8):
 
 
 def grow_balls(X, gamma, k, slack):
-    """Algorithm 1: diameters and membership sums, the row itself left out of the ordering.
+    """Algorithm 1: diameters and sums of memberships; the row itself is left out of the order.
 
-    The ball stops at min(k, available) - slack, of little memberships at half of what there is; up to rounding.
+    A ball grows until its sum reaches min(k, available) - min(slack, available / 2), up to rounding.
     """
     n, n_classes = gamma.shape
     diameters, sums = np.zeros((n, n_classes)), np.zeros((n, n_classes))
@@ -471,7 +471,7 @@ def label_likelihood(codes, rates):
 
 
 def posterior(densities, codes, rates, priors):
-    """Equation 26 in log space, memberships kept above 1e-12, and the log of its denominator summed (24)."""
+    """Equation 26 in log space with memberships of at least 1e-12, and the sum of the logs of its denominators (24)."""
     gamma = np.zeros(densities.shape)
     evidence = 0.0
     likelihood = label_likelihood(codes, rates)
@@ -486,7 +486,7 @@ def posterior(densities, codes, rates, priors):
 
 
 def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3):
-    """Section 4.3: memberships, error rates, priors and objectives of the best of ``n_init`` restarts."""
+    """Section 4.3: the memberships, error rates, priors and objectives of the best of ``n_init`` restarts."""
     n, n_classes = len(X), codes.max() + 1
     labelled = codes >= 0
     label_priors = np.array([(codes[labelled] == s).mean() for s in range(n_classes)])
@@ -512,7 +512,7 @@ def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol
 
 
 def information_search(X, codes, random_state, label_noise=True, direction="backward", k=8, **noise):
-    """Algorithm 2 (backward), plain backward search, and the forward ones: subsets and values by size."""
+    """Algorithm 2 (backward), plain backward search, and both forward searches: subsets and values by size."""
     d = X.shape[1]
     plain = np.eye(codes.max() + 1)[codes]
     subset = list(range(d)) if direction == "backward" else []
@@ -537,11 +537,11 @@ def information_search(X, codes, random_state, label_noise=True, direction="back
     return subsets, values
 
 
-# --- Scores and tests of our own: smooth R2, Relief, permutations, stability ---------------------------------------
+# --- Our own scores and tests: smooth R2, Relief, permutations, stability ------------------------------------------
 
 
 def smooth_r2_score(x, T):
-    """Leave-one-out moving mean along the order of x (which has no ties); T is (n, columns)."""
+    """Leave-one-out moving mean along the order of x (without ties); T is (n, columns)."""
     n = len(x)
     h = max(4, n // 16)
     order = sorted(range(n), key=lambda i: x[i])
@@ -607,7 +607,7 @@ def benjamini_hochberg_rejections(p, alpha):
 
 
 def nogueira_index(Z):
-    """1 - mean unbiased variance of the selection of a feature over that of random subsets of the same mean size."""
+    """1 - V / V0: V is the mean unbiased variance of a feature's selection, V0 that of random subsets of equal size."""
     M, d = Z.shape
     variance = sum(Z[:, f].var(ddof=1) for f in range(d)) / d
     k = Z.sum() / M
@@ -625,7 +625,7 @@ def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
 
 
 def neighbor_cross_entropy(X, P, k=15):
-    """Class-balanced leave-one-out cross-entropy of memberships under the k nearest rows and one row of priors."""
+    """Class-balanced leave-one-out cross-entropy of memberships; the k nearest rows and a row of priors predict."""
     n, n_classes = P.shape
     distances = squared_distances(X)
     sizes = [sum(P[i, s] for i in range(n)) for s in range(n_classes)]
@@ -642,14 +642,14 @@ def neighbor_cross_entropy(X, P, k=15):
 
 
 def neighbor_squared_error(X, y, k=15):
-    """Mean squared error of the mean of the k nearest other rows."""
+    """Mean squared error when the mean of the k nearest other rows is the prediction."""
     n = len(y)
     distances = squared_distances(X)
     return np.mean([(y[i] - np.mean([y[j] for j in nearest(distances, i, min(k, n - 1))])) ** 2 for i in range(n)])
 
 
 def greedy_path(X, value, direction):
-    """Subsets of a greedy search that minimises ``value(columns)``; ties to the lowest index."""
+    """Subsets of a greedy search that minimises ``value(columns)``; ties go to the lowest index."""
     d = X.shape[1]
     subset = [] if direction == "forward" else list(range(d))
     subsets = {} if direction == "forward" else {d: subset}
@@ -665,7 +665,7 @@ def greedy_path(X, value, direction):
 
 
 def pooled_log_likelihood(logs, codes, weights, rate):
-    """Mean log-likelihood of observed labels under q ~ prod p^w and a uniform flip rate."""
+    """Mean log-likelihood of the observed labels, with q ~ prod p^w and a uniform flip rate."""
     n_experts, n, n_classes = logs.shape
     total = 0.0
     for i in range(n):

@@ -196,7 +196,7 @@ def test_a_small_class_reduces_the_folds_and_says_so():
     X, y = _blobs(60)
     y[y == 2] = 1
     y[:3] = 2
-    message = "y has 3 labelled rows of class 2, fewer than the 5 folds of the audit: 3 folds"
+    message = "y has 3 labelled rows of class 2, fewer than the 5 folds of the audit: using 3 folds"
     with pytest.warns(UserWarning, match=message):
         audit = audit_labels(X, y)
     assert audit.n_folds == 3
@@ -206,7 +206,7 @@ def test_a_small_class_reduces_the_folds_and_says_so():
 def test_a_class_of_one_row_is_an_error():
     X, y = _blobs(60)
     y[5] = 7
-    with pytest.raises(ValueError, match="y has only one labelled row of class 7, and nobody can judge"):
+    with pytest.raises(ValueError, match="y has only one labelled row of class 7, and its label cannot be judged"):
         audit_labels(X, y)
 
 
@@ -217,7 +217,7 @@ def test_a_class_of_one_row_is_an_error():
         ({"experts": RidgeClassifier()}, r"'RidgeClassifier' \(RidgeClassifier\), which has no predict_proba"),
         ({"experts": {"best": object()}}, r"'best' \(object\), which has no predict_proba"),
         ({"experts": []}, "experts is empty"),
-        ({"n_folds": 1}, "n_folds=1: at least 2"),
+        ({"n_folds": 1}, "n_folds=1: give at least 2"),
         ({"probabilities": np.ones((60, 2)) / 2}, r"shape \(60, 2\), but y has 60 rows and 3 classes \(0, 1, 2\)"),
         ({"probabilities": np.ones((59, 3)) / 3}, r"shape \(59, 3\), but y has 60 rows"),
         ({"probabilities": np.ones(60)}, r"shape \(60,\), but y has 60 rows"),
@@ -245,7 +245,7 @@ def test_bad_labels_are_named():
         audit_labels(X, np.eye(3)[y])
     with pytest.raises(ValueError, match="y cannot be audited: no target is given"):
         audit_labels(X, None)
-    with pytest.raises(ValueError, match="X is None: without a table give probabilities"):
+    with pytest.raises(ValueError, match="X is None: give a table, or probabilities"):
         audit_labels(None, y)
     with pytest.raises(ValueError, match="y has 59 rows and X has 60"):
         audit_labels(X, y[:-1])

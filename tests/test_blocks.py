@@ -150,7 +150,7 @@ def test_bools_and_numbers_are_not_the_same_classes(selector):
         numbers.merge(bools)
     with pytest.raises(ValueError, match=message):
         numbers.partial_fit(X, y > 0)
-    with pytest.raises(ValueError, match="make all labels one type"):
+    with pytest.raises(ValueError, match="give all labels one type"):
         bools.partial_fit(X, (y > 0).astype(object)).partial_fit(X, y)
     assert numbers.merge(clone(selector).fit(X, y.astype(float))).n_labelled_ == 2 * len(X)
 

@@ -206,7 +206,7 @@ def test_stream_gives_the_same_ranking(capfd, folder):
     for one, other in zip(whole["features"], streamed["features"], strict=True):
         assert one["feature"] == other["feature"] and one["score"] == pytest.approx(other["score"], rel=1e-9)
     code, out, err = dubio(capfd, "rank", *words[:3], "--stream")
-    assert code == 0 and "half of them are kept" in err and "petal_length" in out
+    assert code == 0 and "half of the features are kept" in err and "petal_length" in out
     code, _, err = dubio(capfd, "rank", *words[:3], "--stream", "--report", "x.html")
     assert code == 2 and "leave out --report" in err
     assert dubio(capfd, "rank", *words[:3], "--stream", "-m", "relieff")[0] == 2
@@ -418,7 +418,7 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
     [
         (
             ["rank", "{iris}", "-t", "speceis"],
-            "--target names 'speceis', and the table has no such column: did you mean 'species'?",
+            "--target names 'speceis', but the table has no such column: did you mean 'species'?",
         ),
         (["rank", "{empty}", "-t", "y"], "is empty"),
         (["rank", "{ragged}", "-t", "y"], "line 3"),
@@ -474,11 +474,11 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
         (["rank", "{sums}", "--soft", "A,B", "--stream"], "divide each row by its sum in the file"),
         (
             ["rank", "{sums}", "--soft", "A,N", "--normalize"],
-            "negative or missing values in row 0 (60 such rows): a row of probabilities is complete and not negative",
+            "negative or missing values in row 0 (60 such rows): fill all probabilities of a row (none below 0)",
         ),
         (
             ["rank", "{sums}", "--soft", "Y,Z", "--normalize"],
-            "the target sums to 0 in row 0 (60 such rows): a row of empty cells means",
+            "the target sums to 0 in row 0 (60 such rows): if a row is unlabelled, leave all of its cells empty",
         ),
         (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream"], "leave out --normalize"),
         (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by its sum: give --soft too"),
@@ -487,7 +487,7 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
             "--keep 50, but the table has 5 features: give a number",
         ),
         (["rank", "{iris}", "-t", "species", "--alpha", "2"], "--alpha 2.0: give a number between 0 and 1."),
-        (["rank", "{iris}", "-t", "species", "--redundancy", "-1"], "--redundancy -1.0: give a number, 0 or more."),
+        (["rank", "{iris}", "-t", "species", "--redundancy", "-1"], "--redundancy -1.0: give 0 or a positive number."),
         (
             ["rank", "{iris}", "-t", "species", "--jobs", "0"],
             "--jobs 0: give a number of threads, or -1 for all processors.",
@@ -551,10 +551,11 @@ def test_odd_class_names_are_told(capfd, folder, tmp_path):
     for command in ("rank", "audit"):
         code, _, err = dubio(capfd, command, tmp_path / "t.csv", "-t", "species")
         assert code == 0 and "Warning" not in err
-        told = [line for line in err.splitlines() if "differ only in case or blanks" in line]
+        told = [line for line in err.splitlines() if "differ only in case or spaces" in line]
         assert told == [
-            "dubio: the target has classes that differ only in case or blanks: 'Setosa' (2 rows), 'setosa' (47 rows), "
-            "'setosa ' (1 row). They are read as different classes: write them alike if they are the same."
+            "dubio: the target has classes that differ only in case or spaces: 'Setosa' (2 rows), 'setosa' (47 rows), "
+            "'setosa ' (1 row). They are read as different classes: if they are the same class, spell them the same "
+            "way."
         ]
         assert err.count("'None' (3 rows)") == 1 and "--unlabelled VALUE reads such rows as unlabelled" in err
         assert "'None'" not in dubio(capfd, command, tmp_path / "t.csv", "-t", "species", "--unlabelled", "None")[2]
@@ -784,7 +785,7 @@ def test_other_encodings_and_commas_in_names(capfd, tmp_path):
     assert code == 2 and "not UTF-8" in err and "CSV UTF-8" in err
     path.write_text('"bar, mean",b,y\n1,2,p\n2,1,q\n3,5,p\n4,3,q\n')
     code, _, err = dubio(capfd, "rank", path, "-t", "y", "--ignore", "bar, mean")
-    assert code == 2 and "written twice" in err
+    assert code == 2 and "Write a comma in a name twice" in err
     assert dubio(capfd, "rank", path, "-t", "y", "-m", "fisher", "--ignore", "bar,, mean", "--csv")[0] == 0
 
 

@@ -249,7 +249,7 @@ def test_nan_is_located_by_column_name(case):
         clone(estimator).fit(frame, y)
     frame.loc[0, ["e", "f"]] = np.nan
     with pytest.raises(
-        ValueError, match=r"2 more columns contain it too: 'e', 'f': fill .*SimpleImputer.*FeatureSelector"
+        ValueError, match=r"2 more columns also contain it: 'e', 'f': fill .*SimpleImputer.*FeatureSelector"
     ):
         clone(estimator).fit(frame, y)
     frame = pd.DataFrame(X, columns=list("abcdef"))
@@ -261,7 +261,7 @@ def test_nan_is_located_by_column_name(case):
 def test_columns_of_the_same_name_are_refused(case):
     estimator, X, y = case
     frame = pd.DataFrame(X, columns=list("abcabf"))
-    with pytest.raises(ValueError, match=r"X has more than one column .*: 'a' \(2 columns\), 'b' \(2 columns\)"):
+    with pytest.raises(ValueError, match=r"X has columns with the same name: 'a' \(2 columns\), 'b' \(2 columns\)"):
         clone(estimator).fit(frame, y)
 
 

@@ -427,11 +427,11 @@ class TestSelectors:
 
     def test_one_kind_of_pair_is_warned_of(self, blobs):
         X = blobs[0]
-        with pytest.warns(UserWarning, match="no cannot-link pair is given.*denominator is only the spread"):
+        with pytest.warns(UserWarning, match="no cannot-link pair is given.*denominator only measures the spread"):
             ConstrainedLaplacianScore().fit(X, must_link=[(0, 3)])
-        with pytest.warns(UserWarning, match="no must-link pair is given.*only neighbours together"):
+        with pytest.warns(UserWarning, match="no must-link pair is given.*only keeps neighbours together"):
             ConstrainedLaplacianScore().fit(X, cannot_link=[(0, 1)])
-        with pytest.warns(UserWarning, match="must_link and cannot_link are empty: the score is the Laplacian"):
+        with pytest.warns(UserWarning, match="must_link and cannot_link are empty: the score is a plain Laplacian"):
             ConstrainedLaplacianScore().fit(X)
         with pytest.raises(ValueError, match="no cannot-link pair is left"):
             ConstraintScore().fit(X, must_link=[(0, 3)])

@@ -42,7 +42,7 @@ def test_another_table_is_refused_and_other_cells_are_warned_of(nowhere, monkeyp
     iris = load("iris")
     monkeypatch.setenv("DUBIO_DATA", str(nowhere))
     write_csv(nowhere / "iris.csv.gz", RawTable(iris.X[:140], iris.y[:140], iris.feature_names, "test"))
-    with pytest.raises(DatasetUnavailable, match="140 rows and 4 features, the one of the papers 150 and 4"):
+    with pytest.raises(DatasetUnavailable, match="140 rows and 4 features, but the papers' table has 150 and 4"):
         load("iris", paper="wls")
     X = iris.X.copy()
     X[34, 3] = 0.1  # UCI's copy differs from Fisher's table in cells like this one
@@ -101,7 +101,7 @@ def test_openml_by_id_once_with_our_class_names(nowhere, monkeypatch):
 
 def test_another_table_at_openml_is_refused_and_not_cached(nowhere, monkeypatch):
     fake_openml(monkeypatch, np.zeros((310, 6)), ["1"] * 155 + ["2"] * 155, [])
-    with pytest.raises(DatasetUnavailable, match="it is another table"):
+    with pytest.raises(DatasetUnavailable, match="it is a different table"):
         load("vertebral_column")
     assert where("vertebral_column") == "OpenML"
 
@@ -122,7 +122,7 @@ def test_without_a_network_the_message_says_what_to_do(nowhere, monkeypatch):
 def test_names_and_papers_are_checked():
     with pytest.raises(DatasetUnavailable, match="'nitrogen' is unavailable"):
         load("nitrogen")
-    with pytest.raises(ValueError, match="no dataset is called 'irsi'"):
+    with pytest.raises(ValueError, match="there is no dataset 'irsi'"):
         load("irsi")
     with pytest.raises(ValueError, match="dataset 'wine' is used by lnt, ssfrfs"):
         load("wine", paper="wls")

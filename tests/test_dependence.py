@@ -104,9 +104,9 @@ def test_bad_targets(score):
     X = _table(20)
     with pytest.raises(ValueError, match="target y is None"):
         score(X, None)
-    with pytest.raises(ValueError, match="says the same of all 20"):
+    with pytest.raises(ValueError, match="is the same for all 20"):
         score(X, np.full((20, 2), 0.5))
-    with pytest.raises(ValueError, match="says the same of all 20"):
+    with pytest.raises(ValueError, match="is the same for all 20"):
         score(X, np.full(20, 3.5))
     with pytest.raises(ValueError, match="only one class"):
         score(X, np.zeros(20, dtype=int))

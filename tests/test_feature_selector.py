@@ -205,5 +205,5 @@ def test_the_page_on_how_many_runs():
 @pytest.mark.parametrize("method", ["fisher", "laplacian", "relieff"])
 def test_pairs_are_never_dropped_silently(method):
     X = np.random.default_rng(0).normal(size=(40, 4))
-    with pytest.raises(ValueError, match="takes no pairs, and 1 must-link"):
+    with pytest.raises(ValueError, match="takes no pairs, but 1 must-link"):
         FeatureSelector(method, n_features_to_select=1).fit(X, np.arange(40) % 2, must_link=[[0, 2]])

@@ -425,8 +425,8 @@ def test_xor_is_found_although_no_feature_helps_alone():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"nominal": [True, False]}, "nominal is a mask of 2 columns, and the table has 3"),
-        ({"nominal": [0, 3]}, "nominal holds 3, and the table has the columns 0 to 2"),
+        ({"nominal": [True, False]}, "nominal is a mask of 2 columns, but the table has 3"),
+        ({"nominal": [0, 3]}, "nominal holds 3, but the table has columns 0 to 2"),
         ({"nominal": ["a"]}, "nominal names 1 column, but the table has no column names"),
         ({"nominal": [[0]]}, "nominal has 2 dimensions"),
         ({"features": [1, 1]}, "features holds a column more than once"),

@@ -153,7 +153,10 @@ def test_no_two_files_of_one_name_stand_in_different_rooms():
 
 def test_only_one_place_stores_what_was_fitted():
     """Methods are pure: beyond constructors, only the base classes assign attributes of an estimator."""
-    storing = {"dubio.methods.base": {"_assign", "_assign_shape", "_keep"}, "dubio.methods.moment_selector": {"_fit_running"}}
+    storing = {
+        "dubio.methods.base": {"_assign", "_assign_shape", "_keep"},
+        "dubio.methods.moment_selector": {"_fit_running"},
+    }
     found = defaultdict(set)
     for module, source in MODULES.items():
         if not module.startswith("dubio.methods."):

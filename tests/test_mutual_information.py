@@ -656,7 +656,7 @@ def test_too_many_rows_are_refused_before_memory_is_asked_for():
         ({"direction": "sideways"}, "direction"),
         ({"reestimate": "never"}, "reestimate"),
         ({"jitter": -1.0}, "jitter"),
-        ({"prescreen": 1, "n_features_to_select": 2}, "prescreen=1 features are searched, fewer than the 2"),
+        ({"prescreen": 1, "n_features_to_select": 2}, "prescreen=1, but 2 features are to be selected"),
     ],
 )
 def test_wrong_parameters(parameters, message):

@@ -273,7 +273,7 @@ def test_lonely_classes_are_trusted_and_said():
     fitted = NeighborSearch(experts=GaussianNB()).fit(X, y)
     assert 0 in fitted.used_rows_
     assert 9 not in fitted.audit_.classes
-    with pytest.warns(UserWarning, match="y is not audited: 1 class has two rows or more"):
+    with pytest.warns(UserWarning, match="y is not audited: 1 class has at least two rows"):
         alone = NeighborSearch(experts=GaussianNB()).fit(X[:8], [0, 0, 0, 0, 0, 0, 1, 2])
     assert alone.audit_ is None
     assert len(alone.used_rows_) == 8

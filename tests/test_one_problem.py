@@ -211,7 +211,7 @@ def test_odd_class_names_are_told_once():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         dubio.FeatureSelector("fisher").fit(X, y)
-    assert sum("case or blanks" in str(warning.message) for warning in caught) == 1
+    assert sum("case or spaces" in str(warning.message) for warning in caught) == 1
 
 
 def test_a_function_and_its_estimator_differ_only_in_the_default_of_standardize():

@@ -63,7 +63,7 @@ def test_a_torn_last_line_is_ignored_and_cut(tmp_path):
 def test_a_changed_file_is_an_error_with_its_line(tmp_path):
     results = ResultFile(tmp_path, "x")
     results.path.write_text('{"cell": "a", "repetition": 0}\nrubbish\n')
-    with pytest.raises(ValueError, match="line 2 is no result"):
+    with pytest.raises(ValueError, match="line 2, is not a result"):
         results.read()
 
 
@@ -368,7 +368,7 @@ def test_choosing_by_paper_pattern_and_source():
     assert {e.paper for e in choose(["ssls"])} == {"ssls"}
     assert [e.name for e in choose(["lnt-figure-1"])] == ["lnt-figure-1", "lnt-figures-4-6"]
     assert len(choose([])) == len(all_experiments())
-    with pytest.raises(ValueError, match="no experiment is called 'nonsense'"):
+    with pytest.raises(ValueError, match="there is no experiment 'nonsense'"):
         choose(["nonsense"])
 
 
@@ -408,4 +408,4 @@ def test_command(tmp_path):
     assert "81.00" in (tmp_path / "results/README.md").read_text()  # what the paper prints for y_max
     wrong = command.invoke(app, ["run", "nonsense", "--out", out])
     assert wrong.exit_code == 2
-    assert "no experiment is called" in wrong.output
+    assert "there is no experiment" in wrong.output

@@ -96,5 +96,5 @@ def test_audit_shows_shares_of_given_classes(iris):
     assert display.shares.sum(axis=1) == pytest.approx(1)
     assert 1 - display.shares.diagonal() == pytest.approx(audit.error_rates)
     assert f"{int(audit.doubtful.sum())} of 150" in display.ax_.get_title()
-    with pytest.raises(ValueError, match="made no audit"):
+    with pytest.raises(ValueError, match="did not audit its labels"):
         LabelAuditDisplay.from_estimator(FisherScore().fit(X, y))

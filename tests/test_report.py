@@ -197,7 +197,7 @@ def test_another_table_is_refused():
     selector = FeatureSelector().fit(X, y)
     with pytest.raises(ValueError, match="shape"):
         gather(selector, X.iloc[:, :3])
-    with pytest.raises(ValueError, match="other column names"):
+    with pytest.raises(ValueError, match="does not have the same column names"):
         gather(selector, X.rename(columns=str.upper))
 
 

@@ -130,7 +130,7 @@ def test_the_selector_itself_is_left_alone():
         ({"confidence": 1.0}, "confidence"),
         ({"resample": "columns"}, "resample='columns'"),
         ({"resample": "labels"}, "y holds none"),
-        ({"resample": "pairs"}, "none are given"),
+        ({"resample": "pairs"}, "no pairs are given"),
     ],
 )
 def test_bad_options(options, message):
@@ -164,7 +164,7 @@ def test_selectors_of_scikit_learn(selector, ranks):
 
 def test_what_is_no_selector_is_refused():
     X, y = np.zeros((4, 2)), [0, 1, 0, 1]
-    with pytest.raises(TypeError, match=r"selector is LogisticRegression\(\): give a feature selector"):
+    with pytest.raises(TypeError, match=r"selector is LogisticRegression\(\): give a selector of dubio"):
         stability(LogisticRegression(), X, y)
 
 

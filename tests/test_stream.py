@@ -211,7 +211,7 @@ def test_csv_with_whole_numbers_first_and_fractions_and_text_later(tmp_path, mon
     expected = dubio.fisher_score(np.append(np.arange(100.0), 0.5)[:, None], np.append(np.arange(100) % 2, 1))
     np.testing.assert_allclose(rank_stream(path, target="y", method="fisher").scores, expected, rtol=1e-10)
     path.write_text("a,y\n" + "\n".join([*rows, "oops,1"]) + "\n")
-    with pytest.raises(ValueError, match=r"t.csv has rows that cannot be read: .*oops"):
+    with pytest.raises(ValueError, match=r"t.csv has rows that cannot be read \(.*oops"):
         rank_stream(path, target="y")
 
 
@@ -316,7 +316,7 @@ def test_odd_types_of_columns():
     same = rank_stream(pa.table({"a": big, "b": rng.normal(size=300), "y": decimals}), target="y")
     assert same.scores[0] == found.scores[0]
     records = pa.array([{"k": int(v)} for v in y])
-    with pytest.raises(ValueError, match=r"'y' .* holds struct.* text, whole numbers or bools"):
+    with pytest.raises(ValueError, match=r"'y' .* holds struct.* text, whole numbers or booleans"):
         rank_stream(pa.table({"a": big, "y": records}), target="y")
 
 

@@ -39,9 +39,9 @@ def run(
     names: Annotated[
         list[str] | None, typer.Argument(help="Experiments by name, paper (wls, lnt, ...) or pattern; default: all.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full/--quick", help="As many repetitions as the paper, or only a few.")] = False,
-    jobs: Annotated[int, typer.Option(min=-64, help="Repetitions to run at the same time; -1 = all cores.")] = 1,
-    out: Annotated[Path, typer.Option(help="Folder for results; those already there are not run again.")] = _DEFAULT,
+    full: Annotated[bool, typer.Option("--full/--quick", help="As many repetitions as the paper, or a few.")] = False,
+    jobs: Annotated[int, typer.Option(min=-64, help="Repetitions at the same time; -1 = all cores.")] = 1,
+    out: Annotated[Path, typer.Option(help="Folder for results; those in it are not run again.")] = _DEFAULT,
     cells: Annotated[str, typer.Option(help="Only cells whose key matches this, such as 'dataset=iris*'.")] = "*",
 ) -> None:
     """Run experiments. You can stop at any time; the same command continues from there."""

@@ -106,7 +106,7 @@ def rank(
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs", metavar="FILE", help="File of row pairs: row, row, must or cannot. The first row is 0."
+            "--pairs", metavar="FILE", help="File with pairs of rows: row, row, must or cannot. Row 0 is the first."
         ),
     ] = None,
     regression: Annotated[

@@ -181,7 +181,7 @@ def _target(
     known = column.dropna().unique()
     if len(known) == 1:
         raise UserError(
-            f"target {quoted(wishes.target)} has only one value, {quoted(known[0])}: it needs at least two different ones."
+            f"target {quoted(wishes.target)} has only one value, {quoted(known[0])}: it needs at least two."
         )
     missing_label: Any = "auto"
     if kind != "numbers" and _is_number(column) and -1 in known:
@@ -232,7 +232,7 @@ def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
     if _is_number(column) and wishes.only_classes:
         what, todo = "an identifier or a number to predict", NEEDS_CLASSES
     elif _is_number(column):
-        todo += "; if this is a number to predict, add --regression"
+        todo += "; if it is this one, add --regression"
     raise UserError(
         f"target {quoted(name)} has a different value in each of its {counted(len(known), 'row')}, so it looks like "
         f"{what}: {todo}."
@@ -324,8 +324,8 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
         twins = table.columns[table.columns.duplicated()].tolist()
         if twins:
             raise UserError(
-                f"a value of a text column makes the feature {quoted(twins[0])}, but the table already has a column with "
-                "that name: rename one of them."
+                f"a value of a text column makes the feature {quoted(twins[0])}, but the table already has a column "
+                "with that name: rename one of them."
             )
         table = table.drop(columns=spare)
         notes.append(

@@ -172,7 +172,6 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--regression", wishes.kind == "numbers"),
     ):
         if given:
-            return (
-                f"{option} cannot be used with {what}, because rows are read only once: leave it out, or load one file."
-            )
+            once = f"{option} cannot be used with {what}, because rows are read only once"
+            return f"{once}: leave out {option}, or load one file."
     return None

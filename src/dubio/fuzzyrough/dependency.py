@@ -35,7 +35,7 @@ def dependency_criterion(
     implicator = MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator
     _check_choice("implicator", implicator, IMPLICATORS)
     if not (np.isfinite(unlabelled_weight) and unlabelled_weight >= 0):
-        raise InputError("unlabelled_weight", f"={unlabelled_weight!r}", "give a number that is not negative")
+        raise InputError("unlabelled_weight", f"={unlabelled_weight!r}", "give 0 or a positive number")
     weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
     weights = np.where(problem.supervision.labelled, weights, unlabelled_weight * weights)
     kept = np.flatnonzero(weights > 0)

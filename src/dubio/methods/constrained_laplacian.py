@@ -285,11 +285,11 @@ class ConstrainedLaplacianScore(PairSelector):
         return kept
 
     def _warn_of_one_kind(self, counts: str, missing: str, effect: str) -> None:
-        left = "left after selection" if self.selection != "all" else "given"
+        left = f"left after selection {counts}" if self.selection != "all" else "given"
         warn(
             InputWarning(
                 missing.replace("-", "_"),
-                f"is empty (no {missing} pair is {left} {counts}): the score still ranks features, but {effect}",
+                f"is empty (no {missing} pair is {left}): the score still ranks features, but {effect}",
             )
         )
 

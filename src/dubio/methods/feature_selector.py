@@ -138,7 +138,7 @@ class FeatureSelector(Selector):
         choice = self._choose(supervision, problem.n_features)
         method = get_method(choice.method)
         method.require(supervision)
-        if not method.estimator._takes_nan:  # as when that method reads a table itself
+        if not method.estimator._takes_nan:  # the same check as when that method reads a table
             check_squares(problem.X, names=problem.names)
         tests_relation = wish == "auto" and self.method == "auto"
         tests_relation &= supervision.kind != "none" and not supervision.has_pairs
@@ -148,7 +148,7 @@ class FeatureSelector(Selector):
             if tests_relation:
                 warnings.simplefilter("ignore", NoFeatureStandsOut)  # the tests below decide
             if not self.method_params:
-                warnings.simplefilter("ignore", NeighborsCut)  # nobody asked for a number of neighbours
+                warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
             selector.fit_problem(problem)
         ranking: Ranking = selector.to_ranking()
         attributes = {

@@ -63,7 +63,7 @@ def laplacian_score(
     n_neighbors : int
         Number of neighbours of each row, not counting itself.
     t : float or "mean"
-        Width of the kernel; "mean" uses the mean distance over the edges.
+        Width of the kernel; "mean" uses the mean (squared) distance over the edges.
     kernel : {"squared", "linear"}
         ``exp(-d^2/t)`` as in [1]_ and [3]_, or ``exp(-d/t)`` as printed in [2]_. The rankings differ.
     graph : sparse matrix or transformer, optional
@@ -261,7 +261,7 @@ def leave_one_out_pvalues(
     threads = resolve_threads(n_jobs)
     pvalues: list[list[float]] = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the score itself has already reported a kernel that is too narrow
+        warnings.simplefilter("ignore", UserWarning)  # the score itself already reported a kernel that is too narrow
         for first, last in chunks(d, max(1, _BLOCK // (n * k))):
             neighbors = np.empty((last - first, n, k), dtype=np.int64)
             squared = np.empty((last - first, n, k))

@@ -31,7 +31,7 @@ class MomentSelector(ScoreSelector):
     _checks_values_itself = True
     _scores_are_independent = True
 
-    #: Moments of all rows seen; None where the fit was not by moments.
+    #: Moments of all rows seen; None if the fit did not use moments.
     _running = None  # type: RunningMoments | None
 
     @abstractmethod

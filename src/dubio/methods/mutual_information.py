@@ -286,7 +286,7 @@ class MutualInformationSearch(SearchSelector):
             verb = "removed" if self.direction == "backward" else "added"
             raise KeyboardInterrupt(
                 f"{type(self).__name__} was stopped after {len(steps)} of {total} steps "
-                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To make it "
+                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To go "
                 "faster, use prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
             ) from None
 

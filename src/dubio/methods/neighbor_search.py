@@ -49,8 +49,8 @@ class NeighborSearch(SearchSelector):
         Number of neighbours that predict a row.
     clean : {"confident", "pooled", "lnt"} or None, default="confident"
         What to do about wrong labels. "confident": leave out rows whose label confident learning doubts. "pooled":
-        weight every class by its posterior under a uniform flip rate. "lnt": weight it by the posterior of the LNT noise
-        model. None: trust the labels.
+        weight every class by its posterior under a uniform flip rate. "lnt": weight every class by its posterior under
+        the LNT noise model. None: trust the labels.
     {target}
     {experts}
     {n_folds}
@@ -128,7 +128,7 @@ class NeighborSearch(SearchSelector):
             audit, rows, goal = self._clean(problem)
             varying = varying_columns(problem.table, rows)
             space, goal = problem.space(self.standardize)[np.ix_(rows, varying)], goal[rows]
-            # Ties in distance are broken by row order, so rows are shuffled: the user's order must not decide.
+            # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
             order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
             order = order[np.random.RandomState(self.random_state).permutation(len(order))]
             distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=self.max_rows)

@@ -37,22 +37,22 @@ def supervised_laplacian_score(
 ) -> NDArray[np.float64]:
     r"""Supervised Laplacian score for a numeric target: do rows with close y have close values? (low is good)
 
-    The Laplacian score on the graph whose neighbours and weights :math:`e^{-(y_i-y_j)^2/t}` are taken on y alone
-    (SSLS paper, equations 3 and 4). Sees non-linear relations that correlation cannot.
+    This is the Laplacian score on a graph whose neighbours and weights :math:`e^{-(y_i-y_j)^2/t}` depend only on y
+    (SSLS paper, equations 3 and 4). It finds non-linear relations that correlation misses.
 
     Parameters
     ----------
     X : array-like or CSR matrix (n, d)
-        Any scale: the score does not depend on that of a column.
+        On any scale: the score does not depend on the scale of a column.
     y : array-like (n,)
         Numbers; rows with NaN are left out.
     n_neighbors, t
         As in :func:`laplacian_score`, on the line of y.
     neighbors, n_anchors
-        As in :func:`laplacian_score`; neighbours on a line are found exactly in any case.
+        As in :func:`laplacian_score`; neighbours on a line are always found exactly.
     standardize : bool
-        Whether y is scaled to unit variance first, which gives ``t`` its meaning. The estimator does so by default,
-        this function takes y as it is by default.
+        Whether y is first scaled to unit variance, which gives ``t`` its meaning. The estimator does so by default;
+        this function uses y as it is by default.
     {random_state}
 
     Returns
@@ -94,11 +94,11 @@ def semi_supervised_laplacian_score(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    r"""Semi-supervised Laplacian score for a numeric target of which most is missing (low is good).
+    r"""Semi-supervised Laplacian score for a numeric target that is mostly missing (low is good).
 
     .. math:: SSLS_r = \frac{\tilde f_r^T L^{semi} \tilde f_r}{\tilde f_r^T D^{semi} \tilde f_r} \cdot SLS_r,
 
-    where the mixed graph takes distances in y between labelled rows and, per feature, in X otherwise, and
+    where the mixed graph uses distances in y between labelled rows and, per feature, distances in X otherwise.
     :math:`SLS_r` is the supervised score of the labelled rows (SSLS paper, equations 10 and 11).
 
     Parameters
@@ -108,18 +108,18 @@ def semi_supervised_laplacian_score(
     y : array-like (n,)
         Numbers, NaN = unlabelled; in the paper standardised too.
     n_neighbors : int
-        Neighbours in the mixed graph.
+        Number of neighbours in the mixed graph.
     n_neighbors_supervised : int
-        Neighbours in the graph of the labelled rows.
+        Number of neighbours in the graph of the labelled rows.
     t : float or "mean"
         Width of the kernel.
     C : float
-        Weight of an edge between two labelled rows (5 when under about 1 % are labelled).
+        Weight of an edge between two labelled rows (use 5 if fewer than about 1 % are labelled).
     neighbors, n_anchors
-        As in :func:`laplacian_score`, for the mixed graph; the labelled rows' own is always exact.
+        As in :func:`laplacian_score`, for the mixed graph; the graph of the labelled rows is always exact.
     standardize : bool
-        Whether the columns of X and y are scaled to unit variance first. The estimator does so by default, this
-        function takes both as they are by default.
+        Whether the columns of X and y are first scaled to unit variance. The estimator does so by default; this
+        function uses both as they are by default.
     {random_state}
     {n_jobs}
 
@@ -154,7 +154,7 @@ def semi_supervised_laplacian_score(
 
 @estimator
 class _NumericScore(ScoreSelector):
-    """What both scores share: a numeric target, scaled or as it is."""
+    """What both scores share: a numeric target, scaled or used as it is."""
 
     _takes = ("numbers",)
     _target = "numbers"
@@ -170,7 +170,7 @@ class _NumericScore(ScoreSelector):
 
 @estimator
 class SupervisedLaplacianScore(_NumericScore):
-    """Numeric target: keep the features whose values are close where y is (see :func:`supervised_laplacian_score`).
+    """Numeric target: keep features with close values where y is close (see :func:`supervised_laplacian_score`).
 
     Rows whose y is NaN are left out.
 
@@ -179,15 +179,15 @@ class SupervisedLaplacianScore(_NumericScore):
     {n_features_to_select}
     {alpha}
     n_neighbors : int
-        Neighbours of each row on the line of y.
+        Number of neighbours of each row on the line of y.
     t : float or "mean"
         Width of the kernel, in squared standard deviations of y.
     neighbors : {"exact", "anchors"}
-        Whether all labelled rows are scored, or ``n_anchors`` sampled ones, which gives estimates with standard
-        errors. On a line neighbours are found exactly in any case.
+        Whether to use all labelled rows, or only ``n_anchors`` sampled ones, which gives estimates with standard
+        errors. Neighbours on a line are always found exactly.
     {n_anchors}
     standardize : bool
-        Whether y is scaled to unit variance first. The estimator does so by default, the function does not.
+        Whether y is first scaled to unit variance. The estimator does so by default; the function does not.
     {random_state}
 
     Attributes
@@ -208,7 +208,7 @@ class SupervisedLaplacianScore(_NumericScore):
     """
 
     _name = "supervised_laplacian"
-    _does = "close where the target is, SLS"
+    _does = "close values where the target is close, SLS"
     _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"neighbors": [StrOptions({"exact", "anchors"})]}
 
@@ -236,7 +236,7 @@ class SupervisedLaplacianScore(_NumericScore):
 
 @estimator
 class SemiSupervisedLaplacianScore(_NumericScore):
-    """Numeric target, mostly missing: neighbours in y where known, in X otherwise.
+    """Numeric target, mostly missing: neighbours in y where it is known, in X otherwise.
 
     See :func:`semi_supervised_laplacian_score`. NaN in y means unlabelled.
 
@@ -245,7 +245,7 @@ class SemiSupervisedLaplacianScore(_NumericScore):
     {n_features_to_select}
     {alpha}
     n_neighbors, n_neighbors_supervised : int
-        Neighbours in the mixed graph and in the graph of the labelled rows.
+        Number of neighbours in the mixed graph and in the graph of the labelled rows.
     t : float or "mean"
         Width of both kernels.
     C : float
@@ -253,7 +253,7 @@ class SemiSupervisedLaplacianScore(_NumericScore):
     {neighbors}
     {n_anchors}
     standardize : bool
-        Whether the columns of X and y are scaled to unit variance first. The estimator does so by default, the
+        Whether the columns of X and y are first scaled to unit variance. The estimator does so by default; the
         function does not.
     {random_state}
     {n_jobs}
@@ -280,8 +280,8 @@ class SemiSupervisedLaplacianScore(_NumericScore):
     """
 
     _name = "semi_supervised_laplacian"
-    _does = "SLS that also uses the rows whose number is missing, SSLS"
-    _n_permutations = 200  # each builds the mixed graph anew
+    _does = "SLS that also uses rows without a number, SSLS"
+    _n_permutations = 200  # each one builds the mixed graph again
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "C": POSITIVE,
         "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
@@ -313,7 +313,7 @@ class SemiSupervisedLaplacianScore(_NumericScore):
 
 
 def _product(mixed: NDArray[np.float64], supervised: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Product of the two ratios; ``inf`` where either is (0 * inf: nothing is known of such a feature)."""
+    """Product of the two ratios; ``inf`` if either one is ``inf`` (even 0 * inf: nothing is known about it)."""
     product = np.full(len(mixed), np.inf)
     both = np.isfinite(mixed) & np.isfinite(supervised)
     product[both] = mixed[both] * supervised[both]

@@ -1,6 +1,6 @@
-"""Parameters that many methods share: what they may be, and what they mean, each said once.
+"""Parameters that many methods share: their valid values and their meaning, each in one place.
 
-A docstring takes a shared text by its name in braces on a line of its own::
+A docstring includes a shared text by its name in braces, on a separate line::
 
     Parameters
     ----------
@@ -9,7 +9,7 @@ A docstring takes a shared text by its name in braces on a line of its own::
     width : float
         One of the method's own.
 
-and :func:`documented` puts the texts in.
+and :func:`documented` inserts the texts.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ T = TypeVar("T")
 
 #: How many features to keep: a count, a share, "auto" (those that stand out), or None for half.
 Count = int | float | Literal["auto"] | None
-#: What a parameter may be that counts something.
+#: Valid values of parameters that are counts or numbers.
 AT_LEAST_ONE: list[Any] = [Interval(Integral, 1, None, closed="left")]
 POSITIVE: list[Any] = [Interval(Real, 0, None, closed="neither")]
 NOT_NEGATIVE: list[Any] = [Interval(Real, 0, None, closed="left")]
 
-#: What the shared parameters may be.
+#: Valid values of the shared parameters.
 CONSTRAINTS: dict[str, list[Any]] = {
     "n_features_to_select": [None, *AT_LEAST_ONE, Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
@@ -54,59 +54,59 @@ _TEXTS = {
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto" or None
     A count, a share, "auto" for the features that stand out (see :class:`~dubio.methods.base.ScoreSelector`), or None
-    for half of them.""",
+    for half of all features.""",
     "alpha": """\
 alpha : float, default=0.05
-    With "auto": the share of false discoveries to allow.""",
+    With "auto": the allowed share of false discoveries.""",
     "target": """\
 target : {"auto", "classes", "numbers"}
-    What a 1-D ``y`` holds. "auto" takes text, bools and whole numbers with few distinct values as classes.""",
+    What a 1-D ``y`` holds. "auto" treats text, bools and whole numbers with few distinct values as classes.""",
     "missing_label": """\
 missing_label : "auto", None or a value
-    What means "unlabelled" in classes, besides None and NaN. "auto" adds the whole number -1.""",
+    The value that means "unlabelled" in classes, besides None and NaN. With "auto" it is the whole number -1.""",
     "random_state": """\
 random_state : int, RandomState or None, default=0
-    Seed of everything that is drawn at random.""",
+    Seed for all random numbers.""",
     "n_jobs": """\
 n_jobs : int, optional
-    Threads. The result does not depend on it.""",
+    Number of threads. The result does not depend on it.""",
     "standardize": """\
 standardize : bool
-    Whether every column is scaled to unit variance before distances are taken. Estimators do so by default, functions
-    take X as it is by default. The columns handed back are always the original ones.""",
+    Whether every column is scaled to unit variance before distances are computed. Estimators do so by default;
+    functions use X as it is by default. The columns returned are always the original ones.""",
     "neighbors": """\
 neighbors : {"exact", "approximate", "anchors"}
-    How the graph of many rows is found: exactly; by nearest-neighbour descent (needs pynndescent); or from the exact
-    neighbours of ``n_anchors`` sampled rows, which gives estimates with standard errors.""",
+    How the neighbours are found: exactly; by nearest-neighbour descent (needs pynndescent); or exactly, but only for
+    ``n_anchors`` sampled rows, which gives estimates with standard errors. The last two are for many rows.""",
     "n_anchors": """\
 n_anchors : int
-    Rows sampled for "anchors".""",
+    Number of rows sampled for "anchors".""",
     "sample_weight": """\
 sample_weight : array-like (n_rows,), optional
-    A weight of 2 counts a row twice.""",
+    The weight of each row; a row with weight 2 counts twice.""",
     "scores": """\
 scores_, ranking_, support_, n_features_, explanation_, pvalues_, qvalues_
     See :class:`~dubio.methods.base.ScoreSelector`.""",
     "labelled": """\
 n_labelled_, n_unlabelled_ : int
-    Rows with and without a label.""",
+    Number of rows with and without a label.""",
     "max_rows": """\
 max_rows : int, default=20_000
-    More rows are refused before memory is asked for: the distances of all pairs of rows are kept.""",
+    A table with more rows is refused, because the distances of all pairs of rows are kept in memory.""",
     "experts": """\
 experts : classifier, list or dict of classifiers, optional
-    Your own scikit-learn classifiers with ``predict_proba``, in place of the default experts of the audit.""",
+    Your own scikit-learn classifiers with ``predict_proba``, instead of the default experts of the audit.""",
     "n_folds": """\
 n_folds : int, default=5
-    Folds of the audit; fewer, with a warning, if a class has fewer rows.""",
+    Number of folds of the audit; reduced, with a warning, if a class has fewer rows.""",
 }
 
 
 @dataclass_transform(kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[T]) -> type[T]:
-    """A class whose parameters are its annotated fields: the constructor is made of them, and they are documented.
+    """Make the annotated fields of a class its parameters: the constructor takes them, and the docstring lists them.
 
-    Parameters that several methods share are fields of a common base, and stand there once.
+    Parameters that several methods share are fields of a common base class.
 
     >>> from dubio.methods.parameters import estimator
     >>> @estimator
@@ -119,7 +119,7 @@ def estimator(cls: type[T]) -> type[T]:
 
 
 def documented(thing: T) -> T:
-    """Put the shared texts into the docstring of a class or function.
+    """Insert the shared texts into the docstring of a class or function.
 
     >>> from dubio.methods.parameters import documented
     >>> @documented

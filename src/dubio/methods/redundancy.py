@@ -1,4 +1,4 @@
-"""Rank again so that a feature like one already chosen comes later."""
+"""Rank again, so that a feature that resembles a chosen one comes later."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dubio.tables.matrix import read_matrix
 def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200) -> NDArray[np.int64]:
     r"""Greedy re-ranking that penalises a feature correlated with one already chosen (after mRMR [1]_).
 
-    With the relevance :math:`v_r = 1 - (\mathrm{rank}_r - 1)/(d - 1)`, which any score has, the next feature is the
-    one with the largest
+    The relevance is :math:`v_r = 1 - (\mathrm{rank}_r - 1)/(d - 1)`, which exists for any score. The next feature is
+    the one with the largest
 
     .. math:: v_r - w \max_{s \text{ chosen}} |\mathrm{corr}(f_r, f_s)| .
 
-    mRMR takes the mean over the features chosen; with it a copy of one of them comes back as soon as enough others are
-    chosen.
+    mRMR uses the mean over the chosen features instead of the maximum. A copy of one of them would then be chosen as
+    soon as enough other features are chosen.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0,
     weight : float
         w; 0 leaves the ranking as it is.
     n_top : int
-        So many features are chosen in this way; the others follow in their old order.
+        Number of features chosen in this way; the others follow in their old order.
 
     Returns
     -------
@@ -74,7 +74,7 @@ def rank_without_repeats(
     for _ in range(min(n_top, d)):
         value = relevance - weight * likeness
         value[~left] = -np.inf
-        best = int(np.lexsort((ranks, -value))[0])  # of equal values the better rank
+        best = int(np.lexsort((ranks, -value))[0])  # ties go to the better rank
         chosen.append(best)
         left[best] = False
         likeness = np.maximum(likeness, np.abs(unit.T @ unit[:, best]))

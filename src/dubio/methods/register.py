@@ -1,7 +1,7 @@
 """The register of methods: every method by its short name.
 
-What a method is (a ranking or a search), what it takes and what it does, it says itself, in class attributes. Front
-ends and selectors that work through others (``FeatureSelector``, ``MeanRankScore``, streams) look it up here.
+A method states in its own class attributes what it is (a ranking or a search), what it takes and what it does. Front
+ends, and selectors that use other methods (``FeatureSelector``, ``MeanRankScore``, streams), look it up here.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Method:
 
     @property
     def takes(self) -> tuple[str, ...]:
-        """Kinds of supervision that it takes, "pairs" among them."""
+        """Kinds of supervision that it takes; "pairs" can be one of them."""
         return self.estimator._takes
 
     @property
@@ -45,22 +45,22 @@ class Method:
 
     @property
     def is_search(self) -> bool:
-        """Whether it searches subsets, rather than ranking features one by one."""
+        """Whether it searches subsets instead of ranking features one by one."""
         return issubclass(self.estimator, SearchSelector)
 
     def make(self, **parameters: Any) -> Any:
-        """An instance with those of the parameters that it has."""
+        """An instance with the given parameters; parameters that it does not have are ignored."""
         own = self.estimator().get_params()
         return self.estimator(**{key: value for key, value in parameters.items() if key in own})
 
     def require(self, supervision: Supervision) -> None:
-        """Raise unless the method can use this supervision, all of it."""
+        """Raise unless the method can use all of this supervision."""
         pairs = supervision.pairs
         if supervision.has_pairs and "pairs" not in self.takes:
             able = " or ".join(repr(method.name) for method in METHODS.values() if "pairs" in method.takes)
             raise InputError(
                 "method",
-                f"={self.name!r} takes no pairs, and {counted(len(pairs.must_link), 'must-link pair')} and "
+                f"={self.name!r} takes no pairs, but {counted(len(pairs.must_link), 'must-link pair')} and "
                 f"{counted(len(pairs.cannot_link), 'cannot-link pair')} are given",
                 f"use {able}, or leave the pairs out",
             )
@@ -83,9 +83,9 @@ def register(estimator: M) -> M:
 
 
 def get_method(name: str) -> Method:
-    """The method of that name; an unknown name is an error that offers the nearest ones."""
+    """The method with this name; for an unknown name, the error suggests the most similar names."""
     if name in METHODS:
         return METHODS[name]
     near = difflib.get_close_matches(str(name), METHODS, n=3, cutoff=0.4)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(METHODS)}"
+    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"give one of {', '.join(METHODS)}"
     raise InputError("method", f"={name!r} is unknown", hint)

@@ -1,4 +1,4 @@
-"""How much of the target one feature explains, along a smooth curve or a straight line, and whether that is chance."""
+"""How much of the target one feature explains, with a smooth curve or a straight line, and whether it is chance."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from dubio.significance.permutation import permutation_pvalues
 from dubio.supervision import Numbers
 from dubio.supervision.reader import Target
 
-#: Columns handled by one thread at a time.
+#: Number of columns that one thread handles at a time.
 _COLUMNS = 16
-#: Permutations of one kernel call; each chunk has its own generator, so threads do not matter.
+#: Permutations per kernel call; each chunk has its own generator, so the number of threads does not matter.
 _CHUNK = 64
-#: Fewest permutations, and the work (rows x columns of the target x permutations) beyond which there are no more.
+#: Minimum number of permutations, and the limit on the work (rows x columns of the target x permutations).
 _FEWEST, _WORK = 999, 4e8
 
 
@@ -42,16 +42,17 @@ def smooth_r2_score(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    r"""Rank-smooth R2 of every feature: the share of the target its neighbours along the feature explain.
+    r"""Rank-smooth R2 of every feature: the share of the target that neighbours along the feature explain.
 
-    The rows are sorted by the feature (ties in a random, seeded order). Each row's target vector :math:`t_i`
-    (memberships, or a number) is predicted by the mean :math:`\hat t_i` of its :math:`2h` neighbours in that order
-    without itself, :math:`h = \max(4, \lfloor n/16 \rfloor)`, fewer at the ends, and
+    The rows are sorted by the feature (ties in a random, seeded order). The target vector :math:`t_i` of each row
+    (memberships, or a number) is predicted by the mean :math:`\hat t_i` of its :math:`2h` neighbours in this order,
+    without the row itself. Here :math:`h = \max(4, \lfloor n/16 \rfloor)`, and there are fewer neighbours at the ends.
+    Then
 
     .. math:: R^2 = 1 - \frac{\sum_i \|t_i - \hat t_i\|^2}{\sum_i \|t_i - \bar t_{-i}\|^2},
 
-    :math:`\bar t_{-i}` being the mean of all other rows. It sees any smooth relation of one feature to the target,
-    depends on the ranks of the feature only, and so has one null distribution for all features
+    where :math:`\bar t_{-i}` is the mean of all other rows. The score finds any smooth relation of one feature to the
+    target. It depends only on the ranks of the feature, so all features have the same null distribution
     (:func:`dubio.methods.relation.smooth_pvalues`).
 
     Parameters
@@ -69,15 +70,15 @@ def smooth_r2_score(
     Returns
     -------
     scores : array (d,)
-        At most 1; about 0, or a little below, for a feature without a relation; ``-inf`` for one that is constant
-        among the labelled rows.
+        At most 1; about 0, or slightly below, for a feature without a relation; ``-inf`` for a feature that is
+        constant among the labelled rows.
 
     Examples
     --------
     >>> import numpy as np
     >>> from dubio import smooth_r2_score
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(400, 2))
-    >>> smooth_r2_score(X, X[:, 1] ** 2).round(2)  # no correlation, and yet
+    >>> smooth_r2_score(X, X[:, 1] ** 2).round(2)  # not correlated, but related
     array([-0.02,  0.99])
     """
     method = SmoothR2Score(target=target, missing_label=missing_label, random_state=random_state, n_jobs=n_jobs)
@@ -93,7 +94,7 @@ def linear_r2_score(
     .. math:: R^2_r = \frac{\|U^T (f_r - \bar f_r)\|^2}{\|f_r - \bar f_r\|^2},
 
     with U an orthonormal basis of the centred target: memberships, or one number. For numbers it is the squared
-    correlation; for hard classes :math:`F/(1+F)` with F the :func:`fisher_score`, and the test of it is the usual
+    correlation. For hard classes it is :math:`F/(1+F)` with F the :func:`fisher_score`, and its test is the usual
     analysis of variance.
 
     Parameters
@@ -122,8 +123,8 @@ def linear_r2_score(
 class SmoothR2Score(ScoreSelector):
     """Classes, hard or soft, or numbers: keep the features along which the target varies smoothly.
 
-    See :func:`smooth_r2_score`. Unlabelled rows are left out. With ``n_features_to_select="auto"`` all features share
-    one permutation null.
+    See :func:`smooth_r2_score`. Unlabelled rows are left out. With ``n_features_to_select="auto"``, one set of
+    permutations serves as the null of all features.
 
     Parameters
     ----------
@@ -151,7 +152,7 @@ class SmoothR2Score(ScoreSelector):
     """
 
     _name = "smooth_r2"
-    _does = "any smooth relation of one feature"
+    _does = "any smooth relation of one feature to the target"
     _takes = ("hard", "soft", "numbers")
     _target = "auto"
     _lower_is_better = False
@@ -175,8 +176,8 @@ class SmoothR2Score(ScoreSelector):
 class LinearR2Score(ScoreSelector):
     """Classes, hard or soft, or numbers: keep the features that a regression on the target explains best.
 
-    See :func:`linear_r2_score`: squared correlation for numbers, analysis of variance for classes, the like for
-    memberships. Unlabelled rows are left out. With ``n_features_to_select="auto"`` the F-test decides.
+    See :func:`linear_r2_score`: squared correlation for numbers, analysis of variance for classes, and its soft form
+    for memberships. Unlabelled rows are left out. With ``n_features_to_select="auto"``, the F-test decides.
 
     Parameters
     ----------
@@ -218,7 +219,7 @@ class LinearR2Score(ScoreSelector):
 
 @dataclass(frozen=True)
 class FeatureTests:
-    """p-values of every feature: the combined ones, and each test by name."""
+    """p-values of every feature: combined, and for each test by name."""
 
     pvalues: NDArray[np.float64]
     parts: dict[str, NDArray[np.float64]]
@@ -229,9 +230,10 @@ def relation_pvalues(
 ) -> FeatureTests:
     """Test whether each feature is related to the target, linearly or along any smooth curve.
 
-    A linear test with a closed null (analysis of variance for classes, its soft form for memberships, correlation
-    for numbers) and the rank-smooth R2 with one permutation null for all features; for numbers the supervised
-    Laplacian score too. The p-values are joined by :func:`~dubio.significance.cauchy_combination`.
+    There are two tests: a linear test with a closed-form null (analysis of variance for classes, its soft form for
+    memberships, correlation for numbers), and the rank-smooth R2 with one permutation null for all features. For
+    numbers, the supervised Laplacian score is a third test. :func:`~dubio.significance.cauchy_combination` combines the
+    p-values.
     """
     parts = {
         "linear": linear_pvalues(problem),
@@ -249,7 +251,7 @@ def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = N
     """:func:`smooth_r2_score` of a problem."""
     X, supervision = problem.X, problem.supervision
     known = np.flatnonzero(supervision.labelled)
-    # Shuffled rows and a stable sort: ties come in a random order, the same for every feature.
+    # Shuffled rows and a stable sort: ties are in a random order, the same for every feature.
     known = known[generator(random_state).permutation(len(known))]
     target = np.ascontiguousarray(supervision.target_matrix(known))
     half = half_window(len(known))
@@ -265,13 +267,13 @@ def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = N
 
 
 def linear_r2(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """:func:`linear_r2_score` of a problem, and the basis of its target, one column per degree of freedom."""
+    """:func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom."""
     X, known = problem.X, problem.supervision.labelled
     basis = orthonormal_basis(problem.supervision.target_matrix(known))
     scores = np.zeros(X.shape[1])
     for start, stop in chunks(X.shape[1], 256):
         block = np.array(X[known, start:stop], dtype=np.float64)
-        block -= block[0]  # so that a constant column is exactly zero from here on
+        block -= block[0]  # makes a constant column exactly zero
         block -= block.mean(axis=0)
         total = np.einsum("ij,ij->j", block, block)
         explained = ((basis.T @ block) ** 2).sum(axis=0)
@@ -280,12 +282,12 @@ def linear_r2(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64
 
 
 def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
-    r"""Test of :func:`~dubio.linear_r2_score` with a closed null; 1 where the labelled rows are too few for it.
+    r"""Test of :func:`~dubio.linear_r2_score` with a closed-form null; 1 if there are too few labelled rows.
 
-    Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. A heavy tail of the
-    feature together with a small class makes that too bold. So the variance of the Beta law is made that of
-    :math:`R^2` over all permutations, which is known in closed form (its mean is the same), as Box and Andersen [1]_
-    did for two samples.
+    Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. If the feature has a heavy
+    tail and a class is small, its p-values are too small. So the Beta law gets the variance of :math:`R^2` over all
+    permutations, which is known in closed form (the mean is already the same). Box and Andersen [1]_ did this for two
+    samples.
 
     References
     ----------
@@ -303,7 +305,7 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     mean = rank / (n - 1)
     _, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank)
     variance = np.divide(variance, (n * second) ** 2, out=np.full(len(scores), np.inf), where=varies)
-    # a variance beyond that of a coin toss, or of nothing, has no Beta law
+    # no Beta law has a variance of zero, or one above that of a coin toss
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)
     pvalues = stats.beta.sf(scores, mean * strength, (1 - mean) * strength)
     return np.where(varies, pvalues, 1.0)
@@ -317,10 +319,10 @@ def smooth_pvalues(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Permutation test of :func:`~dubio.smooth_r2_score`: one null, of all permutations, serves every feature.
+    """Permutation test of :func:`~dubio.smooth_r2_score`, with the same permutations as the null of every feature.
 
-    The score depends on the order a feature puts the rows in and on nothing else; without a relation every order is
-    as likely as any other. So the null is drawn once, with as many permutations as the number of features calls for.
+    The score depends only on the order in which a feature puts the rows. Without a relation, every order is equally
+    likely. So the null is drawn once; the more features there are, the more permutations are drawn.
     """
     if scores is None:
         scores = smooth_r2(problem, random_state=random_state, n_jobs=n_jobs)
@@ -328,7 +330,7 @@ def smooth_pvalues(
     count = smooth_permutations(*target.shape, n_features=len(scores), alpha=alpha)
     null = smooth_null(target, count, random_state=random_state, n_jobs=n_jobs)
     null.sort()
-    # a permutation that gives the very order of the feature must count as equal, whatever the rounding
+    # a permutation with the same order as the feature must count as equal, in spite of rounding
     reached = count - np.searchsorted(null, scores - 1e-12 * np.maximum(np.abs(scores), 1.0))
     return np.where(np.isneginf(scores), 1.0, (1.0 + reached) / (1.0 + count))
 
@@ -350,18 +352,18 @@ def smooth_null(
 
 
 def smooth_permutations(n_rows: int, width: int, *, n_features: int, alpha: float) -> int:
-    """Enough that one lone feature could pass Benjamini-Hochberg ten times over, within a bound on the work."""
+    """Ten times the permutations that a single feature needs to pass Benjamini-Hochberg, within a limit on the work."""
     affordable = _WORK / (n_rows * (width + 2))
     return int(max(_FEWEST, min(10 * n_features / alpha, affordable)))
 
 
 def half_window(n_rows: int) -> int:
-    """Neighbours on either side: a sixteenth of the rows, at least four."""
+    """Number of neighbours on each side: a sixteenth of the rows, at least four."""
     return max(4, n_rows // 16)
 
 
 def leave_one_out_total(target: NDArray[np.float64]) -> float:
-    """Squared errors of the mean of all other rows, for a centred target."""
+    """Sum of squared errors when each row is predicted by the mean of all other rows, for a centred target."""
     n = len(target)
     total = float((target**2).sum()) * (n / (n - 1)) ** 2
     if not total > 0:
@@ -380,6 +382,6 @@ def orthonormal_basis(target: NDArray[np.float64]) -> NDArray[np.float64]:
 def _raise_same(n_rows: int) -> None:
     raise InputError(
         "y",
-        f"says the same of all {counted(n_rows, 'labelled row')}",
-        "such a target says nothing about the features",
+        f"is the same for all {counted(n_rows, 'labelled row')}",
+        "features can only be ranked by a target that varies",
     )

@@ -1,4 +1,4 @@
-"""Relief scores: does a feature differ from near rows of other classes more than from near rows of its own?"""
+"""Relief scores: does a feature differ more from near rows of other classes than from near rows of the same class?"""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dubio.significance.permutation import OrderNull, permutation_pvalues
 from dubio.supervision import Classes, OfClasses, Supervision
 from dubio.tables.matrix import Matrix
 
-#: Rows of which the test of ReliefF sorts all pairs.
+#: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
 MAX_TESTED_ROWS = 2000
 #: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
 _ROWS = 64
@@ -43,8 +43,8 @@ def soft_relief_score(
     .. math:: S_r = \frac1n \sum_i \Big[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
               - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big],
 
-    over the n rows that have both hits and misses among their neighbours. Looks at all features together when it
-    chooses neighbours, so it sees features that matter only jointly. Work grows as :math:`n^2 d`; memory does not.
+    over the n rows that have both hits and misses among their neighbours. Neighbours are chosen by all features
+    together, so the score finds features that matter only in combination. Work grows as :math:`n^2 d`; memory does not.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def soft_relief_score(
     P : array-like (n, classes) or (n,)
         Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
     n_neighbors : int
-        k: four times as many rows are looked at.
+        k: four times as many rows are used.
     {missing_label}
     {n_jobs}
 
@@ -68,7 +68,7 @@ def soft_relief_score(
     >>> from dubio import soft_relief_score
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(300, 3))
-    >>> p = np.where((X[:, 0] > 0.5) != (X[:, 1] > 0.5), 0.8, 0.2)  # the first two matter, jointly only
+    >>> p = np.where((X[:, 0] > 0.5) != (X[:, 1] > 0.5), 0.8, 0.2)  # the first two matter only together
     >>> soft_relief_score(X, np.column_stack([p, 1 - p])).argmin()
     np.int64(2)
     """
@@ -87,7 +87,7 @@ def relieff_score(
               \operatorname*{mean}_{j \in M_{ic}} |x_{ir}-x_{jr}|
               - \operatorname*{mean}_{j \in H_i} |x_{ir}-x_{jr}| \Big],
 
-    :math:`\pi` being the shares of the classes among the labelled rows [1]_. Of a class with fewer rows all are taken.
+    where :math:`\pi` are the shares of the classes among the labelled rows [1]_. A class with fewer rows uses all.
 
     Parameters
     ----------
@@ -121,16 +121,16 @@ def relieff_score(
 
 @estimator
 class SoftReliefScore(ScoreSelector):
-    """Classes, hard or soft: keep the features that tell a row from its unlike neighbours.
+    """Classes, hard or soft: keep the features in which a row differs from its neighbours of other classes.
 
-    See :func:`soft_relief_score`. Features are scaled to their range inside; unlabelled rows are left out.
+    See :func:`soft_relief_score`. Features are scaled to their range internally; unlabelled rows are left out.
 
     Parameters
     ----------
     {n_features_to_select}
     {alpha}
     n_neighbors : int
-        k; four times as many neighbours are looked at.
+        k; four times as many neighbours are used.
     {missing_label}
     random_state : int, RandomState or None, default=0
         For the permutations of "auto".
@@ -153,7 +153,7 @@ class SoftReliefScore(ScoreSelector):
     """
 
     _name = "soft_relief"
-    _does = "unlike neighbours, weighted by class probabilities"
+    _does = "differences to neighbours, weighted by class probabilities"
     _takes: ClassVar[tuple[str, ...]] = ("soft", "hard")
     _lower_is_better = False
 
@@ -178,7 +178,7 @@ class SoftReliefScore(ScoreSelector):
     def _shuffle_rows(
         self, table: NDArray[np.float64], score: Callable[[NDArray[np.int64]], NDArray[np.float64]], scored: Scored
     ) -> NDArray[np.float64]:
-        """p-values from a score of shuffled labels that finds no neighbours anew: they do not depend on labels."""
+        """p-values from shuffled labels; the neighbours do not depend on labels, so they are not searched again."""
         scores = score(np.arange(len(table)))
         scores[np.isneginf(scored.scores)] = -np.inf
         null = OrderNull(score, table, scores, lower_is_better=False)
@@ -186,7 +186,7 @@ class SoftReliefScore(ScoreSelector):
 
 
 class ReliefFScore(SoftReliefScore):
-    """Hard classes, also few of them: keep the features that tell a row from the nearest rows of other classes.
+    """Hard classes, even if few rows have one: keep the features that differ from the nearest rows of other classes.
 
     See :func:`relieff_score`. Parameters and attributes as for :class:`SoftReliefScore`, with ``n_neighbors`` rows of
     each class; unlabelled rows are left out.
@@ -196,13 +196,13 @@ class ReliefFScore(SoftReliefScore):
     >>> from sklearn.datasets import load_iris
     >>> from dubio import ReliefFScore
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> y = y.where(y.index % 5 == 0)  # four of five labels lost
+    >>> y = y.where(y.index % 5 == 0)  # four of five labels are missing
     >>> list(ReliefFScore(n_features_to_select=2).fit(X, y).get_feature_names_out())
     ['petal length (cm)', 'petal width (cm)']
     """
 
     _name = "relieff"
-    _does = "nearest rows of each class, ReliefF"
+    _does = "differences to the nearest rows of each class, ReliefF"
     _takes = ("hard",)
 
     def _score(self, problem: Problem) -> Scored:
@@ -211,7 +211,7 @@ class ReliefFScore(SoftReliefScore):
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         table, _ = scale_to_range(problem.X, problem.supervision)
         codes = _codes(problem)
-        if len(table) > MAX_TESTED_ROWS:  # all rows are sorted for each row: a sample of a long table is tested
+        if len(table) > MAX_TESTED_ROWS:  # for each row all rows are sorted, so a long table is sampled
             rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
             table, codes = table[rows], codes[rows]
         neighbors = sorted_rows(table, self.n_jobs)
@@ -230,7 +230,7 @@ def soft_relief(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None =
 
 
 def relief_neighbors(table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None) -> NDArray[np.int64]:
-    """The 4 k nearest rows of every row, all others where there are fewer."""
+    """The 4 k nearest rows of every row, or all other rows if there are fewer."""
     n = len(table)
     wanted = 4 * clip_neighbors(n_neighbors, n - 1, where="labelled row")
     neighbors = np.empty((n, min(wanted, n - 1)), dtype=np.int64)

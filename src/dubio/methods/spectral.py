@@ -1,4 +1,4 @@
-"""SPEC: three ways to read off a graph how well each feature follows it; and C4, a product of two scores."""
+"""SPEC: three ways to measure how well each feature follows a graph; and C4, a product of two scores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dubio.methods.constraint import constraint_score, ratio
 from dubio.methods.laplacian import laplacian_score
 from dubio.tables.matrix import read_matrix
 
-#: Up to this many rows all eigenvectors at once are as fast as a few, and safer.
+#: Up to this many rows, computing all eigenvectors is as fast as computing a few, and safer.
 _DENSE_ROWS = 400
 
 
@@ -38,20 +38,20 @@ def spec_score(
         \varphi_2 = \frac{\varphi_1}{1 - \alpha_1^2}, \qquad
         \varphi_3 = \sum_{j=2}^{k} (\gamma(2) - \gamma(\lambda_j)) \alpha_j^2
 
-    The first two are good when low, the third when **high**. The second, with power 1, is the Laplacian score
-    of the graph. The first depends on where a feature's zero is: it is meant for centred features.
+    Low is good for the first two; **high** is good for the third. The second, with power 1, is the Laplacian score
+    of the graph. The first depends on the zero point of a feature, so it is meant for centred features.
 
     Parameters
     ----------
     X : array-like of shape (n_rows, n_features)
     graph : sparse matrix or array of shape (n_rows, n_rows)
-        Symmetric, not negative. A neighbour graph makes the score unsupervised, a graph of equal classes (see
-        :func:`class_graph`) supervised. The diagonal counts, as in the paper.
+        Symmetric, not negative. A neighbour graph gives an unsupervised score; a graph of equal classes (see
+        :func:`class_graph`) gives a supervised score. The diagonal counts, as in the paper.
     function : {1, 2, 3}
     power : int
         1, or more to damp the high frequencies of the graph ("F2+r^4" is function 2 with power 4).
     n_eigenvectors : int or None
-        k of the third function, usually the number of classes or clusters.
+        k for the third function, usually the number of classes or clusters.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def spec_score(
     degree = np.asarray(edges.sum(axis=1)).ravel()
     if not degree.any():
         raise InputError("graph", "has no edge", "there is nothing for a feature to follow")
-    # Differences to the weighted mean are all that functions 2 and 3 see; exact zeros where constant.
+    # Functions 2 and 3 only use differences from the weighted mean; exactly zero for constant columns.
     mean = degree @ (table - table[0]) / degree.sum()
     centred = np.where((table == table[0]).all(axis=0), 0.0, table - table[0] - mean)
     spread = degree @ centred**2
@@ -90,7 +90,7 @@ def spec_score(
 
 
 def class_graph(y: ArrayLike) -> sparse.csr_array:
-    """SPEC's supervised graph: 1 / (size of the class) between rows of one class, a row with itself included.
+    """SPEC's supervised graph: 1 / (size of the class) between rows of the same class, including a row with itself.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def c4_score(
         cannot_link_weights=cannot_link_weights,
     )
     locality = laplacian_score(X, n_neighbors=n_neighbors, t=t)
-    # 0 times infinity is no number; a feature that one of the scores calls the worst stays the worst.
+    # 0 times infinity is not a number; a feature that is worst in one of the scores stays worst.
     worst = np.isinf(pairs) | np.isinf(locality)
     return np.where(worst, np.inf, np.where(worst, 1.0, pairs) * np.where(worst, 1.0, locality))
 
@@ -197,7 +197,7 @@ def _third(
         start = np.random.default_rng(0).standard_normal(n)
         values, vectors = eigsh(similar + isolated, k=n_eigenvectors, which="LA", v0=start)
     eigenvalues = np.clip(1.0 - values, 0.0, 2.0)
-    # Centring takes out the trivial eigenvector, in whatever basis the zero eigenvalues come.
+    # Centring removes the trivial eigenvector, for any basis of the zero eigenvalues.
     alpha = vectors.T @ (np.sqrt(degree)[:, None] * centred)
     norm = degree @ table**2
     gain = (2.0**power - eigenvalues**power) @ alpha**2

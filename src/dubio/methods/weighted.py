@@ -1,4 +1,4 @@
-"""Scores of classes, hard or soft, from class moments alone: weighted Laplacian score and Fisher score."""
+"""Scores for classes, hard or soft, from class moments only: weighted Laplacian score and Fisher score."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ def weighted_laplacian_score(
               = \frac{\sum_k A_k V_{kr}}{W B_r + \sum_k (W - A_k) V_{kr}},
 
     where :math:`A_k` is the total membership of class k, :math:`V_{kr}` the membership-weighted sum of squared
-    deviations of feature r from its mean in class k, :math:`B_r` that of the class means from the overall mean, and
-    :math:`W = \sum_k A_k`. The right-hand side is what is computed: one pass, no n x n matrix.
+    deviations of feature r from its mean in class k, :math:`B_r` the same for the class means and the overall mean, and
+    :math:`W = \sum_k A_k`. The right-hand side is computed: one pass, no n x n matrix.
 
     Parameters
     ----------
     X : array-like or CSR matrix (n, d)
         The table; the score does not depend on the scale or offset of a column.
     P : array-like (n, classes) or (n,)
-        Memberships, a row of NaN = unlabelled; or hard classes, the same as one-hot memberships. Unlabelled rows
+        Memberships, a row of NaN = unlabelled; or hard classes, which count as one-hot memberships. Unlabelled rows
         are left out.
     {sample_weight}
     {missing_label}
@@ -65,16 +65,16 @@ def weighted_laplacian_score(
 def fisher_score(
     X: ArrayLike, y: Any, *, sample_weight: ArrayLike | None = None, missing_label: Any = "auto"
 ) -> NDArray[np.float64]:
-    r"""Fisher score of every feature (high is good): spread of the class means over spread within classes.
+    r"""Fisher score of every feature (high is good): spread of the class means divided by spread within classes.
 
     .. math:: F_r = \frac{\sum_k n_k (\mu_{kr} - \mu_r)^2}{\sum_k n_k \sigma_{kr}^2}
 
-    Soft memberships count each row partly in each class. Parameters as in :func:`weighted_laplacian_score`.
+    With soft memberships, each row counts partly in each class. Parameters as in :func:`weighted_laplacian_score`.
 
     Returns
     -------
     scores : array (d,)
-        0 for a constant feature; ``inf`` where the classes have no spread at all and different means.
+        0 for a constant feature; ``inf`` if the classes have different means and no spread at all.
 
     Examples
     --------
@@ -87,11 +87,11 @@ def fisher_score(
 
 @estimator
 class WeightedLaplacianScore(MomentSelector):
-    """Classes, hard or soft: keep the features that hold likely classmates together.
+    """Classes, hard or soft: keep the features in which rows that probably share a class are close.
 
     See :func:`weighted_laplacian_score`. Hard labels are one-hot memberships; unlabelled rows are left out and
-    counted in ``n_unlabelled_``. One pass over the table: ``partial_fit`` takes it by blocks, ``merge`` joins two
-    selectors, and ``fit`` takes Dask arrays and dataframes.
+    counted in ``n_unlabelled_``. This needs one pass over the table: ``partial_fit`` takes the table in blocks,
+    ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class WeightedLaplacianScore(MomentSelector):
     """
 
     _name = "weighted_laplacian"
-    _does = "likely classmates close together, WLS"
+    _does = "rows that probably share a class are close, WLS"
     _takes = ("soft", "hard")
 
     missing_label: Any = "auto"
@@ -145,16 +145,16 @@ class WeightedLaplacianScore(MomentSelector):
 
     def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
         if problem.sample_weight is not None:
-            return None  # the moments are those of unweighted rows
+            return None  # the closed-form moments are for unweighted rows
         supervision = problem.supervision
         assert isinstance(supervision, OfClasses)
         known = supervision.labelled
-        share = 1.0 - 1.0 / (1.0 + scored.scores)  # similar over all pairs, from similar over dissimilar
+        share = 1.0 - 1.0 / (1.0 + scored.scores)  # turns similar / dissimilar into similar / all pairs
         return RatioForms.of_memberships(supervision.memberships[known]).pvalues(problem.X[known], share)
 
 
 class FisherScore(WeightedLaplacianScore):
-    """Classes, hard or soft: spread of the class means over spread within classes (see :func:`fisher_score`).
+    """Classes, hard or soft: spread of the class means divided by spread within classes (:func:`fisher_score`).
 
     Parameters and attributes as for :class:`WeightedLaplacianScore`; high scores are good.
 
@@ -168,7 +168,7 @@ class FisherScore(WeightedLaplacianScore):
     """
 
     _name = "fisher"
-    _does = "spread between classes over spread within"
+    _does = "spread between classes divided by spread within"
     _takes = ("hard", "soft")
     _lower_is_better = False
 

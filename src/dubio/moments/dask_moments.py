@@ -68,7 +68,9 @@ def _row_blocks_like(
         if lengths is not None and hasattr(values, "chunks") and not np.isnan(values.shape[0]):
             if values.shape[0] != sum(lengths):
                 raise InputError(
-                    name, f"has {values.shape[0]} rows and X has {sum(lengths)}", "they must be the same rows"
+                    name,
+                    f"has {counted(values.shape[0], 'row')} and X has {sum(lengths)}",
+                    "they must be the same rows",
                 )
             values = values.rechunk({0: tuple(lengths)})
         found, _ = _row_blocks(values)
@@ -85,7 +87,7 @@ def _row_blocks_like(
         lengths = list(compute(*(delayed(len)(block) for block in blocks)))
     n_rows = len(values)
     if n_rows != sum(lengths):
-        raise InputError(name, f"has {n_rows} rows and X has {sum(lengths)}", "they must be the same rows")
+        raise InputError(name, f"has {counted(n_rows, 'row')} and X has {sum(lengths)}", "they must be the same rows")
     ends = np.cumsum(lengths).tolist()
     take = getattr(values, "iloc", values if hasattr(values, "shape") else np.asarray(values))
     return [take[end - rows : end] for end, rows in zip(ends, lengths, strict=True)], lengths

@@ -56,14 +56,14 @@ class RunningMoments:
     def _joined_classes(self, other: RunningMoments) -> NDArray[Any]:
         if self.soft != other.soft:
             raise InputError(
-                "y", "holds class probabilities in some blocks and one class per row in others", "give one form"
+                "y", "holds class probabilities in some blocks and one class per row in others", "use one form"
             )
         if not self.soft:
             if not (len(self.classes) and len(other.classes)):  # a block without any label
                 return self.classes if len(self.classes) else other.classes
             mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
             if _sort(self.classes) != _sort(other.classes):  # check this first: False equals 0 but means another thing
-                raise InputError("y", f"holds {mine} in one block and {theirs} in another", "make all labels one type")
+                raise InputError("y", f"holds {mine} in one block and {theirs} in another", "give all labels one type")
         if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
             return self.classes
         if self.soft:

@@ -119,7 +119,7 @@ def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: i
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
     neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
     experts: dict[str, Any] = {
-        "forest": RandomTrees(100, min_samples_leaf=2, n_jobs=n_jobs),
+        "forest": RandomTrees(100, min_samples_leaf=2, random_state=None, n_jobs=n_jobs),
         "neighbors": make_pipeline(StandardScaler(), neighbors),
         "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
     }

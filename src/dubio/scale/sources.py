@@ -16,7 +16,7 @@ from dubio.tables.files import convert_options, first_line, parse_options, separ
 
 #: Row groups are read by columns if they have so many rows on average, and if no column has more than so many bytes.
 _ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
-#: Row groups with more bytes are read by pages, not in one piece. Bytes that are then read ahead in each column.
+#: Row groups with more bytes than this are read by pages, not in one piece, with this buffer (bytes) for each column.
 _LARGE_ROW_GROUP, _PAGE_BUFFER = 48 * 2**20, 64 * 1024
 #: Bytes of a batch of whole rows; two are in memory at once. Smaller ones are slower, larger ones need more memory.
 _BATCH_BYTES = 24 * 2**20

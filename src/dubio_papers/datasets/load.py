@@ -85,7 +85,7 @@ def load(name: str, *, paper: str | None = None, download: bool = True) -> Datas
     entry = CATALOG[name]
     if paper is not None and paper not in entry.papers:
         known = ", ".join(entry.papers) or "no paper"
-        raise ValueError(f"paper={paper!r}: dataset {name!r} is only used by {known}.")
+        raise ValueError(f"paper={paper!r}: dataset {name!r} is used by {known}.")
     source = locate(name, entry)
     if source in (None, "OpenML"):
         return _load.__wrapped__(name, paper, source, download)  # do not cache a failure or a first download

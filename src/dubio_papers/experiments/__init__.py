@@ -1,1 +1,1 @@
-"""One file an experiment, or a family of them: each has a tuple ``EXPERIMENTS``."""
+"""One file per experiment or family of experiments; each file has a tuple ``EXPERIMENTS``."""

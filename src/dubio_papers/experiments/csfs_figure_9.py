@@ -21,7 +21,7 @@ CURVES = tuple(f"{method} by features" for method in METHODS)
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, Any]:
-    """Only CSFS depends on the draw of labelled rows; ReliefF sees all training labels, the others none."""
+    """Only CSFS depends on the draw of labelled rows. ReliefF sees all training labels, the others see none."""
     scene = set_scene(parameters["dataset"], parameters["labels"], random)
     graph = neighbor_graph(scene.X, n_neighbors=5, t="mean")
     n_classes = len(np.unique(scene.y))
@@ -47,8 +47,8 @@ def findings(summary: Any) -> list[Finding]:
         if enough(summary, cell.key):
             ahead = [m for m in METHODS[:-1] if cell.measures["CSFS"].mean > cell.measures[m].mean]
             expected = [m for m in METHODS[:-1] if not (cell.dataset == "pie10p" and m == "ReliefF")]
-            claim = f"{cell.title}: CSFS is ahead of {', '.join(expected)}."
-            found.append(Finding(claim, set(expected) <= set(ahead), f"It is ahead of {', '.join(ahead) or 'none'}."))
+            claim = f"{cell.title}: CSFS is better than {', '.join(expected)}."
+            found.append(Finding(claim, set(expected) <= set(ahead), f"It beats {', '.join(ahead) or 'none'}."))
     return found
 
 
@@ -69,15 +69,15 @@ EXPERIMENTS = (
         name="csfs-figure-9",
         paper="csfs",
         title="Figure 9 and Table 2: accuracy on faces",
-        about="1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is "
-        "labelled, from training rows or, as in the paper, from all. Means are over 5 to 100 features: the paper "
-        "does not say over which. SPEC's scores are taken on a graph of 5 neighbours without labels, since on a "
-        "graph of classes all powers give one ranking.",
+        about="1-NN is trained on the first half of each class and tested on the rest. A quarter of each class is "
+        "labelled: only training rows or, as in the paper, any rows. Means are over 5 to 100 features; the paper does "
+        "not say which numbers it used. SPEC's scores use a graph of 5 neighbours without labels, because on a graph "
+        "of classes all powers give the same ranking.",
         cells=_CELLS,
         protocol=run,
         displays=(
             Table(
-                "Table 2: averaged accuracy",
+                "Table 2: average accuracy",
                 METHODS,
                 {cell.key: dict(zip(METHODS, PRINTED[str(cell.dataset)], strict=True)) for cell in _CELLS},
                 digits=3,

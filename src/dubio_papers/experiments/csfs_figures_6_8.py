@@ -32,7 +32,7 @@ WIDE_SIZES = (5, 10, 20, 50, 100, 200, 500, 1000, 2000, 4000, 7129)
 
 
 def run_by_features(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, Any]:
-    """All rankings on one draw of labelled rows."""
+    """All rankings on one random draw of labelled rows."""
     scene = set_scene(parameters["dataset"], parameters["labels"], random)
     d = scene.X.shape[1]
     wide = d > 100
@@ -48,7 +48,7 @@ def _by_name(means: Mapping[str, float]) -> dict[str, float]:
 
 
 def run_by_pairs(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, Any]:
-    """Half the features, or as many axes, chosen from 2 to 64 pairs; a longer list begins with the shorter one."""
+    """Half of the features, or as many axes, chosen from 2 to 64 pairs; each set of pairs contains the smaller ones."""
     scene = set_scene(parameters["dataset"], parameters["labels"], random)
     d = scene.X.shape[1]
     half = max(1, d // 2)
@@ -102,12 +102,12 @@ def _findings(others: Mapping[str, bool]) -> Any:
 
 
 def _displays(what: str, methods: tuple[str, ...]) -> tuple[Display, ...]:
-    """Curves of all methods over the number of ``what``, and the mean gain of the first, CSFS, over the others."""
+    """Curves of all methods by the number of ``what``, and the mean gain of CSFS (the first) over the others."""
     over = "the sizes" if what == "features" else f"the numbers of {what}"
     return (
         Curves(f"Accuracy by number of {what}", methods, f"number of {what}", "accuracy (%)"),
         Table(
-            f"Mean gain of CSFS over {over} (points)",
+            f"Mean gain of CSFS, averaged over {over} (points)",
             tuple(f"over {name}" for name in methods[1:]),
             digits=2,
             row_header="dataset",
@@ -116,11 +116,11 @@ def _displays(what: str, methods: tuple[str, ...]) -> tuple[Display, ...]:
 
 
 _ABOUT = (
-    "1-NN, trained on the first half of each class and tested on the rest; a quarter of each class is labelled. "
-    "Labels come from training rows only, and beside it from all rows as in the paper, where selection sees rows "
-    "that are tested later. Rows are standardised. CSFS uses all pairs and a kernel in units of the mean distance; "
-    "'as published' is the hard selection and lambda = 0.1 on plain distances (where no pair is coherent, all are "
-    "used). Fisher sees all training labels. "
+    "1-NN is trained on the first half of each class and tested on the rest; a quarter of each class is labelled. "
+    "There are two variants: labels come only from training rows, or as in the paper from all rows. In the second "
+    "variant the selection sees labels of rows that are tested later. Rows are standardised. CSFS uses all pairs and a "
+    "kernel in units of the mean distance. 'As published' means the hard selection and lambda = 0.1 on plain distances "
+    "(if no pair is coherent, all are used). Fisher sees all training labels. "
 )
 EXPERIMENTS = (
     Experiment(
@@ -128,7 +128,7 @@ EXPERIMENTS = (
         paper="csfs",
         title="Figure 6: accuracy by number of features, UCI tables",
         about=_ABOUT
-        + "The paper: CSFS clearly ahead of the constraint and Laplacian scores, and no worse than Fisher.",
+        + "In the paper, CSFS is clearly better than the constraint and Laplacian scores, and not worse than Fisher.",
         cells=_cells(SMALL, 1),
         protocol=run_by_features,
         displays=_displays("features", FEATURES),
@@ -139,8 +139,8 @@ EXPERIMENTS = (
         paper="csfs",
         title="Figure 7: accuracy by number of constraints, UCI tables",
         about=_ABOUT
-        + "Half the features, or as many axes; 2 to 64 pairs, half of each kind. SSDR-CMU (alpha = 1, beta = 20) and "
-        "cFLD are short implementations of our own.",
+        + "The methods choose half of the features, or as many axes, from 2 to 64 pairs, half of each kind. SSDR-CMU "
+        "(alpha = 1, beta = 20) and cFLD are our own short implementations.",
         cells=_cells(SMALL, 2),
         protocol=run_by_pairs,
         displays=_displays("pairs", PAIRS),
@@ -160,7 +160,7 @@ EXPERIMENTS = (
         name="csfs-figure-8bd",
         paper="csfs",
         title="Figure 8 (b, d): accuracy by number of constraints, gene expressions",
-        about=_ABOUT + "Half the features.",
+        about=_ABOUT + "Half of the features are used.",
         cells=_cells(WIDE, 2),
         protocol=run_by_pairs,
         displays=_displays("pairs", ("CSFS", "constraint")),

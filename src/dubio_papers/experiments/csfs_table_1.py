@@ -1,4 +1,4 @@
-"""CSFS paper, Table 1 and the counts of coherent constraints in the text: maps and pairs."""
+"""CSFS paper, Table 1 (sizes of the maps), and the numbers of coherent constraints in its text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dubio_papers.datasets import load
 from dubio_papers.experiment import Cell, Experiment, Table
 from dubio_papers.pair_protocol import quarter_of_each_class
 
-#: Printed sides of the map, printed number of coherent constraints, seconds.
+#: Printed sides of the map (long, short), printed number of coherent constraints, seconds per repetition.
 DATASETS = {
     "iris": (11, 5, 8, 0.05),
     "ionosphere": (12, 7, 13, 0.5),
@@ -31,7 +31,7 @@ COUNTS = ("pairs", "coherent pairs (hard)", "coherent pairs (soft)")
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, float]:
-    """Label a quarter of each class, size the map of the rest, count the pairs that pass each selection."""
+    """Label a quarter of each class, find the map size for the rest, and count the pairs that each selection keeps."""
     data = load(parameters["dataset"], paper="csfs")
     X = standardize(data.X)
     labelled = quarter_of_each_class(data.y, random)
@@ -58,11 +58,11 @@ EXPERIMENTS = (
         name="csfs-table-1",
         paper="csfs",
         title="Table 1: sizes of the maps, and how many constraints are coherent",
-        about="A quarter of each class is labelled. The map has about 5 sqrt(n) units for the n unlabelled rows, "
-        "standardised, with sides in the ratio of the two largest standard deviations. The paper counts the coherent "
-        "constraints of one draw; the band is that of single draws. With all pairs of the labelled rows the hard "
-        "rule hardly keeps any: two rows of one class and a third of another form a triangle, and only one of its "
-        "angles can be other than acute.",
+        about="A quarter of each class is labelled. The map has about 5 sqrt(n) units for the n unlabelled rows, which "
+        "are standardised. Its sides have the ratio of the two largest standard deviations. The paper counts the "
+        "coherent constraints of one random draw, so the band is the band of single draws. With all pairs of the "
+        "labelled rows, the hard rule keeps almost none. The reason: two rows of one class and a third row of another "
+        "class form a triangle, and at most one angle of a triangle is not acute.",
         cells=_CELLS,
         protocol=run,
         displays=(

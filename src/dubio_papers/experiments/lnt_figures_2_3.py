@@ -74,9 +74,9 @@ def findings(summary: Any) -> list[Finding]:
     from dubio_papers.claims import better
 
     return [
-        better(summary, "draw=two Gaussians", "rise", "The noise model lifts log p of the mislabelled row."),
+        better(summary, "draw=two Gaussians", "rise", "The noise model increases log p of the mislabelled row."),
         Finding(
-            "The tolerant estimate lies between the noisy and the clean one, on average.",
+            "On average, the tolerant estimate lies between the noisy and the clean one.",
             None
             if summary.cells[0].repetitions < 10
             else bool(
@@ -95,9 +95,9 @@ EXPERIMENTS = (
         name="lnt-figures-2-3",
         paper="lnt",
         title="Figures 2 and 3: one wrong label among forty rows",
-        about="Two Gaussians at -1.5 and 1.5, 20 rows each, one row of class 0 labelled 1. The paper shows one draw; "
-        "here are many, and the band of a printed number is that of single draws. The curves are means over the "
-        "draws by rank of the row along x.",
+        about="Two Gaussians at -1.5 and 1.5 with 20 rows each; one row of class 0 is labelled 1. The paper shows one "
+        "random draw, we make many. So the band of a printed number is the band of single draws. The curves are means "
+        "over the draws, by the rank of the row along x.",
         cells=(Cell({"draw": "two Gaussians"}, full=1000, quick=100, seconds=0.02, label="two Gaussians"),),
         protocol=run,
         displays=(

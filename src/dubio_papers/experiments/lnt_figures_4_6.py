@@ -1,4 +1,4 @@
-"""LNT paper, Figures 4 to 6 (and 1): what wrong labels do to a backward search, and what the noise model mends."""
+"""LNT paper, Figures 4 to 6 (and 1): how wrong labels harm a backward search, and how much the noise model helps."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from dubio_papers.judges import tuned_balanced_error
 METHODS = ("BW-C", "BW-N", "LNT-BW")
 MEANS = tuple(f"mean {method}" for method in METHODS)
 
-#: Repetitions of a full and of a quick run, seconds a repetition takes, the figure, whether the paper sees a gain at
-#: 10 and at 20 %.
+#: Repetitions in a full and in a quick run, seconds per repetition, the figure, and whether the paper sees a gain at
+#: 10 % and at 20 %.
 DATASETS: dict[str, tuple[int, int, float, int, tuple[bool, bool]]] = {
     "iris": (100, 3, 0.15, 4, (True, True)),
     "segment": (100, 0, 20.0, 4, (True, True)),
@@ -36,14 +36,14 @@ DATASETS: dict[str, tuple[int, int, float, int, tuple[bool, bool]]] = {
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, Any]:
-    """One split, one draw of flips, three searches, k-NN on clean labels for every size of subset."""
+    """One split, one draw of flips, three searches, and k-NN on clean labels for every subset size."""
     data = load(parameters["dataset"], paper="lnt")
     X, y = standardize(data.X), np.unique(data.y, return_inverse=True)[1].astype(np.int64)
     shuffled = random.permutation(len(X))
     train, test = np.split(shuffled, [round(0.7 * len(X))])
     noisy = flip_labels(y[train], parameters["flips"], random_state=int(random.integers(2**31)))
     folds = random.permutation(np.arange(len(train)) % 10)
-    jitter = int(random.integers(2**31))  # the same jitter for the three: they differ in labels and estimator only
+    jitter = int(random.integers(2**31))  # the same jitter for all three: they differ only in labels and estimator
     curves = {}
     for method, labels, label_noise in zip(METHODS, (y[train], noisy, noisy), (False, False, True), strict=True):
         search = MutualInformationSearch(
@@ -82,7 +82,7 @@ def _cells() -> tuple[Cell, ...]:
 
 
 def _figure_1(summaries: Mapping[str, Any]) -> dict[str, Any]:
-    """Iris at 20 % is part of Figure 4: no need to run it twice."""
+    """Iris at 20 % is part of Figure 4, so it need not run twice."""
     cell = summaries["lnt-figures-4-6"].cell("dataset=iris,flips=0.2")
     if not cell.measures:
         return {}
@@ -91,7 +91,7 @@ def _figure_1(summaries: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _figure_1_findings(summary: Any) -> list[Finding]:
-    """The paper: significantly higher whatever the number of features (but all of them)."""
+    """The paper: the error is significantly higher for every number of features except all of them."""
     claim = "The error is higher with wrong labels at 1, 2 and 3 features, by more than two standard errors."
     if not enough(summary, "dataset=iris"):
         return [Finding(claim, None, "Too few repetitions.")]
@@ -107,12 +107,13 @@ EXPERIMENTS = (
         name="lnt-figures-4-6",
         paper="lnt",
         title="Figures 4 to 6: balanced error of k-NN by size of the subset",
-        about="Features are standardised, rows are split 70 to 30 % at random, 10 or 20 % of the training labels are "
-        "flipped. Backward search by plain mutual information on clean labels (BW-C) and on noisy ones (BW-N), and "
-        "with the noise model (LNT-BW); k = 8, k = 3 in the noise model, jitter of 0.001. k-NN is tuned by ten-fold "
-        "cross-validation over the paper's grid and trained and tested on clean labels. The gain is the paired "
-        "difference of the errors of BW-N and LNT-BW, averaged over the sizes 1 to d - 1. The paper repeats 100 "
-        "times; the three sets of 5,000 rows and more get 10 repetitions here.",
+        about="Features are standardised. Rows are split at random into 70 % for training and 30 % for testing. 10 or "
+        "20 % of the training labels are flipped. There are three backward searches: plain mutual information on clean "
+        "labels (BW-C) and on noisy labels (BW-N), and the noise model on noisy labels (LNT-BW). k is 8, or 3 in the "
+        "noise model; the jitter is 0.001. k-NN is tuned by ten-fold cross-validation over the paper's grid, and is "
+        "trained and tested on clean labels. The gain is the paired difference between the errors of BW-N and LNT-BW, "
+        "averaged over the sizes 1 to d - 1. The paper has 100 repetitions; here, the three datasets with 5,000 rows "
+        "or more have 10.",
         cells=_cells(),
         protocol=run,
         displays=(
@@ -129,7 +130,7 @@ EXPERIMENTS = (
     Experiment(
         name="lnt-figure-1",
         paper="lnt",
-        title="Figure 1: what 20 % of wrong labels do to a plain backward search on iris",
+        title="Figure 1: how 20 % of wrong labels harm a plain backward search on iris",
         about="The iris cell of Figure 4 at 20 %: BW-C and BW-N.",
         cells=(Cell({"dataset": "iris"}, 100, 3, 0.0, "iris", "iris"),),
         findings=_figure_1_findings,

@@ -1,4 +1,4 @@
-"""LNT paper, Table 1: the datasets, and how unequal their classes are."""
+"""LNT paper, Table 1: the datasets, and how unequal the sizes of their classes are."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTS = ("size", "dimensionality", "classes")
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, float]:
-    """Sizes and the imbalance of equation 31."""
+    """The sizes, and the imbalance of equation 31."""
     data = load(parameters["dataset"], paper="lnt")
     shares = np.unique(data.y, return_counts=True)[1] / len(data.y)
     imbalance = float(np.sqrt(np.mean((shares - 1 / len(shares)) ** 2)))
@@ -43,8 +43,9 @@ EXPERIMENTS = (
         name="lnt-table-1",
         paper="lnt",
         title="Table 1: datasets and their class imbalance",
-        about="After the paper's own filtering; imbalance by equation 31. Numbers that are printed must be met "
-        "exactly. Of vehicle the first 752 rows are taken; yeast's four classes have 1299 rows in every copy we know.",
+        about="The datasets after the paper's own filtering; the imbalance is equation 31. Our numbers must equal the "
+        "printed ones exactly. For vehicle we take the first 752 rows. The four classes of yeast have 1299 rows in "
+        "every copy we know.",
         cells=tuple(_cell(name) for name in PRINTED),
         protocol=run,
         displays=(

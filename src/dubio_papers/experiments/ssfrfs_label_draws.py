@@ -1,4 +1,4 @@
-"""ssFRFS paper, Table 1 again: how far its sizes depend on which labels were removed."""
+"""ssFRFS paper, Table 1 again: how much its sizes depend on which labels are removed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from dubio.errors import counted
 from dubio.methods.fuzzy_rough import FuzzyRoughSearch
 from dubio_papers.datasets import load
 from dubio_papers.experiment import Cell, Experiment, Finding, Table, printed_table
@@ -39,7 +40,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
 
 
 def findings(summary: Any) -> list[Finding]:
-    """How many mean sizes are near the printed ones, and where draws of the labels differ by more than that."""
+    """How many mean sizes are near the printed ones, and where random draws of the labels differ by more than that."""
     gaps, spread = [], []
     for (name, row), cell in zip(zip(DATASETS, TABLE_1, strict=True), summary.cells, strict=True):
         for size, printed in zip(SIZES, row, strict=True):
@@ -50,10 +51,10 @@ def findings(summary: Any) -> list[Finding]:
                     spread.append(f"{name} {size}")
     return [
         Finding(
-            "Mean sizes lie within 0.3 features of the printed ones (wine at 0 % aside).",
+            "Mean sizes lie within 0.3 features of the printed ones (except wine at 0 %).",
             all(gaps) if gaps else None,
-            f"{sum(gaps)} of {len(gaps)} do. Draws of the labels have a standard deviation above 0.3 in {len(spread)}: "
-            f"{', '.join(spread)}."
+            f"{sum(gaps)} of {len(gaps)} do. The standard deviation between draws of the labels is above 0.3 in "
+            f"{counted(len(spread), 'cell')}: {', '.join(spread)}."
             if gaps
             else "",
         )
@@ -77,9 +78,10 @@ EXPERIMENTS = (
         name="ssfrfs-label-draws",
         paper="ssfrfs",
         title="Table 1, labels removed once from each table",
-        about='The paper says that labels "are randomly removed from" a share of each dataset, not how often. Here a '
-        "repetition removes them once from the whole table and averages sizes over five ten-fold cross-validations: if "
-        "the paper did so, a printed number is one such repetition, and its band is their spread.",
+        about='The paper says that labels "are randomly removed from" a share of each dataset, but not how often. Here '
+        "each repetition removes them once from the whole table and averages the sizes over five ten-fold "
+        "cross-validations. If the paper did the same, a printed number is one such repetition, and its band is the "
+        "spread of the repetitions.",
         cells=_CELLS,
         protocol=run,
         displays=(

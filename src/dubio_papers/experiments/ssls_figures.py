@@ -1,4 +1,4 @@
-"""SSLS paper, Figures 1 to 10: 5-NN regression on the features chosen, with all targets known and with few."""
+"""SSLS paper, Figures 1 to 10: 5-NN regression on the chosen features, with all targets known and with few."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table
 from dubio_papers.judges import best_first, nearest_rmse, scaled
 from dubio_papers.ksg import ksg_information
 
-#: At most 50 features are chosen; a curve is taken at these sizes.
+#: Numbers of features at which curves are computed; at most 50 features are chosen.
 SIZES = (*range(1, 11), *range(12, 21, 2), *range(25, 51, 5))
 TITLES = {
     "delve_census": "Delve census",
@@ -77,9 +77,9 @@ FEW_KNOWN: dict[str, Ranker] = {
 def five_folds(
     dataset: str, random: np.random.Generator, methods: Mapping[str, tuple[Ranker, float | int]]
 ) -> dict[str, Any]:
-    """RMSE by number of features, mean over five folds; each method with a share or a number of known targets.
+    """RMSE by number of features, mean over five folds; each method has a share or a number of known targets.
 
-    The first known rows of a longer list are those of a shorter one, so that methods can be compared pair by pair.
+    Known rows are nested: a larger set contains the smaller ones. So methods can be compared in pairs.
     """
     data = load(dataset, paper="ssls")
     sizes = [size for size in SIZES if size <= data.X.shape[1]]
@@ -166,8 +166,9 @@ def _means(names: Sequence[str]) -> tuple[str, ...]:
 
 
 _ABOUT = (
-    "RMSE of 5-NN by number of features (at most 50), five folds; features and the known targets are standardised, the "
-    "predictor sees all training targets. Means leave out the last size, where all subsets of a small table are equal. "
+    "RMSE of 5-NN by number of features (at most 50), five folds. Features and known targets are standardised. The "
+    "predictor sees all training targets. Means leave out the last size, because there all subsets of a small table "
+    "are equal. "
 )
 _CURVES = ("number of features", "RMSE")
 _OFTEN = ("delve_census", "pollen", "diabetes")
@@ -177,7 +178,7 @@ EXPERIMENTS = (
         name="ssls-figures-1-2",
         paper="ssls",
         title="Figures 1 and 2: RMSE with all targets known",
-        about=_ABOUT + "The paper shows one cross-validation; here are ten.",
+        about=_ABOUT + "The paper shows one cross-validation; we show the mean of ten.",
         cells=(
             _cell("delve_census", 10, 3),
             _cell("delve_census_random_order", 10, 3, quick=0),
@@ -214,7 +215,7 @@ EXPERIMENTS = (
         displays=(
             Curves("RMSE by number of features", tuple(FEW_KNOWN), *_CURVES),
             Table(
-                "Mean gain of SSLS over the sizes (% of the standard deviation of y)",
+                "Mean gain of SSLS, averaged over the sizes (% of the standard deviation of y)",
                 tuple(f"over {name}" for name in FEW_KNOWN if name != "SSLS"),
                 digits=2,
                 row_header="dataset",
@@ -226,13 +227,14 @@ EXPERIMENTS = (
         name="ssls-figures-7-9",
         paper="ssls",
         title="Figures 7 to 9: SSLS by the number of known targets",
-        about=_ABOUT + "The paper does not print the numbers it used; here 5 to 40 targets are known.",
+        about=_ABOUT + "The paper does not print how many targets were known; here it is 5 to 40.",
         cells=tuple(_cell(dataset, 10, 1.5) for dataset in ("nitrogen", *_OFTEN)),
         protocol=run_by_count,
         displays=(
             Curves("RMSE by number of features", tuple(f"{count} known" for count in COUNTS), *_CURVES),
             Table(
-                "Mean RMSE over the sizes; gain of most over fewest known targets (% of the standard deviation of y)",
+                "Mean RMSE over the sizes; gain of the most over the fewest known targets (% of the standard deviation "
+                "of y)",
                 (*_means([f"{count} known" for count in COUNTS]), "gain of most over fewest"),
                 digits=3,
                 row_header="dataset",
@@ -245,7 +247,7 @@ EXPERIMENTS = (
         paper="ssls",
         title="Figure 10: SSLS by the weight C of known targets",
         about=_ABOUT
-        + "Ten targets known. The paper shows orange juice, which is unavailable: other tables stand in its place.",
+        + "Ten targets are known. The paper shows orange juice, which is unavailable, so we show other tables.",
         cells=tuple(_cell(dataset, 10, 1.8) for dataset in ("orange_juice", *_OFTEN)),
         protocol=run_by_C,
         displays=(

@@ -40,9 +40,9 @@ EXPERIMENTS = (
         name="ssls-table-1",
         paper="ssls",
         title="Table 1: tables on which all relevant features come first",
-        about="Percentage of 1000 tables of 1000 rows. y is standardised for SLS (k = 5 other points; beside it k = 4, "
-        "which is five if a point counts as its own neighbour); mutual information is the estimate of Kraskov et al., "
-        "with k = 5 on y as it is.",
+        about="Percentage of 1000 tables of 1000 rows. For SLS, y is standardised and k = 5 other points are used; a "
+        "second column has k = 4, which is five if a point counts as its own neighbour. Mutual information is the "
+        "estimate of Kraskov et al. with k = 5, on y as it is.",
         cells=_CELLS,
         protocol=run,
         displays=(

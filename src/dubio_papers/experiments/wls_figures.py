@@ -1,4 +1,4 @@
-"""WLS paper, Figures 2 to 4: 1-NN on the features chosen from an unsure expert's labels."""
+"""WLS paper, Figures 2 to 4: 1-NN on the features chosen from an unsure annotator's labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ METHODS = ("WLS", "y_max", "y_error")
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str, Any]:
-    """One expert, five folds: features from the expert's labels, 1-NN trained and tested on the true ones."""
+    """One annotator, five folds: choose features with the annotator's labels, train and test 1-NN on true labels."""
     data = load(parameters["dataset"], paper="wls")
     state = np.random.RandomState(random.bit_generator)
     expert = unsure_expert(data.y, parameters["mu"], random_state=state)
@@ -57,17 +57,17 @@ def figure(number: int, dataset: str, first: tuple[int, int], seconds: float, cl
         name=f"wls-figure-{number}",
         paper="wls",
         title=f"Figure {number}: 1-NN accuracy on {dataset.replace('_', ' ')}",
-        about="Accuracy (%) by number of features, five folds, 50 experts; features are chosen on the training part, "
-        f"which is standardised. {claim}",
+        about="Accuracy (%) by number of features, five folds, 50 simulated annotators. Features are chosen on the "
+        f"training part, which is standardised. {claim}",
         cells=cells,
         protocol=run,
         displays=(
             Curves("Accuracy by number of features", METHODS, "number of features", "accuracy (%)"),
             Table(
-                "Mean gain of WLS over the first features (points)",
+                "Mean gain of WLS, averaged over the first features (points)",
                 ("over y_max", "over y_error"),
                 digits=2,
-                row_header="expert",
+                row_header="annotator",
             ),
         ),
         findings=findings,
@@ -76,15 +76,25 @@ def figure(number: int, dataset: str, first: tuple[int, int], seconds: float, cl
 
 EXPERIMENTS = (
     figure(
-        2, "iris", (3, 3), 0.03, "The paper: WLS better or equal for any number of features; here over the first 3."
+        2,
+        "iris",
+        (3, 3),
+        0.03,
+        "In the paper, WLS is better or equal for any number of features; here we compare the first 3.",
     ),
     figure(
         3,
         "breast_tissue",
         (8, 8),
         0.04,
-        "Four classes: fad, mas and gla merged. The paper: WLS better or equal for any number of features; here over "
-        "the first 8.",
+        "There are four classes: fad, mas and gla are merged. In the paper, WLS is better or equal for any number of "
+        "features; here we compare the first 8.",
     ),
-    figure(4, "sonar", (12, 16), 0.15, "The paper: WLS ahead for the first 12 (mu = 0.2) and 16 features (mu = 0.3)."),
+    figure(
+        4,
+        "sonar",
+        (12, 16),
+        0.15,
+        "In the paper, WLS is better for the first 12 features (mu = 0.2) and the first 16 (mu = 0.3).",
+    ),
 )

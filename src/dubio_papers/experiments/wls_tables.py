@@ -1,4 +1,4 @@
-"""WLS paper, Tables 1 to 5: how many relevant features an unsure expert's labels let us find."""
+"""WLS paper, Tables 1 to 5: how many relevant features can be found with an unsure annotator's labels."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dubio.errors import counted
 from dubio.methods import weighted_laplacian_score
 from dubio.supervision import unsure_expert
 from dubio_papers.claims import enough
@@ -26,7 +27,7 @@ MAKERS: dict[str, Any] = {
 
 
 def run(parameters: Mapping[str, Any], random: np.random.Generator, *, problem: str) -> dict[str, float]:
-    """Percentage of relevant features among the best ranked, for the three ways to read the expert."""
+    """Percentage of relevant features among the best ranked, for three ways to read the annotator's answers."""
     state = np.random.RandomState(random.bit_generator)
     made: Problem = MAKERS[problem](random_state=state)
     expert = unsure_expert(made.y, parameters["mu"], random_state=state)
@@ -38,15 +39,15 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator, *, problem: 
 
 
 def findings(summary: Any) -> list[Finding]:
-    """The paper: WLS always outperforms both others."""
+    """In the paper, WLS is always better than both others."""
     cells = [cell for cell in summary.cells if enough(summary, cell.key)]
     ahead = sum(cell.measures["WLS"].mean >= max(cell.measures[m].mean for m in METHODS[1:]) for cell in cells)
     held = None if not cells else ahead == len(cells)
     return [
         Finding(
-            "WLS finds at least as many relevant features as the two others.",
+            "WLS finds at least as many relevant features as the two other methods.",
             held,
-            f"At {ahead} of {len(cells)} values of mu.",
+            f"This is so for {ahead} of {counted(len(cells), 'value')} of mu.",
         )
     ]
 
@@ -58,8 +59,8 @@ def table(number: int, problem: str, mus: Sequence[float], rows: Sequence[Sequen
         name=f"wls-table-{number}",
         paper="wls",
         title=title,
-        about="Percentage of relevant features among the best ranked, by the expert's mean doubt mu (variance 0.1)."
-        " The paper repeats 50 times. " + note,
+        about="Percentage of relevant features among the best ranked, by the annotator's mean doubt mu (variance 0.1). "
+        "The paper has 50 repetitions. " + note,
         cells=cells,
         protocol=partial(run, problem=problem),
         displays=(
@@ -91,15 +92,15 @@ EXPERIMENTS = (
         "Y4",
         (0.25, 0.3, 0.35, 0.4),
         [(95.5, 94.5, 88.5), (95, 89, 87), (89.5, 82.5, 82), (84.5, 75, 74)],
-        "Equation 11 as printed has three relevant features, but the steps of the printed table need four: "
-        "cos(2 f1) cos(2 f2) exp(2 f3) exp(2 f4) is a reading chosen after the fact, because it reproduces the table.",
+        "Equation 11 as printed has three relevant features, but the steps of the printed table need four. We use "
+        "cos(2 f1) cos(2 f2) exp(2 f3) exp(2 f4). We chose this formula afterwards, because it reproduces the table.",
     ),
     table(
         5,
         "Y5",
         (0.25, 0.3, 0.35, 0.4),
         [(96.8, 93.6, 91.6), (94, 90, 84.8), (84.8, 79.2, 74.4), (76.4, 72.4, 59.6)],
-        "Equation 12 is taken as printed. It is symmetric in f3 around 1/2, so that no criterion of class means can "
-        "find f3 but by chance: the printed table cannot come from the printed equation.",
+        "Equation 12 is used as printed. It is symmetric in f3 around 1/2, so a criterion based on class means can "
+        "find f3 only by chance. The printed table cannot come from the printed equation.",
     ),
 )
