@@ -104,16 +104,14 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         if self._target == "none":
             y = None
-        problem = read_problem(
-            X,
-            y,
-            target=self._reads,
-            missing_label=getattr(self, "missing_label", "auto"),
-            accept_sparse=self._takes_sparse,
-            allow_nan=self._takes_nan,
-            check_values=not self._checks_values_itself,
-            **more,
-        )
+        options: dict[str, Any] = {
+            "target": self._reads,
+            "missing_label": getattr(self, "missing_label", "auto"),
+            "accept_sparse": self._takes_sparse,
+            "allow_nan": self._takes_nan,
+            "check_values": not self._checks_values_itself,
+        }
+        problem = read_problem(X, y, **{**options, **more})
         feature_names(X)  # raises if only some of the names are text
         return problem
 
@@ -154,6 +152,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _raise_no_target(self) -> None:
         raise InputError(
             "y",
+            # scikit-learn's checks ask for these words
             f"is missing: {type(self).__name__} requires y to be passed, but the target y is None",
             "without labels, use LaplacianScore",
             code="no target",
@@ -202,7 +201,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _keep(self, answer: Answer) -> None:
         ranking = answer.ranking
-        self._answer = ranking
+        self._ranking = ranking
         self.ranking_ = ranking.ranking
         self.support_ = ranking.support
         self.n_features_ = int(ranking.support.sum())
@@ -216,7 +215,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
         check_is_fitted(self)
-        return self._answer
+        return self._ranking
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of ``X``.
@@ -228,7 +227,7 @@ class Selector(SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        array or frame (n_rows, n_features_)
+        array or frame, with ``n_features_`` columns
         """
         check_is_fitted(self)  # before scikit-learn compares column names, which do not exist without a fit
         return super().transform(X)

@@ -192,6 +192,11 @@ class ConstraintScore(PairSelector, MomentSelector):
         count_pairs(running.moments)
         return super().fit_moments(running, names, n_features)
 
+    def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
+        """Read a table, labels and pairs. Without pairs, the sums of the classes check the values themselves."""
+        has_pairs = y is None or any(value is not None for value in more.values())
+        return super().read_problem(X, y, **{"check_values": has_pairs, **more})
+
     def _is_ready(self, running: RunningMoments) -> bool:
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
