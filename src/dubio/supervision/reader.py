@@ -209,8 +209,9 @@ def _one_type(values: NDArray[Any]) -> NDArray[Any]:
         odd = kinds[unknown[0]]
         raise InputError(
             "y",
-            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {odd[0]!r} (Unknown label type)",
+            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {str(odd[0])!r} (Unknown label type)",
             "give text, bools or numbers. For candidate sets use soft_labels",
+            code="label type",
         )
     if len(kinds) > 1:
         counts = ", ".join(f"{len(v)} {k} (such as {v[0]!r})" for k, v in kinds.items())
