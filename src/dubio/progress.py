@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 #: Called with the name of the work, how much is done, and how much there is in total (None if unknown).
 Listener = Callable[[str, int, int | None], None]
@@ -44,11 +43,6 @@ def listening(listener: Listener | None) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
-
-
-def silence() -> Any:
-    """A block in which nobody listens."""
-    return listening(lambda what, done, total: None)
 
 
 def to_stderr(what: str, done: int, total: int | None) -> None:

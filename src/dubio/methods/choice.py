@@ -70,7 +70,7 @@ RULES: tuple[tuple[Callable[[Case], bool], Choice], ...] = (
     ),
     (
         lambda case: case.supervision.kind == "hard" and case.few_labels and case.relief_is_affordable,
-        Choice("relieff", "few rows of each class are labelled, and in this case ReliefF on the labelled rows did best"),
+        Choice("relieff", "there are few labelled rows per class, and then ReliefF on the labelled rows did best"),
     ),
     (
         lambda case: case.supervision.kind == "hard" and case.search_is_affordable,

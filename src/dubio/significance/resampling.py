@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
@@ -240,7 +241,7 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
     return NogueiraIndex(float(value), float(value - spread), float(min(value + spread, 1.0)))
 
 
-class _Draws:
+class _Draws(ABC):
     """Fits of a selector on resampled data."""
 
     names: NDArray[Any]
@@ -251,9 +252,9 @@ class _Draws:
         support = np.asarray(fitted.get_support(), dtype=bool)
         return _ranking_of(fitted, support), support
 
+    @abstractmethod
     def fitted(self, kind: str, rng: np.random.Generator) -> Any:
         """A clone of the selector, fitted on one draw."""
-        raise NotImplementedError
 
 
 class _ProblemDraws(_Draws):

@@ -110,10 +110,6 @@ class Supervision(ABC):
         """The same knowledge in its simplest kind: probabilities that are all 0 or 1 become classes."""
         return self
 
-    def without_pairs(self) -> Self:
-        """The same knowledge without its pairs."""
-        return replace(self, pairs=Pairs.none())
-
     @abstractmethod
     def require_enough(self) -> None:
         """Raise unless there is something to learn from: two classes, two numbers."""
