@@ -102,12 +102,12 @@ class Problem:
     @property
     def filled(self) -> Problem:
         """The same problem with missing cells filled by the median of their column; itself if nothing is missing."""
-        return self._filled()[0]
+        return self._filled()[0] or self
 
-    def _filled(self) -> tuple[Problem, int]:
-        def fill() -> tuple[Problem, int]:
+    def _filled(self) -> tuple[Problem | None, int]:
+        def fill() -> tuple[Problem | None, int]:
             X, count = fill_missing(self.X)
-            return (replace(self, X=X) if count else self), count
+            return (replace(self, X=X) if count else None), count  # not itself: a cycle would keep the table alive
 
         return self.once("filled", fill)
 

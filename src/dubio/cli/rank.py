@@ -14,8 +14,8 @@ from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records
 from dubio.cli.question import Question, Wishes, ask
-from dubio.cli.wording import UserError, in_command_words, listing
-from dubio.errors import InputError, counted, quoted
+from dubio.cli.wording import UserError, listing, one_line
+from dubio.errors import counted, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem
 from dubio.significance import problem_stability
@@ -126,8 +126,8 @@ def _write_report(
         try:
             with step("auditing the labels"), notes_from_warnings(notes):
                 audit = audit_problem(filled, "pooled", random_state=options.seed, n_jobs=options.jobs)
-        except InputError as error:
-            notes.append(f"the labels were not audited: {in_command_words(error)}")
+        except ValueError as error:  # an expert of scikit-learn may refuse a table of a few rows
+            notes.append(f"the labels were not audited: {one_line(error)}")
     with step("writing the report"):
         findings = gather_problem(
             selector,

@@ -174,7 +174,7 @@ def judge(
     kept = np.unique(codes[codes >= 0])
     place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
     place[kept] = np.arange(len(kept))
-    pool = pool_experts(said[:, :, kept], place[codes], flips=engine == "pooled")
+    pool = pool_experts(np.ascontiguousarray(said[:, :, kept]), place[codes], flips=engine == "pooled")
     rate = pool.flip_rate if engine == "pooled" else None
     return _record(supervision, codes, pool.memberships, engine, rate, names, pool.weights, n_folds, index)
 

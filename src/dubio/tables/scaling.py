@@ -88,4 +88,5 @@ def fill_missing(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
     count = int(np.isnan(X).sum())
     if not count:
         return X, 0
-    return SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X), count
+    filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
+    return np.ascontiguousarray(filled), count  # rows in memory order, whatever order the table came in
