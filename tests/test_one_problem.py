@@ -264,3 +264,54 @@ def test_an_error_carries_its_parts():
     assert (error.argument, error.found) == ("n_features_to_select", "=50, but the table has 6 features")
     assert str(error) == f"{error.argument}{error.found}: {error.remedy}."
     assert isinstance(error, ValueError)
+
+
+# What a selector over others must not lose.
+
+
+def test_a_parameter_of_reading_reaches_the_problem():
+    X, y = wine()
+    k = np.arange(len(X)) % 10
+    table = np.column_stack([k, X[:, :2]])
+    through = dubio.FeatureSelector("fuzzy_rough_search", method_params={"nominal": [0]}).fit(table, k % 2)
+    direct = dubio.FuzzyRoughSearch(nominal=[0]).fit(table, k % 2)
+    np.testing.assert_array_equal(through.selector_.dependencies_, direct.dependencies_)
+    with pytest.raises(InputError, match="nominal holds 77"):
+        dubio.FeatureSelector("fuzzy_rough_search", method_params={"nominal": [77]}).fit(table, k % 2)
+    hidden = dubio.FeatureSelector("fisher", method_params={"missing_label": "red"}).fit(X, y)
+    assert hidden.classes_.tolist() == ["rosé", "white"]
+
+
+def test_pairs_are_refused_by_methods_that_take_none():
+    X, y = wine()
+    with pytest.raises(InputError, match="must_link and cannot_link cannot be used: FisherScore takes no pairs"):
+        dubio.stability(dubio.FisherScore(), X, y, n_draws=2, must_link=[(0, 1)], cannot_link=[(0, 60)])
+
+
+def test_filled_tables_are_in_row_order_and_hold_no_cycle():
+    X, y = wine()
+    missing = np.asfortranarray(X)
+    missing[3, 1] = np.nan
+    problem = read_problem(missing, y, allow_nan=True)
+    assert problem.filled.X.flags.c_contiguous and problem.n_missing == 1
+    complete = read_problem(X, y)
+    assert complete.filled is complete
+    assert all(value is not complete for entry in complete._known.values() for value in np.atleast_1d([entry]).ravel())
+
+
+def test_blocks_keep_the_names_of_the_first():
+    X, y = wine()
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    selector = dubio.FisherScore(n_features_to_select=2).partial_fit(frame[:60], y[:60])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector.partial_fit(X[60:], y[60:])
+    assert set(selector.get_feature_names_out()) <= set("abcdef")
+
+
+def test_a_report_of_a_few_rows_does_without_the_audit(tmp_path, capsys):
+    (tmp_path / "five.csv").write_text("a,b,y\n1,5,p\n2,3,p\n3,8,p\n8,1,q\n9,4,q\n")
+    page = tmp_path / "five.html"
+    assert run(["rank", str(tmp_path / "five.csv"), "-t", "y", "-k", "1", "--report", str(page)]) == 0
+    assert page.exists()
+    assert "the labels were not audited" in capsys.readouterr().err

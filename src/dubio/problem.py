@@ -132,7 +132,10 @@ class Problem:
         """The same table with other knowledge of the target; results that depend only on the table are kept."""
         if supervision is self.supervision:
             return self
-        other = replace(self, supervision=supervision)
+        return self._with(supervision, self.sample_weight)
+
+    def _with(self, supervision: Supervision, sample_weight: NDArray[np.float64] | None) -> Problem:
+        other = replace(self, supervision=supervision, sample_weight=sample_weight)
         of_table = ("table", "standardized", "standardized table")
         other._known.update({key: self._known[key] for key in of_table if key in self._known})
         return other
@@ -141,7 +144,7 @@ class Problem:
         """The same problem with the knowledge and the weights moved to random other rows."""
         order = self.supervision.shuffled_order(rng)
         weight = None if self.sample_weight is None else self.sample_weight[order]
-        return replace(self.with_supervision(self.supervision.reordered(order)), sample_weight=weight)
+        return self._with(self.supervision.reordered(order), weight)
 
 
 def read_problem(

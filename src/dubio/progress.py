@@ -60,13 +60,13 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
     """
     if not progress:
         return None
-    if not callable(progress):
-        return to_stderr
 
     def listen(what: str, done: int, total: int | None) -> None:
         if of and what != of:
             return
-        if with_name:
+        if not callable(progress):
+            to_stderr(what, done, total)
+        elif with_name:
             progress(what, done, total)
         else:
             progress(done, total)

@@ -160,9 +160,11 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _require(self, problem: Problem) -> None:
         """Raise unless the method can use what is known of the target."""
+        supervision, name = problem.supervision, type(self).__name__
+        if supervision.has_pairs and "pairs" not in self._takes:
+            raise InputError("must_link", f"and cannot_link cannot be used: {name} takes no pairs", "leave them out")
         if self._target == "none":
             return
-        supervision, name = problem.supervision, type(self).__name__
         if supervision.kind == "none":
             if self._needs_labels:
                 self._raise_no_target()

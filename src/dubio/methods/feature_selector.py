@@ -124,6 +124,11 @@ class FeatureSelector(Selector):
         """
         return self._fit(X, y, must_link=must_link, cannot_link=cannot_link)
 
+    def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
+        """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""
+        own = {name: value for name, value in (self.method_params or {}).items() if name in ("target", "missing_label")}
+        return super().read_problem(X, y, **{**own, **more})
+
     def _require(self, problem: Problem) -> None:
         """Check nothing here: the chosen method checks what it can use."""
 

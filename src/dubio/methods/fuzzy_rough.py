@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -230,6 +231,9 @@ class FuzzyRoughSearch(SearchSelector):
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         n_features = problem.n_features
+        if self.nominal is not None:  # the problem may have been read by another selector
+            declared = pick_columns(self.nominal, problem.names, n_features, "nominal")
+            problem = replace(problem, nominal=problem.nominal | np.isin(np.arange(n_features), declared))
         criterion, rows = dependency_criterion(
             problem,
             similarity=self.similarity,

@@ -87,7 +87,12 @@ class MomentSelector(ScoreSelector):
             validate_data(self, X, reset=False, skip_check_array=True)
         moments = problem_moments(problem, first_row=0 if running is None else running.n_rows)
         block = RunningMoments.of_block(_classes_of(problem), moments)
-        return self._fit_running(block if running is None else running.merge(block), problem.names, problem.n_features)
+        names = problem.names
+        if running is not None:  # the names of the first block
+            names = getattr(self, "feature_names_in_", None)
+            names = None if names is None else list(names)
+            block = running.merge(block)
+        return self._fit_running(block, names, problem.n_features)
 
     def merge(self, other: Self) -> Self:
         """Add the rows of another selector of the same kind, which was fitted in blocks or at once.
@@ -143,6 +148,7 @@ class MomentSelector(ScoreSelector):
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
         weights = more.pop("sample_weight", None)
         if is_dask(X) and not any(value is not None for value in more.values()):
+            self._check_parameters()  # before all blocks are summed
             columns = getattr(X, "columns", None)
             names = None if columns is None else list(columns)
             running = dask_moments(X, y, weights, missing_label=getattr(self, "missing_label", "auto"))

@@ -124,7 +124,9 @@ def audit_labels(
     if X is None:
         raise InputError("X", "is None", "give a table, or probabilities")
     problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None)
-    require_judges(_require_classes(problem.supervision))
+    known = _require_classes(problem.supervision)
+    if engine != "lnt":  # this model needs nobody to compare a row with
+        require_judges(known)
     with listening(listener_of(progress, with_name=True)):
         return audit_problem(
             problem,
@@ -134,6 +136,7 @@ def audit_labels(
             random_state=random_state,
             n_jobs=n_jobs,
             index=_index_of(X, y),
+            codes=known.codes,
         )
 
 
@@ -146,13 +149,14 @@ def audit_problem(
     random_state: int | None = 0,
     n_jobs: int | None = None,
     index: Any = None,
+    codes: NDArray[np.int64] | None = None,
 ) -> LabelAudit:
     """The same as :func:`audit_labels`, for a problem; the experts are trained once per problem.
 
     If a class has only one row, its label cannot be judged and counts as missing.
     """
     supervision = _require_classes(problem.supervision)
-    codes = judged_codes(supervision)
+    codes = judged_codes(supervision) if codes is None else codes
     supervision.with_codes(codes).require_enough()
     if engine == "lnt":
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)

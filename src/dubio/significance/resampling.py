@@ -22,6 +22,7 @@ from dubio.seeds import seed_of
 from dubio.supervision import Memberships, Supervision, read_supervision
 from dubio.supervision.pairs import Pairs
 from dubio.tables.columns import column_names
+from dubio.tables.matrix import is_dask
 
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
@@ -147,6 +148,8 @@ def stability(
             f"selector is {selector!r}: give a selector of dubio, or one with scikit-learn's fit and get_support."
         )
     draws: _Draws
+    if is_dask(X):
+        X, y = X.compute(), y.compute() if is_dask(y) else y
     if hasattr(selector, "read_problem"):
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         given = {name: value for name, value in pairs.items() if value is not None}
