@@ -624,8 +624,11 @@ def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
 # --- Wrong labels: k-NN losses of a subset, pooled experts, confident learning --------------------------------------
 
 
-def neighbor_cross_entropy(X, P, k=15):
-    """Class-balanced leave-one-out cross-entropy of memberships; the k nearest rows and a row of priors predict."""
+def neighbor_cross_entropy(X, P, k=15, balanced=True):
+    """Leave-one-out cross-entropy of memberships; the k nearest rows and a row of priors predict.
+
+    Every class has the same weight (balanced), or every row.
+    """
     n, n_classes = P.shape
     distances = squared_distances(X)
     sizes = [sum(P[i, s] for i in range(n)) for s in range(n_classes)]
@@ -637,7 +640,7 @@ def neighbor_cross_entropy(X, P, k=15):
             chosen = nearest(distances, i, min(k, n - 1))
             predicted = (sum(P[j, s] for j in chosen) + sizes[s] / sum(sizes)) / (len(chosen) + 1)
             of_class -= P[i, s] * np.log(predicted)
-        loss += of_class / sizes[s] / len(present)
+        loss += of_class / sizes[s] / len(present) if balanced else of_class / sum(sizes)
     return loss
 
 

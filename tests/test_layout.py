@@ -22,6 +22,7 @@ ROOMS = (
     "seeds",
     "counts",
     "whole_files",
+    "memory",
     "_sklearn",
     "tables",
     "supervision",

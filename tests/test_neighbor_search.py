@@ -17,6 +17,9 @@ from dubio.search import ADD, REMOVE, SearchPath, SubsetDistances, best_subsets,
 from dubio.supervision import flip_labels, hide_labels
 from tests import naive
 
+#: The search on the given labels alone, over all rows and features.
+PLAIN = {"clean": None, "complete": False, "max_rows": None, "max_steps": None, "class_weight": "balanced"}
+
 
 @parametrize_with_checks([NeighborSearch(experts=GaussianNB(), n_folds=2)])
 def test_scikit_learn_checks_with_cleaning(estimator, check):
@@ -114,7 +117,7 @@ def test_nearest_after_change_is_a_stable_sort(gaps, k):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_search_follows_the_literal_path(direction):
     X, y = _problem(n=30)
-    fitted = NeighborSearch(direction=direction, clean=None, n_neighbors=4, standardize=False).fit(X, y)
+    fitted = NeighborSearch(**PLAIN, direction=direction, n_neighbors=4, standardize=False).fit(X, y)
     expected = naive.greedy_path(X, lambda s: naive.neighbor_cross_entropy(s, np.eye(3)[y], 4), direction)
     assert {size: subset.tolist() for size, subset in fitted.subsets_.items()} == expected
     for size, subset in expected.items():
@@ -127,8 +130,8 @@ def test_search_follows_the_literal_path(direction):
 def test_both_keeps_the_better_subset_of_each_size():
     X = np.random.default_rng(3).normal(size=(120, 8))
     y = 1 * ((X[:, 0] > 0) != (X[:, 1] > 0))  # one of the two alone says nothing: forward cannot begin with them
-    one = {d: NeighborSearch(direction=d, clean=None).fit(X, y) for d in ("forward", "backward")}
-    both = NeighborSearch(clean=None).fit(X, y)
+    one = {d: NeighborSearch(**PLAIN, direction=d).fit(X, y) for d in ("forward", "backward")}
+    both = NeighborSearch(**PLAIN, direction="both").fit(X, y)
     differ = 0
     for size in range(1, 9):
         values = {d: one[d].values_[size] for d in one}
@@ -151,7 +154,7 @@ def test_combined_paths_of_unequal_length():
     assert order_by_presence(subsets, 4).tolist() == [2, 0, 1, 3]
 
 
-@pytest.mark.parametrize("clean", ["confident", "pooled", "lnt", None])
+@pytest.mark.parametrize("clean", ["experts", "confident", "pooled", "lnt", None])
 def test_wrong_labels_are_survived(clean):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 240)
@@ -165,7 +168,7 @@ def test_wrong_labels_are_survived(clean):
         assert fitted.audit_ is None
         assert len(fitted.used_rows_) == 240
     else:
-        assert fitted.audit_.engine == clean
+        assert fitted.audit_.engine == ("confident" if clean == "experts" else clean)
     if clean == "confident":
         dropped = np.setdiff1d(np.arange(240), fitted.used_rows_)
         np.testing.assert_array_equal(dropped, np.flatnonzero(fitted.audit_.doubtful))
@@ -173,7 +176,7 @@ def test_wrong_labels_are_survived(clean):
         assert len(dropped) > 20
 
 
-@pytest.mark.parametrize("clean", ["confident", "pooled", "lnt", None])
+@pytest.mark.parametrize("clean", ["experts", "confident", "pooled", "lnt", None])
 def test_row_order_does_not_matter_with_any_cleaning(clean):
     X, y = _problem(n=80, whole=clean != "lnt")
     order = np.random.default_rng(1).permutation(80)
@@ -194,22 +197,22 @@ def test_ties_do_not_favour_the_first_class():
     assert fitted.values_[1] == pytest.approx(2 / 3 * np.log(2), abs=0.1)
 
 
-def test_unlabelled_rows_are_left_out():
+def test_unlabelled_rows_are_left_out_unless_they_are_completed():
     X, y = _problem(n=90)
     some = hide_labels(y, 0.3, random_state=0)
     known = np.array([label is not None for label in some])
     for clean in (None, "pooled"):
-        search = NeighborSearch(clean=clean, experts=GaussianNB(), standardize=False)
+        search = NeighborSearch(clean=clean, complete=False, experts=GaussianNB(), standardize=False)
         partly, only = search.fit(X, some).values_, search.fit(X[known], y[known]).values_
         if clean is None:
             assert partly == only
         assert set(search.fit(X, some).used_rows_) == set(np.flatnonzero(known))
 
 
-def test_soft_labels_are_taken_as_they_are():
+def test_soft_labels_are_taken_as_they_are_without_cleaning():
     X, y = _problem()
     P = _soft(y)
-    fitted = NeighborSearch(n_neighbors=4, standardize=False).fit(X, P)
+    fitted = NeighborSearch(**PLAIN, n_neighbors=4, standardize=False).fit(X, P)
     assert fitted.audit_ is None
     last = naive.neighbor_cross_entropy(X, P, 4)
     assert fitted.values_[5] == pytest.approx(last, rel=1e-10)
@@ -220,7 +223,8 @@ def test_numbers_are_predicted():
     X = rng.normal(size=(150, 6))
     y = X[:, 5] ** 2 + np.abs(X[:, 2])
     y[::7] = np.nan
-    fitted = NeighborSearch(n_features_to_select=2).fit(X, y)
+    assert NeighborSearch(n_features_to_select=2).fit(X, y).subsets_[2].tolist() == [2, 5]
+    fitted = NeighborSearch(**PLAIN, n_features_to_select=2).fit(X, y)
     assert fitted.subsets_[2].tolist() == [2, 5]
     assert fitted.audit_ is None
     known = ~np.isnan(y)
@@ -240,7 +244,7 @@ def test_constant_features_come_last_and_nothing_else_will_do():
         NeighborSearch(clean=None).fit(np.ones((40, 2)), y)
 
 
-@pytest.mark.parametrize("clean", ["confident", None])
+@pytest.mark.parametrize("clean", ["experts", "confident", None])
 @pytest.mark.parametrize("target", ["classes", "numbers"])
 def test_features_constant_among_the_rows_searched_come_last(target, clean):
     rng = np.random.default_rng(0)
@@ -256,10 +260,108 @@ def test_features_constant_among_the_rows_searched_come_last(target, clean):
         NeighborSearch(target=target, clean=clean).fit(Z[:, [3]], y)
 
 
-def test_too_many_rows_are_refused_before_the_audit():
+def test_too_many_rows_for_the_memory_are_refused_before_they_are_compared(monkeypatch):
     X, y = _problem()
-    with pytest.raises(ValueError, match="X has 40 rows, more than max_rows=39"):
-        NeighborSearch(max_rows=39).fit(X, y)
+    monkeypatch.setattr("dubio.memory.free_bytes", lambda: 15_000)
+    with pytest.raises(ValueError, match=r"distances of all pairs of rows: they need .* give max_rows"):
+        NeighborSearch(max_rows=None, experts=GaussianNB()).fit(X, y)
+    assert len(NeighborSearch(max_rows=30, experts=GaussianNB()).fit(X, y).used_rows_) == 30
+
+
+def test_without_experts_and_limits_it_is_the_search_on_the_given_labels():
+    """Forward and backward, the better subset of each size, every class with the same weight."""
+    X, y = _problem(n=50, whole=True)
+    y = np.where(np.arange(50) % 6 == 0, -1, y)
+    known = y >= 0
+    fitted = NeighborSearch(**PLAIN, direction="both", n_neighbors=4, standardize=False).fit(X, y)
+
+    order = np.lexsort((*np.eye(3)[y[known]].T, *X[known].T))
+    order = order[np.random.RandomState(0).permutation(len(order))]
+
+    def shuffled_loss(columns):
+        return naive.neighbor_cross_entropy(columns, np.eye(3)[y[known][order]], 4)
+
+    paths = [naive.greedy_path(X[known][order], shuffled_loss, direction) for direction in ("forward", "backward")]
+    for size, subset in fitted.subsets_.items():
+        best = min(shuffled_loss(X[known][order][:, path[size]]) for path in paths)
+        assert fitted.values_[size] == pytest.approx(best, rel=1e-10)
+        assert subset.tolist() in [path[size] for path in paths]
+    assert fitted.audit_ is None and fitted.n_completed_ == 0 and fitted.notes_ == ()
+    np.testing.assert_array_equal(fitted.used_rows_, np.flatnonzero(known))
+
+
+def test_every_row_counts_alike_by_default():
+    X, y = _problem(n=60)
+    y[:50] = 0
+    fitted = NeighborSearch(**(PLAIN | {"class_weight": None}), direction="forward", n_neighbors=4, standardize=False)
+    fitted.fit(X, y)
+    P = np.eye(3)[y][:, np.unique(y)]
+    order = np.lexsort((*P.T, *X.T))[np.random.RandomState(0).permutation(60)]
+    for size, subset in fitted.subsets_.items():
+        literal = naive.neighbor_cross_entropy(X[order][:, subset], P[order], 4, balanced=False)
+        assert fitted.values_[size] == pytest.approx(literal, rel=1e-10), size
+
+
+def test_unlabelled_rows_are_completed_by_the_experts():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 200)
+    X = rng.normal(size=(200, 12))
+    X[:, 3] += 2.5 * y
+    X[:, 7] += 2.0 * y
+    few = np.where(np.arange(200) < 16, y, -1)
+    fitted = NeighborSearch(n_features_to_select=2).fit(X, few)
+    assert fitted.n_completed_ == 184
+    assert len(fitted.used_rows_) == 200
+    assert fitted.subsets_[2].tolist() == [3, 7]
+    assert "184 unlabelled rows were completed by experts" in fitted.notes_
+
+
+def test_gross_errors_in_numbers_are_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6))
+    y = 2 * X[:, 1] + X[:, 4] + 0.2 * rng.normal(size=200)
+    wrong = np.arange(200) % 8 == 0
+    y[wrong] = 30 * rng.normal(size=wrong.sum())
+    fitted = NeighborSearch(n_features_to_select=2).fit(X, y)
+    assert fitted.subsets_[2].tolist() == [1, 4]
+    left_out = np.setdiff1d(np.arange(200), fitted.used_rows_)
+    assert fitted.n_left_out_ == len(left_out) >= 15
+    assert wrong[left_out].mean() > 0.8
+
+
+def test_a_large_table_is_sampled_by_content_not_by_place():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 5))
+    y = (X[:, 2] > 0) + 0
+    search = NeighborSearch(max_rows=100, experts=GaussianNB())
+    here = search.fit(X, y)
+    ranking, used, notes = here.ranking_, here.used_rows_, here.notes_
+    assert len(used) == 100 and 40 <= y[used].sum() <= 60
+    assert notes[:2] == (
+        "The experts learned from a sample of 500 of 900 rows",
+        "The search used a sample of 100 rows",
+    )
+    order = rng.permutation(900)
+    there = search.fit(X[order], y[order])
+    np.testing.assert_array_equal(ranking, there.ranking_)
+    np.testing.assert_array_equal(np.sort(order[there.used_rows_]), used)
+
+
+def test_features_that_the_search_did_not_reach_follow_in_order():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 30))
+    y = X[:, 4] + 0.7 * X[:, 9] + 0.5 * X[:, 21]
+    short = NeighborSearch(max_steps=2, max_features=10).fit(X, y)
+    assert sorted(short.subsets_) == [1, 2]
+    assert len(short.searched_features_) == 10
+    ranks = short.ranking_
+    assert sorted(ranks) == list(range(1, 31))
+    assert ranks[[4, 9]].max() == 2
+    assert set(np.flatnonzero(ranks <= 10)) == set(short.searched_features_)
+    last = short.paths_["forward"].steps[-1]
+    by_value = last.candidates[np.argsort(last.candidate_values)]
+    assert short.searched_features_[by_value[1]] == np.flatnonzero(ranks == 3)[0]
+    assert "The search looked at the best 10 of 30 features, by linear and smooth R2" in short.notes_
 
 
 def test_one_class_is_refused():
@@ -283,8 +385,8 @@ def test_verbose_says_where_it_is(capsys):
     X, y = _problem()
     NeighborSearch(experts=GaussianNB(), verbose=1).fit(X, y)
     out, err = capsys.readouterr()
-    assert out.count("[NeighborSearch]") == 14
-    assert out.count("[NeighborSearch] forward search: ") + out.count("[NeighborSearch] backward search: ") == 9
+    assert out.count("[NeighborSearch]") == 10
+    assert out.count("[NeighborSearch] forward search: ") == 5
     assert "[NeighborSearch] experts: 5 of 5, " in out
     assert err == ""
 

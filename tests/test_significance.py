@@ -15,7 +15,6 @@ from scipy import sparse, stats
 import dubio
 from dubio.graphs.targets import target_graph
 from dubio.methods.laplacian import _graph, leave_one_out_pvalues
-from dubio.methods.relation import linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
 from dubio.problem import read_problem
 from dubio.significance import (
     NoFeatureStandsOut,
@@ -25,6 +24,7 @@ from dubio.significance import (
     smallest_sufficient_size,
 )
 from dubio.significance.graph_null import GraphNull, RatioForms, column_moments, permutation_moments
+from dubio.significance.relation_tests import linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
 from dubio.supervision import unsure_expert
 from tests import naive
 

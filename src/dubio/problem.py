@@ -42,6 +42,8 @@ class Problem:
         Columns whose numbers are only names of categories.
     sample_weight : array (n_rows,) or None
         Weight of each row.
+    n_rows_before : int or None
+        If the rows are a sample: number of rows of the whole table.
     """
 
     X: Matrix
@@ -49,11 +51,17 @@ class Problem:
     names: list[Any] | None = None
     nominal: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     sample_weight: NDArray[np.float64] | None = None
+    n_rows_before: int | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
     def n_rows(self) -> int:
         return int(self.X.shape[0])
+
+    @property
+    def n_rows_in_all(self) -> int:
+        """Number of rows of the whole table, if these rows are a sample; else the number of rows."""
+        return self.n_rows if self.n_rows_before is None else self.n_rows_before
 
     @property
     def n_features(self) -> int:
@@ -97,19 +105,16 @@ class Problem:
     @property
     def n_missing(self) -> int:
         """Number of cells of the table without a value."""
-        return int(self._filled()[1])
+
+        def count() -> int:
+            return int(np.isnan(self.X.data if sparse.issparse(self.X) else self.X).sum())
+
+        return self.once("missing", count)
 
     @property
     def filled(self) -> Problem:
         """The same problem with missing cells filled by the median of their column; itself if nothing is missing."""
-        return self._filled()[0] or self
-
-    def _filled(self) -> tuple[Problem | None, int]:
-        def fill() -> tuple[Problem | None, int]:
-            X, count = fill_missing(self.X)
-            return (replace(self, X=X) if count else None), count  # not itself: a cycle would keep the table alive
-
-        return self.once("filled", fill)
+        return self.once("filled", lambda: replace(self, X=fill_missing(self.X))) if self.n_missing else self
 
     def rows(self, index: NDArray[Any]) -> Problem:
         """The problem restricted to some rows, in the given order; a row may occur more than once."""
@@ -197,6 +202,62 @@ def read_problem(
     )
     weights = None if sample_weight is None else check_weights(sample_weight, matrix)
     return Problem(matrix, supervision, column_names(X), is_nominal, weights)
+
+
+#: Fewest rows of each class in a sample, if there are as many.
+_ROWS_PER_CLASS = 10
+#: Number of rows whose contents are mixed at a time.
+_MIXED_ROWS = 65_536
+
+
+def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> NDArray[np.int64]:
+    """At most ``most`` rows, in increasing order: labelled rows first, each class with its share of the table.
+
+    Which rows are drawn depends on their contents and the seed, not on their place in the table.
+
+    >>> import numpy as np
+    >>> from dubio.problem import read_problem, sample_rows
+    >>> problem = read_problem(np.random.default_rng(0).normal(size=(600, 2)), np.arange(600) % 3)
+    >>> np.bincount(problem.supervision.codes[sample_rows(problem, 90)])
+    array([30, 30, 30])
+    """
+    if problem.n_rows <= most:
+        return np.arange(problem.n_rows)
+    strata = problem.supervision.strata + 1
+    order = np.lexsort((_mixed_contents(problem, random_state), strata))
+    counts = np.bincount(strata)
+    place = np.empty(problem.n_rows, dtype=np.int64)  # place of each row in the random order of its stratum
+    place[order] = np.arange(problem.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
+    key = (place + 0.5) / counts[strata]
+    key[place < _ROWS_PER_CLASS] -= 1.0
+    key[strata == 0] += 2.0  # unlabelled rows come last
+    return np.sort(np.argsort(key, kind="stable")[:most])
+
+
+def _mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uint64]:
+    """One random-looking number per row, from its contents and the seed."""
+    rng = np.random.RandomState(random_state)
+    numbers = np.zeros(problem.n_rows, dtype=np.uint64)
+    known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
+    for table in (problem.X, *known):
+        width = table.shape[1] if table.ndim == 2 else 1
+        factors = rng.randint(2**63, size=width, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+        if sparse.issparse(table):
+            sums = np.append(np.uint64(0), np.cumsum(_bits(table.data) * factors[table.indices]))
+            numbers += sums[table.indptr[1:]] - sums[table.indptr[:-1]]
+            continue
+        for start in range(0, len(table), _MIXED_ROWS):
+            block = _bits(table[start : start + _MIXED_ROWS]).reshape(-1, width)
+            numbers[start : start + _MIXED_ROWS] += (block * factors).sum(axis=1, dtype=np.uint64)
+    numbers ^= numbers >> np.uint64(31)
+    numbers *= np.uint64(0x9E3779B97F4A7C15)
+    return np.asarray(numbers ^ (numbers >> np.uint64(29)))
+
+
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """The bits of numbers as whole numbers, mixed a little; zero has one form."""
+    bits = (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
+    return np.asarray(bits ^ (bits >> np.uint64(32)))
 
 
 def require_weights(problem: Problem) -> None:

@@ -2,7 +2,8 @@
 
 Long work calls :func:`advance` with its name, how much is done and how much there is in total. A front end listens with
 :func:`listening`: the command shows a bar, ``verbose=1`` prints lines, a ``progress=`` argument calls a function.
-By default nobody listens, and nothing is shown.
+By default nobody listens; then work that takes more than some seconds is shown on a terminal or in a notebook, and
+nothing is shown elsewhere.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from contextvars import ContextVar
 #: Called with the name of the work, how much is done, and how much there is in total (None if unknown).
 Listener = Callable[[str, int, int | None], None]
 
+#: Seconds after which work is shown although nobody listens.
+_PATIENCE = 5.0
+
 _listener: ContextVar[Listener | None] = ContextVar("listener to progress", default=None)
 
 
@@ -24,6 +28,8 @@ def advance(what: str, done: int, total: int | None = None) -> None:
     listener = _listener.get()
     if listener is not None:
         listener(what, done, total)
+    elif _somebody_watches():
+        _patient(what, done, total)
 
 
 @contextmanager
@@ -43,6 +49,48 @@ def listening(listener: Listener | None) -> Iterator[None]:
         yield
     finally:
         _listener.reset(token)
+
+
+class _Patient:
+    """The listener if nobody else listens. When work takes long, it shows the share done and the time left."""
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._began = self._shown = 0.0
+
+    def __call__(self, what: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        if what != self._what or done <= 1:
+            self._what, self._began, self._shown = what, now, 0.0
+        finished = done == total
+        waited = now - self._began
+        if waited < _PATIENCE or (now - self._shown < 1.0 and not finished):
+            return
+        self._shown = now
+        print(
+            f"\r{with_time_left(what, done, total, waited)}", end="\n" if finished else "", file=sys.stderr, flush=True
+        )
+
+
+def with_time_left(what: str, done: int, total: int | None, seconds: float) -> str:
+    """``search: 40 %, about 12 s left``.
+
+    >>> from dubio.progress import with_time_left
+    >>> with_time_left("search", 10, 25, 8.0)
+    'search: 40 %, about 12 s left'
+    """
+    if not total:
+        return f"{what}: {done:,}, {seconds:.0f} s"
+    left = seconds * (total - done) / max(done, 1)
+    shown = f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
+    return f"{what}: {100 * done // total} %, about {shown} left"
+
+
+def _somebody_watches() -> bool:
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+
+
+_patient = _Patient()
 
 
 def to_stderr(what: str, done: int, total: int | None) -> None:

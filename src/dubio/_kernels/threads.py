@@ -33,11 +33,28 @@ def chunks(n: int, size: int) -> list[tuple[int, int]]:
     return [(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def run_chunks(work: Callable[[int, int], T], ranges: Iterable[tuple[int, int]], n_threads: int) -> list[T]:
-    """Call ``work(start, stop)`` for every range, on up to ``n_threads`` threads; results in range order."""
+def run_chunks(
+    work: Callable[[int, int], T],
+    ranges: Iterable[tuple[int, int]],
+    n_threads: int,
+    on_done: Callable[[int, int], None] | None = None,
+) -> list[T]:
+    """Call ``work(start, stop)`` for every range, on up to ``n_threads`` threads; results in range order.
+
+    ``on_done`` is called in the caller's thread with the number of ranges done so far and in total.
+    """
     ranges = list(ranges)
     n_threads = min(n_threads, len(ranges))
+    results: list[T] = []
+
+    def keep(found: Iterable[T]) -> list[T]:
+        for result in found:
+            results.append(result)
+            if on_done is not None:
+                on_done(len(results), len(ranges))
+        return results
+
     if n_threads <= 1:
-        return [work(start, stop) for start, stop in ranges]
+        return keep(work(start, stop) for start, stop in ranges)
     with ThreadPoolExecutor(n_threads) as pool:
-        return list(pool.map(lambda r: work(*r), ranges))
+        return keep(pool.map(lambda r: work(*r), ranges))

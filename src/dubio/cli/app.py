@@ -46,6 +46,14 @@ Table = Annotated[
         metavar="TABLE", help="CSV (also .csv.gz), TSV, Parquet or Feather file; - reads CSV from standard input."
     ),
 ]
+
+
+def _nonzero(value: int | None) -> int | None:
+    if value == 0:
+        raise UserError("--jobs 0: give a number of threads, or -1 for all processors.")
+    return value
+
+
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")
 ]
@@ -59,11 +67,17 @@ Nominal = Annotated[
     typer.Option("--nominal", metavar="A,B", help="Columns of categories, even if they look like numbers."),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", min=0, help="Seed of random numbers: the same seed gives the same answer.")
+    int,
+    typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of random numbers: the same seed gives the same answer."),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", help="Number of threads, or -1 for all processors. The answer does not depend on it."),
+    typer.Option(
+        "--jobs",
+        "-j",
+        callback=_nonzero,
+        help="Number of threads, or -1 for all processors. The answer does not depend on it.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]

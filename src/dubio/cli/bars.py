@@ -17,13 +17,19 @@ def step(what: str) -> Iterator[None]:
         yield
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    text, left = TextColumn("{task.description}", markup=False), TextColumn("left", markup=False)
+    columns = (SpinnerColumn(), text, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), left)
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(visible(what), total=None)
+        current = ""
 
         def listen(part: str, done: int, total: int | None) -> None:
+            nonlocal current
+            if part != current:  # a new part of the work: its own share and time left
+                current = part
+                progress.reset(task)
             known = f"{done:,} of {total:,}" if total else f"{done:,}"
             progress.update(task, description=visible(f"{what}: {part} {known}"), completed=done, total=total)
 

@@ -14,7 +14,7 @@ from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records
 from dubio.cli.question import Question, Wishes, ask
-from dubio.cli.wording import UserError, listing, one_line
+from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem
@@ -51,8 +51,17 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
         table_format(options.save_table)
     with step(f"reading {path}"):
         frame, separator = read_parted_table(path)
+    rank_frame(path, frame, wishes, options, separator=separator)
+
+
+def rank_frame(
+    path: str, frame: Any, wishes: Wishes, options: RankOptions, *, separator: str = ",", n_rows: int | None = None
+) -> None:
+    """Rank the features of a table in memory, which may be a sample of the ``n_rows`` rows of the file."""
     question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
+    if n_rows is not None and n_rows > len(frame):
+        notes.append(f"a sample of {len(frame):,} of {n_rows:,} rows was used (--no-stream loads the whole table)")
     selector = _selector(question, options)
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit_arguments)
@@ -123,11 +132,8 @@ def _write_report(
     audit = None
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
-        try:
-            with step("auditing the labels"), notes_from_warnings(notes):
-                audit = audit_problem(filled, "pooled", random_state=options.seed, n_jobs=options.jobs)
-        except ValueError as error:  # an expert of scikit-learn may refuse a table of a few rows
-            notes.append(f"the labels were not audited: {one_line(error)}")
+        with step("auditing the labels"), notes_from_warnings(notes):
+            audit = audit_problem(filled, "pooled", random_state=options.seed, n_jobs=options.jobs)
     with step("writing the report"):
         findings = gather_problem(
             selector,

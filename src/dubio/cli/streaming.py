@@ -1,4 +1,8 @@
-"""``dubio rank`` for tables too large for memory: they are read once, in batches of rows."""
+"""``dubio rank`` for tables too large for memory: they are read once, in batches of rows.
+
+By default a sample of rows is drawn, and the ranking is that of the sample. Methods that need only one pass over the
+rows can be requested by name; they use all rows.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +15,13 @@ from dubio.cli.bars import step
 from dubio.cli.notes import tell
 from dubio.cli.output import as_csv, as_json, print_text, records
 from dubio.cli.question import Wishes, counts_rows, is_counter
-from dubio.cli.rank import RankOptions, print_ranking
+from dubio.cli.rank import RankOptions, print_ranking, rank_frame
 from dubio.cli.wording import UserError, listing
 from dubio.errors import InputError, counted
 from dubio.scale import rank_stream
+from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source
-from dubio.scale.stream import streamed_methods
+from dubio.scale.stream import require_same_columns, streamed_methods
 
 #: Tables that need at least so many bytes in memory are streamed by default.
 LARGE = 2**30
@@ -39,7 +44,7 @@ def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
     size = Path(path).stat().st_size if n_rows is None else 8 * n_rows * len(types)
     if size < LARGE or not {*wishes.soft, *([wishes.target] if wishes.target else [])} <= types.keys():
         return False
-    return wishes.target is None or _holds_classes(pieces[0], wishes)
+    return options.method == "auto" or wishes.target is None or _holds_classes(pieces[0], wishes)
 
 
 def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
@@ -89,6 +94,9 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     reason = _what_needs_the_table(wishes, options, "--stream" if asked else _what(path))
     if reason:
         raise UserError(reason)
+    if options.method == "auto":
+        rank_sample(path, wishes, options)
+        return
     notes = []
     exclude = list(wishes.ignore)
     if not asked:
@@ -106,7 +114,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
                 path,
                 target=wishes.target,
                 soft=list(wishes.soft) or None,
-                method="weighted_laplacian" if options.method == "auto" else options.method,
+                method=options.method,
                 exclude=exclude,
                 n_features_to_select=keep,
                 missing_label=None,  # in a file, an unlabelled cell is empty
@@ -141,6 +149,19 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     tell(notes, options.quiet)
 
 
+def rank_sample(path: str, wishes: Wishes, options: RankOptions) -> None:
+    """Draw a sample of rows in one pass, and rank the features as if the sample were the table."""
+    pieces = open_source(path)
+    require_same_columns(pieces)
+    named = [wishes.target] if wishes.target else [*wishes.soft, *wishes.annotators]
+    labels = [name for name in named if name in pieces[0].types]
+    others = [name for name in pieces[0].types if name not in labels]
+    with step(f"drawing rows from {path}"):
+        table, n_rows = draw_rows(pieces, others, labels, seed=options.seed)
+    frame = table.select(list(pieces[0].types)).to_pandas()
+    rank_frame(path, frame, wishes, options, n_rows=n_rows)
+
+
 def _were(names: list[str]) -> str:
     return "was" if len(names) == 1 else "were"
 
@@ -151,27 +172,28 @@ def _what(path: str) -> str:
 
 def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--stream") -> str | None:
     """Why one pass over the rows cannot answer the question; None if it can."""
-    if not (wishes.target or wishes.soft):
-        return f"{what} needs --target or --soft: without labels, the method needs the whole table."
     if wishes.target and wishes.soft:
         return "--target and --soft both say what the target is: give only one of them."
-    if options.method != "auto" and options.method not in streamed_methods():
+    sampled = options.method == "auto"
+    if not sampled and options.method not in streamed_methods():
         able = ", ".join(streamed_methods())
         return f"--method {options.method} needs the whole table: with {what}, use one of {able}."
-    for option, given in (
-        ("--report", options.report),
-        ("--save-table", options.save_table),
-        ("--stability", options.draws),
-        ("--redundancy", options.redundancy),
-        ("--pairs", wishes.pairs),
-        ("--annotators", wishes.annotators),
-        ("--confidence", wishes.confidence),
-        ("--nominal", wishes.nominal),
-        ("--unlabelled", wishes.unlabelled),
-        ("--normalize", wishes.normalize),
-        ("--regression", wishes.kind == "numbers"),
+    if not sampled and not (wishes.target or wishes.soft):
+        return f"{what} needs --target or --soft: without labels, the method needs the whole table."
+    for option, given, needs_all in (
+        ("--save-table", options.save_table, True),
+        ("--pairs", wishes.pairs, True),
+        ("--report", options.report, False),
+        ("--stability", options.draws, False),
+        ("--redundancy", options.redundancy, False),
+        ("--annotators", wishes.annotators, False),
+        ("--confidence", wishes.confidence, False),
+        ("--nominal", wishes.nominal, False),
+        ("--unlabelled", wishes.unlabelled, False),
+        ("--normalize", wishes.normalize, False),
+        ("--regression", wishes.kind == "numbers", False),
     ):
-        if given:
+        if given and (needs_all or not sampled):
             once = f"{option} cannot be used with {what}, because rows are read only once"
             return f"{once}: leave out {option}, or load one file."
     return None

@@ -20,6 +20,7 @@ from dubio._kernels.fuzzy_rough import add_to_pairs, list_pairs, nearest_claims,
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.decision import Decision
+from dubio.progress import advance
 from dubio.search.criterion import ADD
 
 # Sums of the same distances in another order differ by about 1e-16.
@@ -27,6 +28,7 @@ TRUTH_TOLERANCE = 1e-12
 _ROWS_A_CHUNK = 128
 _SERIAL_ROWS = 400  # with fewer rows, starting threads costs more time than it saves
 _LEAF_ROWS = 32
+_MANY_ROWS = 20_000  # with fewer rows, a step takes less than a second
 # Live pairs are stored once there are few of them; 12 bytes each, and at most this many.
 _MOST_PAIRS = 20_000_000
 _LIST_OVER_SEARCH = 8.0  # storing pays off if there are at most this many times the pairs that one search visits
@@ -127,8 +129,15 @@ class DependencyCriterion(ABC):
         np.maximum(self._floors, self._region(self._truth), out=self._floors)
         self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
 
+    @property
+    def _on_done(self) -> Callable[[int, int], None] | None:
+        """Reports the parts of one step, if there are so many rows that a step takes long."""
+        if self.n_rows < _MANY_ROWS:
+            return None
+        return lambda done, total: advance(f"step {len(self.chosen) + 1}", done, total)
+
     def _in_chunks(self, n: int, work: Callable[[int, int], Any]) -> list[Any]:
-        return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads)
+        return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads, self._on_done)
 
 
 class ConnectiveCriterion(DependencyCriterion):
@@ -192,7 +201,7 @@ class LukasiewiczCriterion(DependencyCriterion):
     _pairs_seen = 50.0  # pairs that the last search visited per claim; a guess at first
 
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._nearest(self._space(features), self.n_threads)
+        return self._nearest(self._space(features), self.n_threads, self._on_done)
 
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         if not self.chosen:
@@ -242,13 +251,16 @@ class LukasiewiczCriterion(DependencyCriterion):
         rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
         return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
 
-    def _nearest(self, space: tuple[Any, ...], n_threads: int) -> NDArray[np.float64]:
+    def _nearest(
+        self, space: tuple[Any, ...], n_threads: int, on_done: Callable[[int, int], None] | None = None
+    ) -> NDArray[np.float64]:
         truth = self._ceilings.copy()
         positions = np.arange(self.n_rows)
         run_chunks(
             lambda start, stop: nearest_claims(start, stop, positions, self._claims, space, truth),
             chunks(self.n_rows, _ROWS_A_CHUNK),
             n_threads,
+            on_done,
         )
         return truth
 
@@ -260,7 +272,7 @@ class LukasiewiczCriterion(DependencyCriterion):
                 found.append(float((self.weights[live_rows] * region[live_rows]).sum()))
             return found
 
-        parts = run_chunks(sums_of, chunks(len(self.candidates), 1), self.n_threads)
+        parts = run_chunks(sums_of, chunks(len(self.candidates), 1), self.n_threads, self._on_done)
         return np.array([value for part in parts for value in part])
 
     def _few_pairs(self) -> bool:

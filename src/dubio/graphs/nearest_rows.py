@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_random_state
 
+from dubio.progress import advance
 from dubio.tables.matrix import Matrix
 from dubio.tables.scaling import centre_far_columns
 
@@ -18,6 +19,8 @@ Route = Literal["exact", "approximate", "anchors"]
 
 #: With fewer rows, an exact search is as fast as an approximate one.
 _FEW_ROWS = 4096
+#: Number of rows whose neighbours are searched in one call.
+_SEARCHED_AT_ONCE = 10_000
 
 
 class RowSearch:
@@ -60,9 +63,24 @@ class RowSearch:
             found = found if rows is None else found[rows]
             return self._complete(drop_self(found, np.arange(len(found)) if rows is None else rows), rows, k)
         if rows is None:
-            return np.asarray(self._exact.kneighbors(n_neighbors=k, return_distance=False))
+            return self._others_of_all(k)
         found = self._exact.kneighbors(self._points[rows], n_neighbors=k + 1, return_distance=False)
         return drop_self(found, rows)
+
+    def _others_of_all(self, k: int) -> NDArray[np.int64]:
+        """The k nearest other rows of every row; many rows are searched in parts, so that the progress can be seen."""
+        n = self._points.shape[0]
+        if n <= _SEARCHED_AT_ONCE:
+            return np.asarray(self._exact.kneighbors(n_neighbors=k, return_distance=False))
+        parts = []
+        for start in range(0, n, _SEARCHED_AT_ONCE):
+            rows = np.arange(start, min(start + _SEARCHED_AT_ONCE, n))
+            found = self._exact.kneighbors(self._points[rows], n_neighbors=k + 1, return_distance=False)
+            other = found != rows[:, None]
+            other[other.all(axis=1), 0] = False  # more copies of a row than neighbours: as scikit-learn does
+            parts.append(found[other].reshape(len(rows), k))
+            advance("neighbours", int(rows[-1]) + 1, n)
+        return np.concatenate(parts)
 
     def nearest(self, points: Matrix, k: int) -> NDArray[np.int64]:
         """The k rows nearest to each of some other points."""

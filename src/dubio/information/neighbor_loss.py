@@ -84,17 +84,18 @@ class _NeighborLoss(ABC):
 
 
 class NeighborCrossEntropy(_NeighborLoss):
-    r"""Class-balanced leave-one-out cross-entropy of the memberships, predicted by the nearest rows; small is good.
+    r"""Leave-one-out cross-entropy of the memberships, predicted by the nearest rows; small is good.
 
     Row :math:`i` is predicted by its :math:`k` nearest other rows :math:`N_i` and by the class priors :math:`\pi`,
-    which count as one more row. Every class has the same weight, large or small:
+    which count as one more row:
 
     .. math::
 
         \hat p_{is} = \frac{\pi_s + \sum_{j \in N_i} m_{js}}{k + 1}, \qquad
-        L = -\frac{1}{K} \sum_s \frac{1}{\sum_i m_{is}} \sum_i m_{is} \log \hat p_{is} .
+        L = -\sum_s c_s \sum_i m_{is} \log \hat p_{is} ,
 
-    Classes without any membership are left out.
+    with :math:`c_s = 1 / (K \sum_i m_{is})` if every class has the same weight, large or small (``balanced``), and
+    :math:`c_s = 1/n` if every row has the same weight. Classes without any membership are left out.
 
     Parameters
     ----------
@@ -104,22 +105,31 @@ class NeighborCrossEntropy(_NeighborLoss):
         Rows sum to 1.
     n_neighbors : int, default=15
         Reduced to the number of other rows if that is smaller.
+    balanced : bool, default=True
+        Whether every class has the same weight, instead of every row.
     """
 
-    def __init__(self, distances: SubsetDistances, memberships: ArrayLike, *, n_neighbors: int = 15) -> None:
+    def __init__(
+        self, distances: SubsetDistances, memberships: ArrayLike, *, n_neighbors: int = 15, balanced: bool = True
+    ) -> None:
         super().__init__(distances, n_neighbors)
         by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
         totals = by_class.sum(axis=1)
         present = totals > 0
         self._memberships = np.ascontiguousarray(by_class[present])
         totals = totals[present]
-        self._row_weights = self._memberships / totals[:, None] / len(totals)
+        if balanced:
+            self._row_weights = self._memberships / totals[:, None] / len(totals)
+        else:
+            self._row_weights = self._memberships / totals.sum()
         self._priors = totals / totals.sum()
+        self._balanced = balanced
 
     @property
     def value_of_nothing(self) -> float:
-        """The class-balanced cross-entropy of the priors."""
-        return float(-np.log(self._priors).mean())
+        """The cross-entropy of the priors."""
+        logs = np.log(self._priors)
+        return float(-logs.mean() if self._balanced else -(self._priors @ logs))
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         return cross_entropy_sums(

@@ -14,9 +14,9 @@ from dubio.errors import InputError, counted
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import get_method
-from dubio.methods.relation import relation_pvalues
 from dubio.problem import Problem
 from dubio.ranking import Scored
+from dubio.significance.relation_tests import relation_pvalues
 from dubio.supervision.reader import Target
 
 #: Scores that did best in combination; see the page on choosing a method.
@@ -70,7 +70,7 @@ class MeanRankScore(ScoreSelector):
     """Classes, hard or soft, or numbers: the mean of the ranks that several scores give to a feature.
 
     In our trials it was better than each of the scores it combines. With ``n_features_to_select="auto"``, features are
-    tested for a linear or smooth relation to the target (:func:`~dubio.methods.relation.relation_pvalues`).
+    tested for a linear or smooth relation to the target (:func:`~dubio.significance.relation_tests.relation_pvalues`).
 
     Parameters
     ----------

@@ -7,22 +7,28 @@ from dataclasses import field, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.stats import false_discovery_control
+from sklearn.utils.validation import check_is_fitted
 
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted
 from dubio.methods.base import Selector
 from dubio.methods.choice import Choice, choose
-from dubio.methods.parameters import NOT_NEGATIVE, Count, estimator
+from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, Count, estimator
 from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
-from dubio.methods.relation import relation_pvalues
-from dubio.problem import Problem
+from dubio.problem import Problem, sample_rows
 from dubio.ranking import Answer, Ranking
 from dubio.significance.count import NoFeatureStandsOut, keep_significant
-from dubio.supervision import Supervision
+from dubio.significance.relation_tests import relation_pvalues
+from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
-from dubio.tables.matrix import check_squares
+from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
+from dubio.tables.matrix import check_squares, is_dask
+
+#: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
+_DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
 
 
 @estimator
@@ -32,11 +38,11 @@ class FeatureSelector(Selector):
     Parameters
     ----------
     method : str
-        "auto" chooses by the supervision and the size of the table (``dubio/methods/choice.py`` has the rules).
+        "auto" chooses by the supervision and the size of the table (``dubio/methods/choice.py`` has the rule).
         Otherwise a name in ``dubio.METHODS``.
     n_features_to_select : "auto", int, float or None
         "auto" keeps the features that stand out. With ``method="auto"`` and a target, these are the features with a
-        linear or smooth relation to it (:func:`~dubio.methods.relation.relation_pvalues`); otherwise, those whose score
+        linear or smooth relation to it (:mod:`dubio.significance.relation_tests`); otherwise, those whose score
         is better than expected by chance. The false-discovery rate is limited to ``alpha``. A search requested by name
         keeps its smallest sufficient subset. Instead of "auto": a count, a share, or None for half of the features.
     {alpha}
@@ -47,6 +53,9 @@ class FeatureSelector(Selector):
     {missing_label}
     method_params : dict, optional
         Further parameters of the method.
+    max_rows : int or None, default=20_000
+        Tables with more rows are sampled: labelled rows first, each class with its share. This concerns "auto", and
+        tables that are not in memory (Dask, Arrow). None: use all rows.
     {random_state}
     {n_jobs}
 
@@ -72,6 +81,8 @@ class FeatureSelector(Selector):
     sufficient_subset_ : array of int
         If "auto" chose a search: the smallest subset that predicts the target about as well as any. The features kept
         are all features related to the target; this subset is smaller, because one feature can replace another.
+    n_sampled_ : int
+        Number of rows used; ``n_labelled_`` and ``n_unlabelled_`` count all rows.
     n_missing_values_ : int
         Number of missing cells of X; they were filled with the median of their column.
 
@@ -90,10 +101,12 @@ class FeatureSelector(Selector):
     _target = "auto"
     _needs_labels = False
     _takes_nan = True
+    _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "method": [str],
         "redundancy": [None, *NOT_NEGATIVE],
         "method_params": [None, dict],
+        "max_rows": [*AT_LEAST_ONE, None],
     }
 
     method: str = field(default="auto", kw_only=False)
@@ -103,6 +116,7 @@ class FeatureSelector(Selector):
     target: Target = "auto"
     missing_label: Any = "auto"
     method_params: dict[str, Any] | None = None
+    max_rows: int | None = 20_000
     random_state: Any = 0
     n_jobs: int | None = None
 
@@ -111,8 +125,9 @@ class FeatureSelector(Selector):
 
         Parameters
         ----------
-        X : array-like (n_rows, n_features)
-            The table; missing cells (NaN) are filled with the median of their column.
+        X : array-like, sparse matrix, Dask array or dataframe, or Arrow table (n_rows, n_features)
+            The table; missing cells (NaN) are filled with the median of their column. Arrow tables are pyarrow tables
+            and whatever else has ``__arrow_c_stream__``.
         y : array-like, optional
             What is known of the target: classes, class probabilities or numbers. Some or all may be missing.
         must_link, cannot_link : array-like (m, 2), optional
@@ -124,10 +139,41 @@ class FeatureSelector(Selector):
         """
         return self._fit(X, y, must_link=must_link, cannot_link=cannot_link)
 
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns of ``X``, as a table of the same kind.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, Dask array or dataframe, or Arrow table
+            A table with the same columns as in ``fit``.
+
+        Returns
+        -------
+        table with ``n_features_`` columns
+        """
+        if is_dask(X) or is_arrow(X):
+            check_is_fitted(self)
+            return take_columns(X, np.flatnonzero(self.support_), self.get_feature_names_out())
+        return super().transform(X)
+
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""
         own = {name: value for name, value in (self.method_params or {}).items() if name in ("target", "missing_label")}
+        if is_dask(X) or is_arrow(X):
+            return self._read_large(X, y, **{**own, **more})
         return super().read_problem(X, y, **{**own, **more})
+
+    def _read_large(self, X: Any, y: Any, **more: Any) -> Problem:
+        """Read the target of all rows, and a sample of the rows of the table."""
+        y = y.compute() if is_dask(y) else y
+        n_rows = count_rows(X) if y is None else len(y)
+        options = {"target": self._reads, "missing_label": self.missing_label}
+        supervision = read_supervision(y, n_rows, **{**options, **more})
+        rows = np.arange(n_rows)
+        if self.max_rows is not None and not supervision.has_pairs:
+            rows = sample_rows(Problem(rows[:, None], supervision), self.max_rows, self._seed)
+        problem = super().read_problem(take_rows(X, rows, n_rows))
+        return replace(problem, supervision=supervision.rows(rows), n_rows_before=n_rows)
 
     def _require(self, problem: Problem) -> None:
         """Check nothing here: the chosen method checks what it can use."""
@@ -137,18 +183,19 @@ class FeatureSelector(Selector):
         if wish != "auto":
             resolve_count(wish, problem.n_features)
         n_missing = problem.n_missing
-        problem = problem.filled
-        problem = problem.with_supervision(problem.supervision.certain())
-        supervision, seed = problem.supervision, self._seed
-        choice = self._choose(supervision, problem.n_features)
+        supervision, seed = problem.supervision.certain(), self._seed
+        choice = self._choose(supervision)
         method = get_method(choice.method)
         method.require(supervision)
+        problem = self._affordable(problem, method)
+        problem = problem.filled
+        problem = problem.with_supervision(problem.supervision.certain())
         if not method.estimator._takes_nan:  # the same check as when that method reads a table
             check_squares(problem.X, names=problem.names)
         tests_relation = wish == "auto" and self.method == "auto"
         tests_relation &= supervision.kind != "none" and not supervision.has_pairs
         # a score must not spend time on its own tests if they are not needed
-        selector = self._make(method, choice, seed, None if tests_relation and not method.is_search else wish)
+        selector = self._make(method, seed, None if tests_relation and not method.is_search else wish)
         with warnings.catch_warnings():
             if tests_relation:
                 warnings.simplefilter("ignore", NoFeatureStandsOut)  # the tests below decide
@@ -163,6 +210,7 @@ class FeatureSelector(Selector):
             "scores_": ranking.scores,
             "lower_is_better_": ranking.lower_is_better,
             "n_missing_values_": n_missing,
+            "n_sampled_": problem.n_rows,
         }
         if tests_relation:
             if method.is_search:
@@ -173,8 +221,24 @@ class FeatureSelector(Selector):
             support = ranking.support if wish == "auto" else ranks <= ranking.support.sum()
             ranking = replace(ranking, ranking=ranks, support=support)
         sufficient = attributes.get("sufficient_subset_")
-        explanation = self._explain(supervision, n_missing, choice, method, ranking, sufficient)
+        notes = getattr(selector, "notes_", ())
+        if problem.n_rows < problem.n_rows_in_all:
+            notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
+        explanation = self._explain(supervision, n_missing, choice, method, notes, ranking, sufficient)
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
+
+    def _affordable(self, problem: Problem, method: Method) -> Problem:
+        """The problem with so many rows that the method can use them, and as a dense table if it needs one."""
+        most = self.max_rows if self.method == "auto" and not problem.supervision.has_pairs else None
+        dense = sparse.issparse(problem.X) and (bool(self.redundancy) or not method.estimator._takes_sparse)
+        if dense and not problem.supervision.has_pairs:
+            cells = max(_FEWEST_ROWS, _DENSE_CELLS // problem.n_features)
+            most = cells if most is None else min(most, cells)
+        if most is not None and problem.n_rows > most:
+            whole = problem.n_rows_in_all
+            problem = problem.rows(sample_rows(problem, most, self._seed))
+            problem = replace(problem, n_rows_before=whole)
+        return replace(problem, X=problem.X.toarray()) if dense else problem
 
     def _tested(self, problem: Problem, ranking: Ranking, seed: int) -> Ranking:
         """The same order, but the tests of each feature decide which features are kept."""
@@ -184,7 +248,7 @@ class FeatureSelector(Selector):
         columns = {"pvalue": tests.pvalues, "qvalue": qvalues, **ranking.extras}
         return replace(ranking, support=support, reason=reason, extras=columns)
 
-    def _choose(self, supervision: Supervision, n_features: int) -> Choice:
+    def _choose(self, supervision: Supervision) -> Choice:
         if self.method != "auto":
             return Choice(self.method, "it was requested by name")
         if supervision.has_pairs and supervision.kind not in ("none", "hard"):
@@ -193,11 +257,11 @@ class FeatureSelector(Selector):
                 f"cannot be used here: {supervision.given}, and no method takes both",
                 "leave one of them out",
             )
-        return choose(supervision, n_features)
+        return choose(supervision)
 
-    def _make(self, method: Method, choice: Choice, seed: int, count: Count) -> Selector:
+    def _make(self, method: Method, seed: int, count: Count) -> Selector:
         parameters = {"n_features_to_select": count, "alpha": self.alpha, "random_state": seed, "n_jobs": self.n_jobs}
-        selector: Selector = method.make(**{**parameters, **choice.parameters})
+        selector: Selector = method.make(**parameters)
         if self.method_params:
             unknown = sorted(set(self.method_params) - set(selector.get_params()))
             if unknown:
@@ -215,6 +279,7 @@ class FeatureSelector(Selector):
         n_missing: int,
         choice: Choice,
         method: Method,
+        notes: tuple[str, ...],
         ranking: Ranking,
         sufficient: Any,
     ) -> str:
@@ -222,9 +287,8 @@ class FeatureSelector(Selector):
         if n_missing:
             were = "was" if n_missing == 1 else "were"
             sentences.append(f"{counted(n_missing, 'missing value')} in the table {were} filled with column medians")
-        parts = choice.parameters.get("methods")
-        what = f"mean rank of {' and '.join(parts)}" if parts else method.name
-        sentences.append(f"Method: {what} ({method.does}), because {choice.because}")
+        sentences.append(f"Method: {method.name} ({method.does}), because {choice.because}")
+        sentences += notes
         if self.redundancy:
             sentences.append(
                 f"Features that resemble better ones were moved down (redundancy weight {self.redundancy:g})"

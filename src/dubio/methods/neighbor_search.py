@@ -11,29 +11,36 @@ from numpy.typing import NDArray
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import StrOptions
 from dubio.counts import clip_neighbors
+from dubio.errors import counted
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
+from dubio.memory import require_memory
 from dubio.methods.base import Searched, SearchSelector
-from dubio.methods.parameters import estimator
-from dubio.noise.audit import Engine
-from dubio.noise.audit_record import LabelAudit
-from dubio.noise.cleaning import clean_labels
-from dubio.problem import Problem
+from dubio.methods.consensus import mean_rank
+from dubio.methods.parameters import AT_LEAST_ONE, estimator
+from dubio.noise.belief import Belief, Cleaning, ExpertOptions, believe
+from dubio.problem import Problem, sample_rows
 from dubio.progress import lines_of, listening
-from dubio.search import MAX_ROWS, SearchPath, SubsetDistances, best_subsets, check_row_limit, greedy_search
+from dubio.search import SearchPath, SubsetDistances, best_subsets, greedy_search
 from dubio.search.combine import order_by_presence
+from dubio.significance.relation_tests import linear_r2, smooth_r2
 from dubio.significance.subsets import smallest_sufficient_size
-from dubio.supervision import Classes, Numbers, OfClasses
+from dubio.supervision import Numbers
 from dubio.tables.scaling import varying_columns
+
+#: The experts learn from so many times the rows that the search uses.
+EXPERT_ROWS = 5
+#: If a search stops early, it looks at so many features; the others are ranked one by one.
+SCREENED = 300
 
 
 @estimator
 class NeighborSearch(SearchSelector):
-    """Greedy search on the leave-one-out k-NN cross-entropy of the classes, with doubtful labels cleaned first.
+    """Experts clean and complete the target, then a greedy search finds the features whose near rows predict it.
 
     A subset of features is good if the nearest other rows predict the class of a row (for a number: if their mean
-    predicts it). Hard labels are audited before the search (:func:`dubio.audit_labels`), so that wrong labels do not
-    mislead it. Soft labels already express uncertainty and are used as they are. Rows without a label are left out of
-    the search.
+    predicts it). Before the search, experts judge every row without having seen its label (:func:`dubio.audit_labels`).
+    Labels are joined with the experts' opinion, rows without a label get it, and class probabilities are joined with
+    it. Numbers far from the experts' prediction are left out. Then the search sees at most ``max_rows`` rows.
 
     Parameters
     ----------
@@ -43,26 +50,41 @@ class NeighborSearch(SearchSelector):
         one feature is kept, with a warning.
     alpha : float, default=0.05
         With "auto": level of this test.
-    direction : {"both", "forward", "backward"}, default="both"
-        ``"both"`` searches forward and backward and keeps, for each size, the subset with the better value.
+    direction : {"auto", "forward", "backward", "both"}, default="auto"
+        "auto" searches forward, which gave the best order in our trials. "both" searches forward and backward and
+        keeps, for each size, the subset with the better value.
     n_neighbors : int, default=15
         Number of neighbours that predict a row.
-    clean : {"confident", "pooled", "lnt"} or None, default="confident"
-        What to do about wrong labels. "confident": leave out rows whose label confident learning doubts. "pooled":
-        weight every class by its posterior under a uniform flip rate. "lnt": weight every class by its posterior under
-        the LNT noise model. None: trust the labels.
+    clean : {"experts", "confident", "pooled", "lnt"} or None, default="experts"
+        What to do about wrong labels. "experts": join each label with the experts' opinion, one to three. "confident":
+        leave out rows whose label confident learning doubts. "pooled": weight every class by its posterior under a
+        uniform flip rate. "lnt": weight every class by its posterior under the LNT noise model. None: trust the labels.
+        For class probabilities, all but None join the given ones with the experts' opinion; for numbers, they leave
+        out gross errors.
+    complete : bool, default=True
+        Whether rows without a label take part, with the experts' probabilities or predictions.
+    class_weight : {"balanced"} or None, default=None
+        None: every row counts alike. "balanced": every class counts alike.
+    max_rows : int or None, default=1000
+        Number of rows that the search uses. If there are more, it uses a sample: labelled rows first, each class with
+        its share. The experts learn from up to five times as many. None: all rows.
+    max_steps : int or None, default=25
+        Number of features that a forward search adds. Features that it does not reach are ranked by their value in its
+        last step. None: all features.
+    max_features : int, "auto" or None, default="auto"
+        Number of features to search among: the best ones by linear and smooth R2. The others follow in that order.
+        "auto" is 300, or all features if ``max_steps`` is None.
     {target}
     {experts}
     {n_folds}
     {standardize}
     {missing_label}
-    {max_rows}
     random_state : int or None, default=0
-        Seed for the audit, and for the order in which equally distant rows are used. The order of the rows in the
-        table does not matter.
+        Seed for the sample, the experts, and the order in which equally distant rows are used. The order of the rows in
+        the table does not matter.
     {n_jobs}
     verbose : int, default=0
-        1 prints a line after each fold of the audit and each step of the search.
+        1 prints a line after each fold of the experts and each step of the search.
 
     Attributes
     ----------
@@ -70,15 +92,21 @@ class NeighborSearch(SearchSelector):
         For each size, the features of the best subset as column indices. With ``direction="both"`` the subsets are not
         necessarily nested. Constant features are in no subset.
     values_ : dict of int to float
-        The criterion of each subset: class-balanced cross-entropy in nats, or mean squared error. Low is good.
+        The criterion of each subset: cross-entropy in nats, or mean squared error. Low is good.
     ranking_ : array (n_features,)
-        1 = best, by the number of subsets that contain the feature. With one direction it is the order of the search.
+        1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
     support_, n_features_
         ``subsets_[n_features_]``, and its size.
     audit_ : LabelAudit or None
-        The result of the audit of the labels.
+        The result of the audit of the labels (of the sample, if there is one).
     used_rows_ : array of int
         The rows that the search used.
+    searched_features_ : array of int
+        The features that it searched among.
+    n_completed_, n_left_out_ : int
+        Number of unlabelled rows that the experts completed, and of labelled rows left out as doubtful.
+    notes_ : tuple of str
+        What was sampled, completed and left out, in sentences.
     paths_ : dict of str to SearchPath
         The searches themselves, by direction.
 
@@ -91,51 +119,65 @@ class NeighborSearch(SearchSelector):
     >>> noisy = flip_labels(y, 0.2, random_state=0)
     >>> search = NeighborSearch(n_features_to_select=3).fit(X, noisy)
     >>> sorted(search.get_feature_names_out())
-    ['color_intensity', 'flavanoids', 'od280/od315_of_diluted_wines']
+    ['color_intensity', 'flavanoids', 'proline']
     >>> int((search.audit_.suggested == y).sum()) > int((noisy == y).sum())
     True
     """
 
     _name = "neighbor_search"
-    _does = "subsets in which near rows predict the target; cleans wrong labels"
+    _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
     _takes = ("hard", "soft", "numbers")
     _criterion = "loss of the nearest neighbours (low is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "direction": [StrOptions({"both", "forward", "backward"})],
-        "clean": [StrOptions({"confident", "pooled", "lnt"}), None],
+        "direction": [StrOptions({"auto", "both", "forward", "backward"})],
+        "clean": [StrOptions({"experts", "confident", "pooled", "lnt"}), None],
+        "complete": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
+        "max_rows": [*AT_LEAST_ONE, None],
+        "max_steps": [*AT_LEAST_ONE, None],
+        "max_features": [*AT_LEAST_ONE, StrOptions({"auto"}), None],
         "random_state": [Integral, None],
     }
 
     alpha: float = 0.05
-    direction: Literal["both", "forward", "backward"] = "both"
+    direction: Literal["auto", "both", "forward", "backward"] = "auto"
     n_neighbors: int = 15
-    clean: Engine | None = "confident"
+    clean: Cleaning | None = "experts"
+    complete: bool = True
+    class_weight: Literal["balanced"] | None = None
+    max_rows: int | None = 1000
+    max_steps: int | None = 25
+    max_features: int | Literal["auto"] | None = "auto"
     target: Literal["auto", "classes", "numbers"] = "auto"
     experts: Any = None
     n_folds: int = 5
     standardize: bool = True
     missing_label: Any = "auto"
-    max_rows: int = MAX_ROWS
     random_state: int | None = 0
     n_jobs: int | None = None
     verbose: int = 0
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
-        supervision = problem.supervision
-        check_row_limit(supervision.n_labelled, self.max_rows)
-        varying_columns(problem.table, supervision.labelled)  # check before cleaning the labels, which may take long
         with listening(lines_of(type(self).__name__) if self.verbose else None):
-            audit, rows, goal = self._clean(problem)
-            varying = varying_columns(problem.table, rows)
-            space, goal = problem.space(self.standardize)[np.ix_(rows, varying)], goal[rows]
-            # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
-            order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
-            order = order[np.random.RandomState(self.random_state).permutation(len(order))]
-            distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=self.max_rows)
-            loss = NeighborSquaredError if isinstance(supervision, Numbers) else NeighborCrossEntropy
-            k = clip_neighbors(self.n_neighbors, max(1, len(rows) - 1))
-            criterion = loss(distances, goal[order], n_neighbors=k)
-            paths = self._walk(criterion, len(varying))
+            return self._find(problem, count)
+
+    def _find(self, whole: Problem, count: int | None) -> Searched:
+        seed, most = self.random_state, self.max_rows
+        sample = np.arange(whole.n_rows)
+        problem = whole
+        if most is not None and whole.n_rows > EXPERT_ROWS * most:
+            sample = sample_rows(whole, EXPERT_ROWS * most, seed)
+            problem = whole.rows(sample)
+        telling = varying_columns(problem.table, problem.supervision.labelled)
+        options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
+        belief = believe(problem, self.clean, self.complete, options)
+        rows = belief.rows
+        if most is not None and len(rows) > most:
+            rows = rows[sample_rows(problem.rows(rows), most, seed)]
+        varying = np.intersect1d(telling, varying_columns(problem.table, rows))
+        searched, later = self._screened(problem, belief, varying)
+        criterion = self._criterion_on(problem, belief, rows, searched)
+        paths = self._walk(criterion, len(searched))
         subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
         sufficient = None
         if count is None:
@@ -150,40 +192,97 @@ class NeighborSearch(SearchSelector):
         constant = np.setdiff1d(np.arange(problem.n_features), varying)
         present = np.zeros(problem.n_features)
         for subset in subsets.values():
-            present[varying[subset]] += 1.0 / len(subsets)
+            present[searched[subset]] += 1.0 / len(subsets)
         return Searched(
-            {size: varying[subset] for size, subset in subsets.items()},
+            {size: searched[subset] for size, subset in subsets.items()},
             values,
-            np.concatenate([varying[order_by_presence(subsets, len(varying))], constant]),
+            np.concatenate([searched[_order_of(paths, subsets, len(searched))], later, constant]),
             present,
             sufficient,
-            attributes={"audit_": audit, "used_rows_": rows, "paths_": paths},
+            attributes={
+                "audit_": belief.audit,
+                "used_rows_": sample[rows],
+                "searched_features_": searched,
+                "n_completed_": belief.n_completed,
+                "n_left_out_": belief.n_left_out,
+                "notes_": (
+                    *_notes_on_size(whole, problem, rows, belief, len(searched), len(varying)),
+                    *belief.notes(),
+                ),
+                "paths_": paths,
+            },
         )
+
+    def _screened(
+        self, problem: Problem, belief: Belief, varying: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The features to search among, in increasing order, and the others, best first."""
+        most = self.max_features
+        if most == "auto":
+            most = None if self.max_steps is None else SCREENED
+        if most is None or len(varying) <= most:
+            return varying, varying[:0]
+        believed = problem.features(varying).with_supervision(belief.supervision)
+        scores = [linear_r2(believed)[0], smooth_r2(believed, random_state=self._seed, n_jobs=self.n_jobs)]
+        best_first = varying[np.argsort(mean_rank(scores, lower_is_better=[False, False]), kind="stable")]
+        return np.sort(best_first[:most]), best_first[most:]
+
+    def _criterion_on(
+        self, problem: Problem, belief: Belief, rows: NDArray[np.int64], searched: NDArray[np.intp]
+    ) -> NeighborCrossEntropy | NeighborSquaredError:
+        n = len(rows)
+        require_memory(
+            8.0 * n**2,
+            "the distances of all pairs of rows",
+            "give max_rows, so that the search uses a sample of the rows",
+        )
+        space = problem.space(self.standardize)[np.ix_(rows, searched)]
+        known = belief.supervision
+        goal = (known.values if isinstance(known, Numbers) else known.memberships)[rows]  # type: ignore[attr-defined]
+        # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
+        order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
+        order = order[np.random.RandomState(self.random_state).permutation(n)]
+        distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=n)
+        k = clip_neighbors(self.n_neighbors, max(1, n - 1))
+        if isinstance(known, Numbers):
+            return NeighborSquaredError(distances, goal[order], n_neighbors=k)
+        balanced = self.class_weight == "balanced"
+        return NeighborCrossEntropy(distances, goal[order], n_neighbors=k, balanced=balanced)
 
     def _walk(self, criterion: NeighborCrossEntropy | NeighborSquaredError, n_features: int) -> dict[str, SearchPath]:
-        directions: tuple[Literal["forward", "backward"], ...]
-        directions = ("forward", "backward") if self.direction == "both" else (self.direction,)
-        return {
-            direction: greedy_search(criterion, np.arange(n_features), direction=direction) for direction in directions
-        }
+        features = np.arange(n_features)
+        forward_stop = n_features if self.max_steps is None else min(self.max_steps, n_features)
+        paths = {}
+        if self.direction != "backward":
+            paths["forward"] = greedy_search(criterion, features, direction="forward", stop_size=forward_stop)
+        if self.direction in ("backward", "both"):
+            paths["backward"] = greedy_search(criterion, features, direction="backward")
+        return paths
 
-    def _clean(self, problem: Problem) -> tuple[LabelAudit | None, NDArray[np.int64], NDArray[np.float64]]:
-        """The audit, the rows to search on, and the target of every row."""
-        supervision = problem.supervision
-        known = np.flatnonzero(supervision.labelled)
-        if isinstance(supervision, Numbers):
-            return None, known, supervision.values
-        assert isinstance(supervision, OfClasses)
-        if not isinstance(supervision, Classes) or self.clean is None:
-            return None, known, supervision.memberships
-        cleaned = clean_labels(
-            problem,
-            self.clean,
-            experts=self.experts,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
+
+def _order_of(
+    paths: dict[str, SearchPath], subsets: dict[int, NDArray[np.int64]], n_features: int
+) -> NDArray[np.int64]:
+    """The features best first; those that a forward search did not reach, by their value in its last step."""
+    if list(paths) != ["forward"]:
+        return order_by_presence(subsets, n_features)
+    path = paths["forward"]
+    last = path.steps[-1]
+    rest = last.candidates[np.argsort(last.candidate_values, kind="stable")]
+    return np.concatenate([path.order(), rest[rest != last.feature]])
+
+
+def _notes_on_size(
+    whole: Problem, problem: Problem, rows: NDArray[np.int64], belief: Belief, n_searched: int, n_varying: int
+) -> tuple[str, ...]:
+    """What was sampled and screened, in sentences without a full stop."""
+    notes = []
+    if problem.n_rows < whole.n_rows:
+        notes.append(f"The experts learned from a sample of {problem.n_rows} of {counted(whole.n_rows, 'row')}")
+    if len(rows) < len(belief.rows):
+        notes.append(f"The search used a sample of {counted(len(rows), 'row')}")
+    if n_searched < n_varying:
+        notes.append(
+            f"The search looked at the best {n_searched} of {counted(n_varying, 'feature')}, by linear and smooth R2"
         )
-        if self.clean == "confident":
-            return cleaned.audit, np.flatnonzero(cleaned.trusted), supervision.memberships
-        return cleaned.audit, known, cleaned.memberships
+    return tuple(notes)

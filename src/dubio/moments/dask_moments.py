@@ -11,6 +11,7 @@ from dubio.moments.class_moments import problem_moments
 from dubio.moments.running import RunningMoments, merge_all
 from dubio.problem import read_problem
 from dubio.supervision import OfClasses
+from dubio.tables.large import block_lengths, row_blocks
 from dubio.tables.matrix import is_dask
 
 #: Number of blocks merged by one task of the tree.
@@ -30,7 +31,7 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
         raise InputError(
             "y", "is missing: this score requires y to be passed, but the target y is None", code="no target"
         )
-    blocks, lengths = _row_blocks(X)
+    blocks, lengths = row_blocks(X)
     targets, lengths = _row_blocks_like(y, "y", blocks, lengths)
     weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, lengths)
     starts = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
@@ -48,16 +49,6 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
     return running
 
 
-def _row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:
-    """Blocks of whole rows, delayed, and the number of rows of each if it is known."""
-    if not hasattr(X, "chunks"):  # a dataframe or series
-        return list(X.to_delayed()), None
-    if X.ndim > 1 and len(X.chunks[1]) > 1:
-        X = X.rechunk({1: -1})
-    lengths = [float(rows) for rows in X.chunks[0]]
-    return list(X.to_delayed().ravel()), None if np.isnan(lengths).any() else [int(rows) for rows in lengths]
-
-
 def _row_blocks_like(
     values: Any, name: str, blocks: list[Any], lengths: list[int] | None
 ) -> tuple[list[Any], list[int] | None]:
@@ -73,7 +64,7 @@ def _row_blocks_like(
                     "they must be the same rows",
                 )
             values = values.rechunk({0: tuple(lengths)})
-        found, _ = _row_blocks(values)
+        found, _ = row_blocks(values)
         if len(found) != len(blocks):
             raise InputError(
                 name,
@@ -81,10 +72,7 @@ def _row_blocks_like(
                 "give both the same partitions",
             )
         return found, lengths
-    from dask import compute, delayed
-
-    if lengths is None:
-        lengths = list(compute(*(delayed(len)(block) for block in blocks)))
+    lengths = block_lengths(blocks) if lengths is None else lengths
     n_rows = len(values)
     if n_rows != sum(lengths):
         raise InputError(name, f"has {counted(n_rows, 'row')} and X has {sum(lengths)}", "they must be the same rows")

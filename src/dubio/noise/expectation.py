@@ -13,6 +13,7 @@ from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.information.groups import raise_if_zero
 from dubio.noise.noise_model import NoiseModel
+from dubio.progress import advance
 from dubio.search.distances import SubsetDistances
 
 # A probability of exactly 0 or 1 could never change again: its logarithm is infinite.
@@ -72,6 +73,10 @@ class NeighborOrder:
         return densities
 
 
+#: With fewer rows, an iteration takes milliseconds.
+_MANY_ROWS = 5000
+
+
 def fit_noise_model(
     order: NeighborOrder,
     *,
@@ -109,6 +114,8 @@ def fit_noise_model(
             objective.append(evidence - label_log_priors)
             rates, priors = _update(memberships, codes, known)
             converged = len(objective) > 1 and bool(abs(objective[-1] - objective[-2]) <= tol * n)
+            if n >= _MANY_ROWS:
+                advance("noise model", restart * max_iter + len(objective), len(starts) * max_iter)
         objectives.append(np.asarray(objective))
         if best is None or objective[-1] > objectives[best[0]][-1]:
             best = restart, memberships, rates, priors, converged

@@ -24,7 +24,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dubio.errors import InputError, InputWarning, warn
 from dubio.noise.random_trees import RandomTrees
-from dubio.problem import Problem
+from dubio.problem import Problem, sample_rows
 from dubio.progress import advance
 from dubio.supervision import Classes
 
@@ -37,6 +37,8 @@ N_DIRECTIONS = 50
 #: A quadratic Gaussian must estimate a spread for each class.
 _ROWS_FOR_QUADRATIC = 4
 _ROWS_FOR_TREE = 3000
+#: The experts learn from at most this many labelled rows, and judge all others too.
+MOST_TRAINED = 10_000
 
 
 @dataclass(frozen=True)
@@ -77,15 +79,22 @@ def out_of_fold(
         place[kept] = np.arange(len(kept))
         counts = np.bincount(codes[codes >= 0])[kept]
         folds = usable_folds(counts, supervision.classes[kept], n_folds)
-        left = counts - -(-counts // folds)  # rows of each class when a fold is held out
+        learned = np.minimum(counts, counts * MOST_TRAINED // counts.sum() + 1)
+        left = learned - -(-learned // folds)  # rows of each class when a fold is held out
         table = problem.X
         if experts is None and problem.n_features > MANY_FEATURES:
             table = main_directions(problem, random_state)
-        judges = read_experts(experts, int(left.sum()), int(left.min()), table.shape[1], n_jobs)
+        judges = read_experts(experts, left, table.shape[1], n_jobs)
         # the default experts need no check of parameters and values in every fold
         with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
             said = out_of_fold_probabilities(
-                table, place[codes], len(kept), judges, n_folds=folds, random_state=random_state
+                table,
+                place[codes],
+                len(kept),
+                judges,
+                n_folds=folds,
+                random_state=random_state,
+                trained=trained_rows(problem, codes, random_state),
             )
         everything = np.zeros((len(judges), supervision.n_rows, supervision.n_classes))
         everything[:, :, kept] = said.probabilities
@@ -93,6 +102,17 @@ def out_of_fold(
 
     problem.once(("experts", id(experts)), lambda: experts)  # kept alive, so that no other object gets the same id
     return problem.once(("out of fold", id(experts), n_folds, random_state), train)
+
+
+def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> NDArray[np.bool_]:
+    """The labelled rows that the experts learn from: all of them, or a sample in which each class has its share."""
+    trained = codes >= 0
+    if np.count_nonzero(trained) > MOST_TRAINED:
+        assert isinstance(problem.supervision, Classes)
+        judged = problem.with_supervision(problem.supervision.with_codes(codes))
+        trained = np.zeros(len(codes), dtype=bool)
+        trained[sample_rows(judged, MOST_TRAINED, random_state)] = True
+    return trained
 
 
 def judged_codes(supervision: Classes) -> Codes:
@@ -108,27 +128,30 @@ def main_directions(problem: Problem, random_state: int | None) -> Floats:
     return np.asarray(found)
 
 
-def default_experts(n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
+def default_experts(rows_per_class: Codes, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
     """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one shared covariance, one per class).
 
-    They err in different ways, so their pool is better than each of them. They will be trained on at least ``n_rows``
-    rows, ``smallest_class`` of them from the smallest class. If the smallest class has fewer than four rows, or no
-    more rows than features (its covariance would be singular), the quadratic Gaussian is left out.
+    They err in different ways, so their pool is better than each of them. They will be trained on at least
+    ``rows_per_class`` rows. If the smallest class has fewer than four rows, or no more rows than features (its
+    covariance would be singular), the quadratic Gaussian is left out. With one row per class, so is the other one.
     """
+    n_rows, smallest_class = int(rows_per_class.sum()), int(rows_per_class.min())
     # Above 15 features scikit-learn uses brute force; on small tables starting its threads costs more than a tree.
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
     neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
     experts: dict[str, Any] = {
         "forest": RandomTrees(100, min_samples_leaf=2, random_state=None, n_jobs=n_jobs),
         "neighbors": make_pipeline(StandardScaler(), neighbors),
-        "linear": make_pipeline(StandardScaler(), LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")),
     }
+    if n_rows > len(rows_per_class):
+        linear = LinearDiscriminantAnalysis(solver="lsqr", shrinkage="auto")
+        experts["linear"] = make_pipeline(StandardScaler(), linear)
     if smallest_class >= max(_ROWS_FOR_QUADRATIC, n_features + 1):
         experts["quadratic"] = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1))
     return experts
 
 
-def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int, n_jobs: int | None) -> dict[str, Any]:
+def read_experts(experts: Any, rows_per_class: Codes, n_features: int, n_jobs: int | None) -> dict[str, Any]:
     """The experts by name: the given ones, or for None the default ones (see :func:`default_experts`).
 
     Raises
@@ -137,7 +160,7 @@ def read_experts(experts: Any, n_rows: int, smallest_class: int, n_features: int
         If there is none, or one of them has no ``predict_proba``.
     """
     if experts is None:
-        return default_experts(n_rows, smallest_class, n_features, n_jobs)
+        return default_experts(rows_per_class, n_features, n_jobs)
     if isinstance(experts, Mapping):
         named = {str(name): expert for name, expert in experts.items()}
     elif isinstance(experts, Sequence) and not isinstance(experts, str):
@@ -204,6 +227,7 @@ def out_of_fold_probabilities(
     n_folds: int = 5,
     random_state: int | None = 0,
     folds: Codes | None = None,
+    trained: NDArray[np.bool_] | None = None,
 ) -> OutOfFold:
     """Let each expert judge each row while that row is held out.
 
@@ -223,10 +247,13 @@ def out_of_fold_probabilities(
         Seed of the folds, and of every expert whose ``random_state`` is None.
     folds : int64 array (n_rows,), optional
         Your own folds, -1 for unlabelled rows.
+    trained : bool array (n_rows,), optional
+        The labelled rows to learn from, by default all. Other labelled rows are judged by the experts of one fold.
     """
     order = content_order(X, codes)
     X, codes = X[order], codes[order]
     labelled = np.flatnonzero(codes >= 0)
+    learned = codes >= 0 if trained is None else trained[order]
     seeds = np.random.RandomState(random_state)
     if folds is None:
         fold_of = np.full(len(codes), -1, dtype=np.int64)
@@ -240,7 +267,7 @@ def out_of_fold_probabilities(
     probabilities = np.zeros((len(experts), len(codes), n_classes))
     for e, expert in enumerate(experts.values()):
         for fold in range(n_folds):
-            training = (fold_of >= 0) & (fold_of != fold)
+            training = learned & (fold_of >= 0) & (fold_of != fold)
             asked = (fold_of == fold) | unlabelled
             fitted = _seeded(expert, seeds.randint(2**31 - 1))
             fitted.fit(X[training], codes[training])

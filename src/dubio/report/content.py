@@ -203,7 +203,7 @@ def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
 
 
 def _correlations(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.float64]:
-    columns, _ = fill_missing(findings.table[:, top])
+    columns = fill_missing(findings.table[:, top])
     unit = standardize(columns) / np.sqrt(len(columns))
     return np.asarray(unit.T @ unit)
 

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from dubio._kernels.distances import change_squared_distances, fill_squared_distances
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.errors import InputError
+from dubio.memory import require_memory
 from dubio.search.criterion import ADD
 
 # Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
@@ -62,6 +63,7 @@ class SubsetDistances:
         self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
         n = self.rows.shape[0]
         check_row_limit(n, max_rows)
+        require_memory(8.0 * n**2, "the distances of all pairs of rows", "use a sample of the rows")
         self.n_threads = n_threads if n >= MIN_ROWS_FOR_THREADS else 1
         self.row_chunks = chunks(n, ROWS_PER_CHUNK)
         self.squared: NDArray[np.float64] = np.empty((n, n))

@@ -40,14 +40,17 @@ class Memberships(OfClasses):
         """Turn probabilities that are all 0 or 1 into classes."""
         if not np.isin(self.memberships, (0.0, 1.0)).all():
             return self
-        codes = np.where(self.labelled, self.memberships.argmax(axis=1), -1).astype(np.int64)
-        return self._classes(codes)
+        return self.likeliest()
 
     def drawn(self, rng: np.random.Generator) -> Classes:
         """A class for every labelled row, drawn from its probabilities."""
         codes = (rng.random(self.n_rows)[:, None] > self.memberships.cumsum(axis=1)).sum(axis=1)
         codes = np.minimum(codes, self.n_classes - 1)  # a sum may be slightly below 1
         return self._classes(np.where(self.labelled, codes, -1).astype(np.int64))
+
+    def likeliest(self) -> Classes:
+        """The most probable class of every labelled row."""
+        return self._classes(np.where(self.labelled, self.memberships.argmax(axis=1), -1).astype(np.int64))
 
     def _classes(self, codes: NDArray[np.int64]) -> Classes:
         found = Classes(n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs)

@@ -73,20 +73,17 @@ def _sparse_spread(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.floa
     return squares - mean**2, squares
 
 
-def fill_missing(X: NDArray[Any]) -> tuple[NDArray[Any], int]:
-    """The table with missing cells filled by the median of their column, and the number of missing cells.
-
-    A column without any value becomes zero. If nothing is missing, the table itself is returned.
+def fill_missing(X: Matrix) -> Matrix:
+    """The table with missing cells filled by the median of their column; a column without any value becomes zero.
 
     >>> import numpy as np
     >>> from dubio.tables.scaling import fill_missing
     >>> fill_missing(np.array([[1.0], [3.0], [np.nan]]))
-    (array([[1.],
+    array([[1.],
            [3.],
-           [2.]]), 1)
+           [2.]])
     """
-    count = int(np.isnan(X).sum())
-    if not count:
-        return X, 0
+    if sparse.issparse(X):
+        raise InputError("X", "is sparse and has missing values", "fill them, or pass a dense table")
     filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
-    return np.ascontiguousarray(filled), count  # rows in memory order, whatever order the table came in
+    return np.ascontiguousarray(filled)  # rows in memory order, whatever order the table came in

@@ -1,0 +1,205 @@
+"""What a search may believe of the target: doubtful labels left out, unknown ones completed by the experts.
+
+The experts judge each row without having seen its label (``experts.py``, ``number_experts.py``), so no label
+can confirm itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import counted
+from dubio.noise.audit import Engine
+from dubio.noise.audit_record import LabelAudit
+from dubio.noise.cleaning import clean_labels
+from dubio.noise.experts import judged_codes, out_of_fold
+from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
+from dubio.noise.pooled import pool_experts
+from dubio.problem import Problem
+from dubio.supervision import Classes, Memberships, Numbers, OfClasses, Supervision
+
+Floats = NDArray[np.float64]
+#: How doubtful labels are cleaned: joined with the experts' opinion, or by one of the engines of the audit.
+Cleaning = Literal["experts"] | Engine
+
+#: Weight of the experts' opinion when it is joined with what was given. Chosen in paired trials; the page on choosing
+#: a method has the numbers.
+_OPINION = 0.75
+
+
+@dataclass(frozen=True)
+class Belief:
+    """The target that a search uses, and how it was made."""
+
+    supervision: Supervision
+    """Memberships, or numbers, of all rows; rows without a label are those that nothing is believed of."""
+    rows: NDArray[np.int64]
+    """The rows to search on."""
+    audit: LabelAudit | None = None
+    """The audit of the labels, if they are classes and were cleaned."""
+    n_completed: int = 0
+    """Number of unlabelled rows that the experts completed."""
+    n_left_out: int = 0
+    """Number of labelled rows left out because their label is doubtful."""
+    joined: str = ""
+    """How the experts' opinions were joined with what was given, in words; empty if they were not."""
+
+    def notes(self) -> tuple[str, ...]:
+        """What was done, in sentences without a full stop."""
+        said = []
+        if self.joined:
+            said.append(self.joined)
+        if self.n_left_out:
+            said.append(f"{counted(self.n_left_out, 'row')} with a doubtful label {_were(self.n_left_out)} left out")
+        if self.n_completed:
+            said.append(f"{counted(self.n_completed, 'unlabelled row')} {_were(self.n_completed)} completed by experts")
+        return tuple(said)
+
+
+@dataclass(frozen=True)
+class ExpertOptions:
+    """How the experts are trained."""
+
+    experts: Any = None
+    n_folds: int = 5
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    @property
+    def for_audit(self) -> dict[str, Any]:
+        """The options as arguments."""
+        return dict(vars(self))
+
+
+def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    """Decide what to believe of each row.
+
+    *Classes*: each label counts a quarter, the pooled opinion of the experts three quarters (``clean="experts"``); or
+    labels that the audit doubts are left out (``"confident"``) or softened (other engines). Rows without a label get
+    the pooled opinion (``complete``). *Probabilities*: with ``clean``, the search uses the same mixture, with experts
+    that are trained on the likeliest class of each row. *Numbers*: gross errors are left out, and rows without a number
+    get the experts' prediction, on the scale of normal scores.
+    """
+    supervision = problem.supervision
+    if isinstance(supervision, Numbers):
+        return _believe_numbers(problem, supervision, clean is not None, complete, options)
+    if isinstance(supervision, Memberships):
+        return _believe_memberships(problem, supervision, clean is not None, complete, options)
+    assert isinstance(supervision, Classes)
+    return _believe_classes(problem, supervision, clean, complete, options)
+
+
+def _believe_classes(
+    problem: Problem, supervision: Classes, clean: Cleaning | None, complete: bool, options: ExpertOptions
+) -> Belief:
+    known = supervision.labelled
+    memberships, trusted, audit = supervision.memberships, known, None
+    can_judge = np.count_nonzero(supervision.rows_per_class() >= 2) >= 2
+    if clean is not None:
+        cleaned = clean_labels(problem, "confident" if clean == "experts" else clean, **options.for_audit)
+        audit = cleaned.audit
+        if clean == "confident":
+            trusted = cleaned.trusted
+        elif clean != "experts":
+            memberships = cleaned.memberships
+        elif can_judge:
+            memberships = _joined(supervision, pooled_opinions(problem, options))
+    filled = ~known if complete and can_judge else np.zeros(len(known), dtype=bool)
+    if filled.any():
+        memberships = np.where(filled[:, None], pooled_opinions(problem, options), memberships)
+    used = trusted | filled
+    return Belief(
+        _memberships(supervision, memberships, used),
+        np.flatnonzero(used),
+        audit,
+        n_completed=int(filled.sum()),
+        n_left_out=int((known & ~trusted).sum()),
+        joined="Each label was joined with the opinion of experts that had not seen it"
+        if clean == "experts" and can_judge
+        else "",
+    )
+
+
+def _joined(supervision: Classes, opinions: Floats) -> Floats:
+    """Labels joined with opinions; the label of a class's only row, which nobody can judge, stays as it is."""
+    judged = (judged_codes(supervision) >= 0)[:, None]
+    weight = _OPINION
+    return np.where(judged, weight * opinions + (1.0 - weight) * supervision.memberships, supervision.memberships)
+
+
+def _believe_memberships(
+    problem: Problem, supervision: Memberships, join: bool, complete: bool, options: ExpertOptions
+) -> Belief:
+    known = supervision.labelled
+    likeliest = problem.once("likeliest", lambda: problem.with_supervision(supervision.likeliest()))
+    assert isinstance(likeliest.supervision, Classes)
+    used = np.ones(len(known), dtype=bool) if complete else known
+    can_judge = np.count_nonzero(likeliest.supervision.rows_per_class() >= 2) >= 2
+    if not can_judge or not (join or (used & ~known).any()):
+        return Belief(supervision, np.flatnonzero(known))
+    opinions = pooled_opinions(likeliest, options)
+    memberships = np.where(known[:, None], supervision.memberships, opinions)
+    if join:
+        memberships = memberships + _OPINION * (opinions - memberships)
+    return Belief(
+        _memberships(supervision, memberships, used),
+        np.flatnonzero(used),
+        n_completed=int((used & ~known).sum()),
+        joined="Probabilities were joined with the opinion of experts trained on the likeliest classes" if join else "",
+    )
+
+
+def _believe_numbers(
+    problem: Problem, supervision: Numbers, clean: bool, complete: bool, options: ExpertOptions
+) -> Belief:
+    known = supervision.labelled
+    filled = ~known if complete else np.zeros(len(known), dtype=bool)
+    if not (clean or filled.any()) or supervision.n_labelled < FEWEST_NUMBERS:
+        return Belief(supervision, np.flatnonzero(known))
+    found = number_opinions(problem, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
+    trusted = known & ~found.gross if clean else known
+    values = np.where(known, found.scores, found.opinions)
+    used = trusted | filled
+    return Belief(
+        replace(supervision, values=np.where(used, values, np.nan), labelled=used),
+        np.flatnonzero(used),
+        n_completed=int(filled.sum()),
+        n_left_out=int((known & ~trusted).sum()),
+    )
+
+
+def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
+    """(rows, classes): the experts' opinion of every row, pooled; no expert has seen the label of the row it judges."""
+    supervision = problem.supervision
+    assert isinstance(supervision, Classes)
+
+    def pool() -> Floats:
+        said = out_of_fold(problem, **options.for_audit)
+        codes = judged_codes(supervision)
+        kept = np.unique(codes[codes >= 0])
+        place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
+        place[kept] = np.arange(len(kept))
+        opinions = np.zeros((supervision.n_rows, supervision.n_classes))
+        pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), place[codes], flips=False)
+        opinions[:, kept] = pooled.opinions
+        return opinions
+
+    return problem.once(("pooled opinions", id(options.experts), options.n_folds, options.random_state), pool)
+
+
+def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.bool_]) -> Memberships:
+    return Memberships(
+        n_rows=supervision.n_rows,
+        labelled=used,
+        classes=supervision.classes,
+        memberships=np.where(used[:, None], memberships, 0.0),
+        pairs=supervision.pairs,
+    )
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"

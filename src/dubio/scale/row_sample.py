@@ -1,0 +1,183 @@
+"""Draw a sample of rows from a stream of Arrow batches, in one pass and in bounded memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError
+from dubio.progress import advance
+from dubio.scale.sources import Piece
+
+#: Number of rows drawn from a stream.
+SAMPLE_ROWS = 20_000
+#: Fewest rows of each class in the sample, if there are as many, and the largest number of classes that this is for.
+_ROWS_PER_CLASS, _MOST_CLASSES = 10, 1000
+#: Bytes of features that are read at once.
+_BLOCK_BYTES = 32 * 2**20
+#: Added to the key of unlabelled rows: they come last.
+_LATE = 2.0
+
+
+class RowSample:
+    """A random sample of rows: labelled rows first, each class with its share, and at least ten rows of each class.
+
+    Every row has a random key that depends only on the seed and on its number, so the size of the batches does not
+    matter. The rows with the smallest keys are kept.
+
+    Parameters
+    ----------
+    most : int
+        Number of rows to draw.
+    seed : int
+    features, labels : list of str
+        Columns of the features, and of the target (one column of labels, or several of probabilities).
+    missing_label : "auto", None or a value
+        The label that means "unlabelled", besides missing values.
+    """
+
+    def __init__(self, most: int, seed: int, features: list[str], labels: list[str], missing_label: Any) -> None:
+        self.most, self.seed = most, seed
+        self.features, self.labels = features, labels
+        self._missing = -1 if missing_label == "auto" else missing_label
+        self.n_rows = 0
+        self._keys = np.empty(0)
+        self._classes = np.empty(0, dtype=np.int64)
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._tables: list[Any] = []
+        self._waiting = 0
+        self._class_ids: dict[Any, int] = {}
+
+    def offer(self, batch: Any) -> None:
+        """Look at the rows of one batch (``num_rows`` and ``select(names)``); only chosen rows are kept."""
+        import pyarrow as pa
+
+        numbers = self.n_rows + np.arange(batch.num_rows)
+        self.n_rows += batch.num_rows
+        keys = _random_keys(numbers, self.seed)
+        classes = np.full(batch.num_rows, -1, dtype=np.int64)
+        columns = None
+        if self.labels:
+            columns = batch.select(self.labels)
+            classes = self._class_of(columns)
+            keys[self._is_unlabelled(columns)] += _LATE
+        limit = np.partition(self._keys, self.most - 1)[self.most - 1] if len(self._keys) >= self.most else np.inf
+        chosen = np.flatnonzero((keys < limit) | self._protected(keys, classes))
+        if len(chosen) > self.most:
+            chosen = np.sort(chosen[np.argsort(self._priority(keys[chosen], classes[chosen]))[: self.most]])
+        if not len(chosen):
+            return
+        index = pa.array(chosen)
+        width = max(1, _BLOCK_BYTES // (8 * max(1, batch.num_rows)))
+        taken = {name: columns.column(name).take(index) for name in self.labels if columns is not None}
+        for start in range(0, len(self.features), width):
+            block = batch.select(self.features[start : start + width])
+            taken |= {name: block.column(name).take(index) for name in self.features[start : start + width]}
+        self._tables.append(pa.table(taken))
+        self._keys = np.append(self._keys, keys[chosen])
+        self._classes = np.append(self._classes, classes[chosen])
+        self._numbers = np.append(self._numbers, numbers[chosen])
+        self._waiting += len(chosen)
+        if self._waiting > self.most:
+            self._cut()
+
+    def table(self) -> Any:
+        """The rows drawn, in the order of the stream, as a pyarrow table."""
+        if not self._tables:
+            raise InputError("source", "has no rows")
+        self._cut()
+        return self._tables[0]
+
+    def _cut(self) -> None:
+        import pyarrow as pa
+
+        best = np.argsort(self._priority(self._keys, self._classes), kind="stable")[: self.most]
+        best = best[np.argsort(self._numbers[best])]
+        self._tables = [pa.concat_tables(self._tables, promote_options="permissive").take(pa.array(best))]
+        self._keys, self._classes, self._numbers = self._keys[best], self._classes[best], self._numbers[best]
+        self._waiting = 0
+
+    def _priority(self, keys: NDArray[np.float64], classes: NDArray[np.int64]) -> NDArray[np.float64]:
+        return keys - self._protected(keys, classes)
+
+    def _protected(self, keys: NDArray[np.float64], classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The rows with the smallest keys of each class."""
+        if len(self._class_ids) > _MOST_CLASSES or not len(keys):
+            return np.zeros(len(keys), dtype=bool)
+        order = np.lexsort((keys, classes))
+        sorted_classes = classes[order]
+        first = np.searchsorted(sorted_classes, sorted_classes)
+        protected = np.empty(len(keys), dtype=bool)
+        protected[order] = np.arange(len(keys)) - first < _ROWS_PER_CLASS
+        return protected & (classes >= 0)
+
+    def _class_of(self, columns: Any) -> NDArray[np.int64]:
+        """A number for the class of each row; -1 without a class, and for targets with very many values."""
+        import pyarrow as pa
+
+        nobody = np.full(columns.num_rows, -1, dtype=np.int64)
+        column = columns.column(0)
+        if len(self.labels) > 1 or pa.types.is_floating(column.type) or len(self._class_ids) > _MOST_CLASSES:
+            return nobody
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        values = (
+            encoded.dictionary.to_pylist() if len(encoded.dictionary) <= _MOST_CLASSES else range(_MOST_CLASSES + 1)
+        )
+        ids = np.array([*(self._class_ids.setdefault(value, len(self._class_ids)) for value in values), -1])
+        if len(self._class_ids) > _MOST_CLASSES:
+            return nobody
+        codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        return np.asarray(ids[codes])
+
+    def _is_unlabelled(self, columns: Any) -> NDArray[np.bool_]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = columns.column(0)
+        hidden = pc.is_null(column, nan_is_null=True)
+        if self._missing is not None and len(self.labels) == 1:
+            try:
+                same = pc.equal(column, pa.scalar(self._missing, type=column.type))
+                hidden = pc.or_(hidden, pc.fill_null(same, False))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+                pass  # a value of another type equals nothing
+        return np.asarray(hidden).astype(bool)
+
+
+def draw_rows(
+    pieces: list[Piece],
+    features: list[str],
+    labels: list[str],
+    *,
+    most: int = SAMPLE_ROWS,
+    seed: int = 0,
+    missing_label: Any = None,
+    batch_rows: int | None = None,
+) -> tuple[Any, int]:
+    """A sample of the rows of some files, as a pyarrow table in the order of the files, and the number of all rows."""
+    sample = RowSample(most, seed, features, labels, missing_label)
+    known = [piece.n_rows for piece in pieces]
+    total = None if None in known else sum(n for n in known if n is not None)
+    for piece in pieces:
+        for batch in piece.read([*features, *labels], batch_rows):
+            if batch.num_rows:
+                sample.offer(batch)
+            del batch  # before the next one is read, so that fewer batches are in memory
+            advance("rows", sample.n_rows, total)
+    return sample.table(), sample.n_rows
+
+
+def _random_keys(numbers: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """One number in [0, 1) per row number: SplitMix64 [1]_.
+
+    .. [1] G. Steele, D. Lea and C. Flood (2014). Fast splittable pseudorandom number generators. OOPSLA.
+    """
+    start = (seed * 0x632BE59BD9B4E019 + 1) % 2**64
+    state = (numbers.astype(np.uint64) + np.uint64(start)) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
+    return np.asarray((state >> np.uint64(11)) / 2.0**53)

@@ -1,0 +1,110 @@
+"""Tables that are not arrays in memory: Dask collections and Arrow streams, and a few of their rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError, counted
+from dubio.tables.columns import column_names
+from dubio.tables.matrix import is_dask
+
+
+def is_arrow(X: Any) -> bool:
+    """Whether ``X`` is a stream of Arrow batches (a pyarrow or DuckDB table, ...) and not a frame of another kind."""
+    return hasattr(X, "__arrow_c_stream__") and column_names(X) is None
+
+
+def row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:
+    """Blocks of whole rows of a Dask collection, delayed, and the number of rows of each if it is known."""
+    if not hasattr(X, "chunks"):  # a dataframe or series
+        return list(X.to_delayed()), None
+    if X.ndim > 1 and len(X.chunks[1]) > 1:
+        X = X.rechunk({1: -1})
+    lengths = [float(rows) for rows in X.chunks[0]]
+    return list(X.to_delayed().ravel()), None if np.isnan(lengths).any() else [int(rows) for rows in lengths]
+
+
+def block_lengths(blocks: list[Any]) -> list[int]:
+    """Number of rows of each delayed block."""
+    from dask import compute, delayed
+
+    return list(compute(*(delayed(len)(block) for block in blocks)))
+
+
+def count_rows(X: Any) -> int:
+    """Number of rows of a Dask collection or an Arrow stream."""
+    if is_dask(X):
+        blocks, lengths = row_blocks(X)
+        return sum(block_lengths(blocks) if lengths is None else lengths)
+    if hasattr(X, "num_rows"):
+        return int(X.num_rows)
+    raise InputError("X", f"is a {type(X).__name__} whose number of rows is unknown", "give y, or a pyarrow table")
+
+
+def take_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
+    """Some rows (in increasing order) of a Dask collection or an Arrow stream of ``n_rows`` rows, in memory."""
+    return _take_dask_rows(X, rows, n_rows) if is_dask(X) else _take_arrow_rows(X, rows, n_rows)
+
+
+def take_columns(X: Any, positions: NDArray[np.intp], names: NDArray[Any]) -> Any:
+    """Some columns of a Dask collection or an Arrow table, as a table of the same kind; nothing is computed."""
+    if hasattr(X, "chunks"):
+        return X[:, positions]
+    if is_dask(X):
+        return X[list(names)]
+    import pyarrow as pa
+
+    return (X if isinstance(X, pa.Table) else pa.table(X)).select(list(names))
+
+
+def _take_dask_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
+    from dask import compute, delayed
+
+    blocks, lengths = row_blocks(X)
+    lengths = block_lengths(blocks) if lengths is None else lengths
+    _require_same(sum(lengths), n_rows)
+    ends = np.cumsum(lengths)
+    inside = [
+        rows[(rows >= end - length) & (rows < end)] - (end - length) for end, length in zip(ends, lengths, strict=True)
+    ]
+    pick = delayed(_pick, pure=False)
+    parts = compute(*(pick(block, index) for block, index in zip(blocks, inside, strict=True) if len(index)))
+    if hasattr(parts[0], "columns"):
+        import pandas as pd
+
+        return pd.concat(parts)
+    if hasattr(parts[0], "toarray"):
+        from scipy import sparse
+
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def _pick(block: Any, index: NDArray[np.int64]) -> Any:
+    return block.iloc[index] if hasattr(block, "iloc") else block[index]
+
+
+def _take_arrow_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
+    try:
+        import pandas  # noqa: F401
+        import pyarrow as pa
+    except ImportError as error:
+        raise ImportError("reading an Arrow table needs pyarrow and pandas: pip install 'dubio[cli]'") from error
+    reader = pa.RecordBatchReader.from_stream(X)
+    parts, start = [], 0
+    for batch in reader:
+        stop = start + batch.num_rows
+        first, last = np.searchsorted(rows, [start, stop])
+        if last > first:
+            parts.append(batch.take(pa.array(rows[first:last] - start)))
+        start = stop
+    _require_same(start, n_rows)
+    return pa.Table.from_batches(parts, schema=reader.schema).to_pandas()
+
+
+def _require_same(n_found: int, n_rows: int) -> None:
+    if n_found != n_rows:
+        raise InputError("y", f"has {counted(n_rows, 'row')} and X has {n_found}", "they must be the same rows")
