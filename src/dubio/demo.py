@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from dubio.supervision import unsure_expert
 DOUBT = 0.4
 #: Number of columns added as shuffled copies: they look real but mean nothing.
 N_DECOYS = 7
+#: Number of resamples for the stability.
+_DRAWS = 8
 
 _CODE = """\
 from dubio import FeatureSelector
@@ -55,6 +58,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
     """Rank the features, print the ranking, write the report, and print its path."""
     from dubio.cli.bars import step
     from dubio.cli.output import print_table
+    from dubio.cli.rank import line_of
     from dubio.report import write_report
 
     X, labels, truth, guesses = doubtful_wine(seed)
@@ -73,9 +77,9 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
             int(ranking.ranking[j]),
             str(ranking.names[j]),
             float(ranking.extras["qvalue"][j]),
-            bool(doubtful.support_[j]),
+            line_of(int(ranking.ranking[j]), ranking),
             int(clean.ranking_[j]),
-            bool(clean.support_[j]),
+            line_of(int(clean.ranking_[j]), clean.to_ranking()),
         )
         for j in ranking.order
     ]
@@ -87,8 +91,9 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         ("clean labels: rank", "right"),
         ("kept", "left"),
     ]
+    print(fill(ranking.headline(), 100))
+    print(f"Method: {doubtful.method_}. Features related to the target come first.\n")
     print_table("Features ranked with the doubtful labels, compared with clean labels", columns, rows)
-    print("The method decides the rank; a test of each feature (q-value) decides whether it is kept.\n")
     agreed = int((doubtful.support_ & clean.support_).sum())
     decoys = int(doubtful.support_[-N_DECOYS:].sum())
     print(
@@ -96,7 +101,7 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         f"{decoys} of the {N_DECOYS} shuffled copies.\n"
     )
     with step("resampling"):
-        sure = stability(clone(doubtful), X, labels, n_draws=30, random_state=seed)
+        sure = stability(clone(doubtful), X, labels, n_draws=_DRAWS, random_state=seed, n_jobs=jobs)
     with step("auditing the labels"):
         audit = audit_labels(X, guesses, random_state=seed, n_jobs=jobs)
     write_report(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from dubio.errors import listed
 
 #: Most rows of the table shown in a notebook.
 _SHOWN = 50
@@ -33,6 +35,11 @@ class Ranking:
         What made the ranking.
     reason : str
         Why that many features were kept.
+    extras : dict of arrays
+        Further columns.
+    n_relevant, n_sufficient : int or None
+        The two lines, if features were tested: the first ``n_relevant`` of the ranking are related to the target, and
+        the first ``n_sufficient`` of these predict it as well as all of them.
 
     Examples
     --------
@@ -52,6 +59,8 @@ class Ranking:
     method: str = ""
     reason: str = ""
     extras: dict[str, NDArray[Any]] = field(default_factory=dict)
+    n_relevant: int | None = None
+    n_sufficient: int | None = None
 
     @classmethod
     def from_scores(
@@ -76,6 +85,36 @@ class Ranking:
         """Indices of the features, best first."""
         return np.argsort(self.ranking, kind="stable")
 
+    @property
+    def nothing_stands_out(self) -> bool:
+        """Whether features were tested and none passed."""
+        return self.n_relevant == 0
+
+    def without_handed_on(self) -> Ranking:
+        """The same ranking; if nothing stands out, nothing is kept. (In Python one feature is handed on.)"""
+        return replace(self, support=np.zeros_like(self.support)) if self.nothing_stands_out else self
+
+    def headline(self, most: int = 12) -> str:
+        """The answer in one or two sentences.
+
+        >>> from dataclasses import replace
+        >>> from dubio.ranking import Ranking
+        >>> ranking = Ranking.from_scores([1, 2, 3, 4], names=list("abcd"), keep=3)
+        >>> print(replace(ranking, n_relevant=3, n_sufficient=2).headline())
+        Keep 2 (of 4): a, b. 1 more is related to the target, but these 2 predict it as well.
+        """
+        total, kept = len(self.names), int(self.support.sum())
+        if self.nothing_stands_out:
+            return "No feature stands out: nothing in the table is clearly related to the target."
+        shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept
+        names = listed(self.names[self.order[:shown]], most)
+        text = f"Keep {shown} (of {total}): {names}."
+        if shown < kept:
+            more = kept - shown
+            these = "this one predicts" if shown == 1 else f"these {shown} predict"
+            text += f" {more} more {'is' if more == 1 else 'are'} related to the target, but {these} it as well."
+        return text
+
     def to_frame(self) -> Any:
         """The ranking as a pandas frame, best first (needs pandas)."""
         import pandas as pd
@@ -87,6 +126,9 @@ class Ranking:
             "score": self.scores[order],
             "kept": self.support[order],
         }
+        for name, line in (("sufficient", self.n_sufficient), ("relevant", self.n_relevant)):
+            if line is not None:
+                columns[name] = self.ranking[order] <= line
         return pd.DataFrame(columns | {key: value[order] for key, value in self.extras.items()})
 
     def __str__(self) -> str:

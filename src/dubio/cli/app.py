@@ -136,10 +136,14 @@ def rank(
     keep: Annotated[
         str,
         typer.Option(
-            "--keep", "-k", metavar="N|auto", help="How many features to keep: a number, a share (30%), or auto."
+            "--keep",
+            "-k",
+            metavar="N|relevant|sufficient",
+            help="How many features to keep: a number, a share (30%), relevant (all features related to the target), "
+            "or sufficient (as many of these as predict it as well).",
         ),
-    ] = "auto",
-    alpha: Annotated[float, typer.Option("--alpha", help="Share of false discoveries that --keep auto allows.")] = 0.05,
+    ] = "relevant",
+    alpha: Annotated[float, typer.Option("--alpha", help="Share of false discoveries to allow.")] = 0.05,
     redundancy: Annotated[
         float | None,
         typer.Option(
@@ -319,8 +323,8 @@ def _output(as_json: bool, as_csv: bool) -> str:
 
 def _count(text: str) -> Any:
     wish = text.strip().casefold()
-    if wish == "auto":
-        return "auto"
+    if wish in ("auto", "relevant", "sufficient"):
+        return wish
     try:
         if wish.endswith("%"):
             share = float(wish[:-1]) / 100
@@ -332,7 +336,7 @@ def _count(text: str) -> Any:
             return share
     except ValueError:
         pass
-    raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3) or auto.")
+    raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3), relevant or sufficient.")
 
 
 def _wishes(**options: Any) -> Any:

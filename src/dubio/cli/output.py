@@ -65,7 +65,8 @@ def print_table(
 
     table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for name, side in columns:
-        table.add_column(Text(visible(name)), justify="right" if side == "right" else "left", overflow="fold")
+        number = side == "right"  # numbers are never wrapped
+        table.add_column(Text(visible(name)), justify="right" if number else "left", overflow="fold", no_wrap=number)
     for row in rows:
         # Text, not markup: a feature may be called "[red]"
         table.add_row(*[Text(visible(_cell(value))) for value in row])

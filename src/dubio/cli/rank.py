@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import joblib
@@ -12,9 +13,9 @@ from sklearn.base import clone
 
 from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
-from dubio.cli.output import as_csv, as_json, print_table, print_text, records
+from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
 from dubio.cli.question import Question, Wishes, ask
-from dubio.cli.wording import UserError, listing
+from dubio.cli.wording import UserError
 from dubio.errors import counted, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem
@@ -23,13 +24,16 @@ from dubio.supervision import Classes
 from dubio.tables.files import frame_bytes, read_parted_table, table_format
 from dubio.whole_files import write_whole
 
+#: Width of the text that is printed.
+_WIDTH = 80
+
 
 @dataclass(frozen=True)
 class RankOptions:
     """All options of a ranking, except those about the columns."""
 
     method: str = "auto"
-    keep: Any = "auto"
+    keep: Any = "relevant"
     alpha: float = 0.05
     redundancy: float | None = None
     draws: int | None = None
@@ -71,8 +75,7 @@ def rank_frame(
     if options.report:
         _write_report(path, question, problem, selector, sure, options, notes)
     if options.save_table:
-        _save_table(question, wishes, selector, options.save_table)
-        notes.append(f"table written to {options.save_table}")
+        notes.append(_save_table(question, wishes, selector, options.save_table))
     _print(path, question, selector, sure, options, notes)
 
 
@@ -155,7 +158,7 @@ def python_code(question: Question, options: RankOptions) -> str:
     names = ["FeatureSelector", *(["soft_labels"] if any("soft_labels" in line for line in question.code) else [])]
     arguments = [repr(options.method)] if options.method != "auto" else []
     for name, value, usual in (
-        ("n_features_to_select", options.keep, "auto"),
+        ("n_features_to_select", "auto" if options.keep == "relevant" else options.keep, "auto"),
         ("alpha", options.alpha, 0.05),
         ("redundancy", options.redundancy, None),
         ("target", question.kind, "auto"),
@@ -178,16 +181,23 @@ def python_code(question: Question, options: RankOptions) -> str:
     )
 
 
-def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) -> None:
-    kept = {source for source, keep in zip(question.sources, selector.support_, strict=True) if keep}
+def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) -> str:
+    """Write the target and the kept features; return what was done."""
+    ranking = selector.to_ranking()
+    if ranking.nothing_stands_out:
+        return f"no table was written to {path}, because no feature stands out"
+    kept = {source for source, keep in zip(question.sources, ranking.support, strict=True) if keep}
     target = {*question.target_names, *([wishes.confidence] if wishes.confidence else [])}
     chosen = [name for name in question.table.columns if name in kept or name in target]
     write_whole(path, frame_bytes(question.table[chosen], path))
+    n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient
+    hint = f" (--keep sufficient writes {fewer})" if fewer and fewer < n_kept else ""
+    return f"table with {counted(n_kept, 'feature')} written to {path}{hint}"
 
 
 def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
     """One dictionary per feature, best first."""
-    frame = selector.to_ranking().to_frame()
+    frame = selector.to_ranking().without_handed_on().to_frame()
     if sure is not None:
         order = selector.to_ranking().order
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
@@ -209,7 +219,8 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
             "explanation": selector.explanation_,
             "lower_is_better": bool(ranking.lower_is_better),
             "kept": [row["feature"] for row in rows if row["kept"]],
-            "sufficient_subset": [str(ranking.names[j]) for j in getattr(selector, "sufficient_subset_", ())],
+            "n_relevant": ranking.n_relevant,
+            "n_sufficient": ranking.n_sufficient,
             "notes": notes,
             "features": rows,
         }
@@ -223,42 +234,63 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
             }
         print_text(as_json(content))
     else:
-        print_ranking(question.asked, rows, selector.explanation_, options.top)
+        how = [
+            selector.supervision_.describe(),
+            f"Method: {selector.method_}",
+            *getattr(selector.selector_, "notes_", ()),
+        ]
+        print_ranking(question.asked, rows, ranking, _how_sure(ranking, options, sure), how, options.top)
     tell(notes, options.quiet)
 
 
-def print_ranking(asked: str, rows: list[dict[str, Any]], explanation: str, top: int) -> None:
-    """The best features as a table, and the explanation under it."""
-    labels = {
-        "pvalue": "p-value",
-        "qvalue": "q-value",
-        "rank_low": "rank from",
-        "rank_high": "to",
-        "frequency": "kept in",
-    }
-    names = [name for name in rows[0] if name != "rank_median"]
+def _how_sure(ranking: Any, options: RankOptions, sure: Any) -> list[str]:
+    """How sure the answer is, in short sentences without a full stop."""
+    said = []
+    if ranking.n_relevant:
+        said.append(f"Tested against chance; about {100 * options.alpha:g} % of the related features may be chance")
+    elif ranking.n_relevant is None:
+        said.append("No test was made: the number of features was given")
+    if sure is not None:
+        said.append(
+            f"Stability {sure.index.value:.2f} ({sure.index.low:.2f} to {sure.index.high:.2f}) over "
+            f"{counted(len(sure.rankings), 'resample')}; 1 is always the same features"
+        )
+    return said
+
+
+def print_ranking(
+    asked: str, rows: list[dict[str, Any]], ranking: Any, sure: list[str], how: list[str], top: int
+) -> None:
+    """The answer, how sure it is, the best features as a table, and how it was found."""
+    labels = {"qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
+    for line in (ranking.headline(), *(f"{sentence}." for sentence in sure)):
+        print_text(visible(fill(line, _WIDTH)) + "\n")
+    names = [name for name in rows[0] if name not in ("rank_median", "pvalue", "relevant", "sufficient", "kept")]
+    names.insert(names.index("score") + 1, "kept")
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
-    shown = [[_shown(name, row[name]) for name in names] for row in rows[:top]]
+    shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
-    more = f"{counted(hidden, 'more feature')}; --top {len(rows)} shows all. " if hidden > 0 else ""
-    print_table(
-        f"Features for {asked}" if asked else "Features, without a target",
-        columns,
-        shown,
-        f"{more}{explanation}{_what_is_kept(rows)}",
-    )
+    more = [f"{counted(hidden, 'more feature')}; --top {len(rows)} shows all"] if hidden > 0 else []
+    direction = f"Scores: {'low' if ranking.lower_is_better else 'high'} is good"
+    caption = "\n".join(fill(f"{sentence}.", _WIDTH) for sentence in (*more, direction, *how))
+    print_table(f"Features for {asked}" if asked else "Features, without a target", columns, shown, caption)
 
 
-def _what_is_kept(rows: list[dict[str, Any]]) -> str:
-    """The names of the kept features, if they are not the first ones: tests and ranks may disagree."""
-    kept = [row["kept"] for row in rows]
-    if all(kept[: sum(map(bool, kept))]):
-        return ""
-    names = listing([row["feature"] for row in rows if row["kept"]], 30)
-    return f" Kept: {names}. A test of each feature decides what is kept; the rank comes from another criterion."
+def line_of(rank: int, ranking: Any) -> str:
+    """Which line a feature is above: sufficient, related, or none. Without tests: whether it is kept."""
+    if ranking.n_relevant is None:
+        return "yes" if ranking.support[ranking.order[rank - 1]] else ""
+    if ranking.n_sufficient is not None and rank <= ranking.n_sufficient:
+        return "sufficient"
+    return "related" if rank <= ranking.n_relevant else ""
 
 
-def _shown(name: str, value: Any) -> Any:
+def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
+    value = row[name]
+    if name == "kept":
+        return line_of(row["rank"], ranking)
+    if name == "qvalue" and value is not None:
+        return f"{value:.2g}"
     return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
 
 

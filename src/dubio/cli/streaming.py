@@ -102,7 +102,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     if not asked:
         notes.append(f"{_what(path)} is read once, in batches of rows.")
         exclude += _not_features(open_source(path)[0], {wishes.target, *wishes.soft, *exclude}, notes)
-    keep = None if options.keep == "auto" else options.keep
+    keep = None if isinstance(options.keep, str) else options.keep
     if keep is None:
         notes.append(
             "half of the features are kept, because only a test on the whole table can tell which features stand out "
@@ -143,9 +143,8 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
         }
         print_text(as_json(content))
     else:
-        kept = sum(bool(row["kept"]) for row in rows)
-        explanation = f"Method: {ranking.method}. Kept {kept} of {len(rows)}: {ranking.reason}."
-        print_ranking(wishes.target or ", ".join(wishes.soft), rows, explanation, options.top)
+        how = [f"Method: {ranking.method}, on all rows", f"Kept: {ranking.reason}"]
+        print_ranking(wishes.target or ", ".join(wishes.soft), rows, ranking, [], how, options.top)
     tell(notes, options.quiet)
 
 

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import false_discovery_control
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
@@ -19,10 +18,11 @@ from dubio.counts import resolve_count
 from dubio.errors import InputError, counted
 from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
-from dubio.ranking import Answer, Ranking, Scored, rank_in_order, rank_scores
+from dubio.ranking import Answer, Ranking, Scored, rank_in_order
 from dubio.seeds import seed_of
-from dubio.significance.count import keep_significant
 from dubio.significance.permutation import RelabelNull, permutation_pvalues
+from dubio.significance.relevance import Relevance, decide, qvalues_of, relevance_of
+from dubio.significance.sufficient import RowLosses, row_losses_of, sufficient_size
 from dubio.supervision import OfClasses
 from dubio.supervision.knowledge import kinds_in_words
 
@@ -208,6 +208,10 @@ class Selector(SelectorMixin, BaseEstimator):
         self.support_ = ranking.support
         self.n_features_ = int(ranking.support.sum())
         self.explanation_ = ranking.reason
+        if ranking.n_relevant is not None:
+            self.n_relevant_ = ranking.n_relevant
+        if ranking.n_sufficient is not None:
+            self.n_sufficient_ = ranking.n_sufficient
         for column in ("pvalue", "qvalue"):
             if column in ranking.extras:
                 setattr(self, f"{column}s_", ranking.extras[column])
@@ -247,14 +251,54 @@ class Selector(SelectorMixin, BaseEstimator):
         return tags
 
 
+#: Values of ``n_features_to_select`` that need tests: the second line of the answer (two names), and the first line.
+TESTED = ("auto", "relevant", "sufficient")
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """One order of all features, how many of its beginning to keep and why, and the two lines if they were drawn."""
+
+    order: NDArray[np.int64]
+    count: int
+    reason: str
+    n_relevant: int | None = None
+    n_sufficient: int | None = None
+
+
+def _draw_lines(
+    wish: str,
+    best_first: NDArray[np.int64],
+    relevance: Relevance,
+    losses: RowLosses | None,
+    n_found: int | None = None,
+) -> _Lines:
+    """Relevant features first, each part in the order of the method, and the two lines.
+
+    The first line comes from ``losses``, or from a number of features that the method found sufficient (``n_found``).
+    """
+    order = relevance.relevant_first(best_first)
+    n_relevant = int(relevance.relevant.sum())
+    n_sufficient = None if n_found is None else min(n_found, n_relevant)
+    if losses is not None:
+        n_sufficient = sufficient_size(order, n_relevant, losses)
+    reason = relevance.reason
+    count = max(1, n_relevant)
+    if wish == "sufficient":
+        assert n_sufficient is not None
+        count = max(1, n_sufficient)
+        reason = f"{reason}; {n_sufficient} of them predict it as well as all" if n_relevant else reason
+    return _Lines(order, count, reason, n_relevant, n_sufficient)
+
+
 @estimator
 class ScoreSelector(Selector):
     """A selector that gives every feature its own score.
 
     A subclass computes the scores in :meth:`_score`. This class ranks the features and decides how many to keep.
     ``n_features_to_select="auto"`` keeps the features whose score is better than expected by chance (see
-    :meth:`_pvalues`). The false-discovery rate is limited to ``alpha`` by Benjamini and Hochberg's rule. At least one
-    feature is kept, with a warning if no feature stands out.
+    :meth:`_pvalues`). The false-discovery rate is limited to ``alpha`` by Benjamini and Hochberg's rule. These features
+    come first in the ranking. If no feature stands out, the one with the smallest p-value is kept, with a warning.
 
     Attributes
     ----------
@@ -268,6 +312,10 @@ class ScoreSelector(Selector):
         How many were kept.
     explanation_ : str
         Why that many.
+    n_relevant_ : int
+        With "auto" ("relevant") or "sufficient": how many features stand out. They are the first of the ranking.
+    n_sufficient_ : int
+        With "sufficient": how many of them predict the target as well as all of them.
     pvalues_, qvalues_ : array (n_features,)
         With "auto": how often chance alone gives a score as good as this, and the same as a false-discovery rate.
     """
@@ -318,30 +366,40 @@ class ScoreSelector(Selector):
 
     def _solve(self, problem: Problem) -> Answer:
         wish: Any = self.n_features_to_select
-        count, reason = (0, "") if wish == "auto" else resolve_count(wish, problem.n_features)
+        count, reason = (0, "") if wish in TESTED else resolve_count(wish, problem.n_features)
         scored = self._score(problem)
-        ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
+        order = np.argsort(scored.scores if self._lower_is_better else -scored.scores, kind="stable")
+        lines = _Lines(order, count, reason)
         columns = dict(scored.columns)
-        if wish == "auto":
+        if wish in TESTED:
             pvalues = self._pvalues(problem, scored)
-            qvalues = false_discovery_control(pvalues)
-            columns = {"pvalue": pvalues, "qvalue": qvalues, **columns}
-            support, reason = keep_significant(qvalues, ranking, self.alpha)
-        else:
-            support = ranking <= count
-        return Answer(
-            Ranking(
-                problem.feature_names,
-                scored.scores,
-                self._lower_is_better,
-                ranking,
-                support,
-                type(self).__name__,
-                reason,
-                extras=columns,
-            ),
-            scored.attributes,
+            worst = np.inf if self._lower_is_better else -np.inf  # constant features are no hypotheses
+            relevance = decide(pvalues, qvalues_of(pvalues, scored.scores != worst), self.alpha)
+            columns = {"pvalue": pvalues, "qvalue": relevance.qvalues, **columns}
+            losses = None
+            if wish == "sufficient":
+                losses = self._row_losses(problem)
+            lines = _draw_lines(wish, order, relevance, losses)
+        ranking = Ranking(
+            problem.feature_names,
+            scored.scores,
+            self._lower_is_better,
+            rank_in_order(lines.order),
+            rank_in_order(lines.order) <= lines.count,
+            type(self).__name__,
+            lines.reason,
+            extras=columns,
+            n_relevant=lines.n_relevant,
+            n_sufficient=lines.n_sufficient,
         )
+        return Answer(ranking, scored.attributes)
+
+    def _row_losses(self, problem: Problem) -> RowLosses:
+        if problem.supervision.kind not in ("hard", "soft", "numbers"):
+            raise InputError(
+                "n_features_to_select", "='sufficient', but no target is given", "give y, a count, a share or 'auto'"
+            )
+        return row_losses_of(problem.filled, self._seed, getattr(self, "n_jobs", None))
 
     def _keep(self, answer: Answer) -> None:
         self.scores_ = answer.ranking.scores
@@ -361,7 +419,9 @@ class Searched:
     scores : array (n_features,)
         The value shown as the score of each feature; high is good.
     sufficient : tuple of int and str
-        The size of the smallest sufficient subset, and why; only with "auto".
+        The size of the smallest sufficient subset, and why, if the method has its own.
+    row_losses : callable
+        The loss of each row for a list of features, if the method has one: it decides how many features suffice.
     columns, attributes : dict
         Further columns of the ranking, and attributes of the fitted estimator.
     """
@@ -371,6 +431,7 @@ class Searched:
     best_first: NDArray[np.int64]
     scores: NDArray[np.float64]
     sufficient: tuple[int, str] | None = None
+    row_losses: RowLosses | None = None
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
 
@@ -380,7 +441,9 @@ class SearchSelector(Selector):
     """A selector that searches subsets of features.
 
     A subclass searches in :meth:`_search`. This class ranks the features in the order of the search and keeps the
-    subset of the requested size. ``n_features_to_select="auto"`` keeps the smallest subset that is sufficient.
+    subset of the requested size. With ``n_features_to_select="auto"`` or "relevant", features are tested
+    (:func:`~dubio.significance.relevance_of`): relevant features come first, each part in the order of the search, and
+    all relevant ones are kept. "sufficient" keeps the shortest beginning that predicts the target as well as all.
 
     Attributes
     ----------
@@ -392,6 +455,12 @@ class SearchSelector(Selector):
         1 = best, in the order of the search.
     support_, n_features_, explanation_
         The features kept, how many, and why that many.
+    n_relevant_, n_sufficient_ : int
+        If features were tested: how many are relevant, and how many of these suffice. The ranking begins with them.
+    pvalues_, qvalues_ : array (n_features,)
+        If features were tested.
+    at_the_line_ : array (n_features,) of bool
+        Features whose test was so close that another seed might decide otherwise.
     """
 
     n_features_to_select: Any = None
@@ -407,30 +476,41 @@ class SearchSelector(Selector):
         wish: Any = self.n_features_to_select
         count, reason = (None, "") if isinstance(wish, str) else resolve_count(wish, problem.n_features)
         found = self._search(problem, count)
-        if count is None:
-            assert found.sufficient is not None
-            count, reason = found.sufficient
+        columns = dict(found.columns)
+        attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
+        if wish in TESTED:
+            relevance = relevance_of(
+                problem.filled,
+                alpha=getattr(self, "alpha", 0.05),
+                random_state=self._seed,
+                n_jobs=getattr(self, "n_jobs", None),
+            )
+            n_found = None if found.sufficient is None else found.sufficient[0]
+            lines = _draw_lines(wish, found.best_first, relevance, found.row_losses, n_found)
+            columns = {"pvalue": relevance.pvalues, "qvalue": relevance.qvalues, **columns}
+            attributes["at_the_line_"] = relevance.at_the_line
+        else:
+            if count is None:
+                assert found.sufficient is not None
+                count, reason = found.sufficient
+            lines = _Lines(self._subset_first(found, count), count, reason)
+        ranks = rank_in_order(lines.order)
         ranking = Ranking(
             problem.feature_names,
             found.scores,
             False,
-            self._ranks(found),
-            self._kept(found, count),
+            ranks,
+            ranks <= lines.count,
             type(self).__name__,
-            reason,
-            extras=found.columns,
+            lines.reason,
+            extras=columns,
+            n_relevant=lines.n_relevant,
+            n_sufficient=lines.n_sufficient,
         )
-        return Answer(ranking, {"subsets_": found.subsets, "values_": found.values, **found.attributes})
+        return Answer(ranking, attributes)
 
-    def _ranks(self, found: Searched) -> NDArray[np.int64]:
-        return rank_in_order(found.best_first)
-
-    def _kept(self, found: Searched, count: int) -> NDArray[np.bool_]:
-        """The subset of this size, filled up with features that are in no subset."""
-        support = np.zeros(len(found.best_first), dtype=bool)
+    def _subset_first(self, found: Searched, count: int) -> NDArray[np.int64]:
+        """The order of the search, with the subset of this size in front. (It is in front if subsets are nested.)"""
         size = max((size for size in found.subsets if size <= count), default=0)
-        if size:
-            support[found.subsets[size]] = True
-        rest = found.best_first[~support[found.best_first]]
-        support[rest[: count - size]] = True
-        return support
+        chosen = np.isin(found.best_first, found.subsets[size] if size else [])
+        return np.concatenate([found.best_first[chosen], found.best_first[~chosen]])

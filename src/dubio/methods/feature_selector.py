@@ -8,11 +8,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.stats import false_discovery_control
 from sklearn.utils.validation import check_is_fitted
 
 from dubio.counts import NeighborsCut, resolve_count
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, listed
 from dubio.methods.base import Selector
 from dubio.methods.choice import Choice, choose
 from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, Count, estimator
@@ -20,8 +19,6 @@ from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, sample_rows
 from dubio.ranking import Answer, Ranking
-from dubio.significance.count import NoFeatureStandsOut, keep_significant
-from dubio.significance.relation_tests import relation_pvalues
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
 from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
@@ -40,15 +37,17 @@ class FeatureSelector(Selector):
     method : str
         "auto" chooses by the supervision and the size of the table (``dubio/methods/choice.py`` has the rule).
         Otherwise a name in ``dubio.METHODS``.
-    n_features_to_select : "auto", int, float or None
-        "auto" keeps the features that stand out. With ``method="auto"`` and a target, these are the features with a
-        linear or smooth relation to it (:mod:`dubio.significance.relation_tests`); otherwise, those whose score
-        is better than expected by chance. The false-discovery rate is limited to ``alpha``. A search requested by name
-        keeps its smallest sufficient subset. Instead of "auto": a count, a share, or None for half of the features.
+    n_features_to_select : "auto", "relevant", "sufficient", int, float or None
+        "auto" or "relevant" keeps the features that are related to the target, alone or together with others
+        (:func:`~dubio.significance.relevance_of`); without a target, or with a score requested by name, those whose
+        score is better than expected by chance. False discoveries are limited to ``alpha``. "sufficient" keeps the
+        first of them that predict the target as well as all of them. Or: a count, a share, None for half of the
+        features.
     {alpha}
     redundancy : float, optional
-        Weight of the penalty on features that resemble better-ranked ones (:func:`~dubio.redundancy_ranking`), for
-        example 1. Off by default.
+        Weight of the penalty on relevant features that resemble better-ranked ones
+        (:func:`~dubio.redundancy_ranking`), for example 0.5. Off by default: the engine already looks at features
+        together. It helps rankings of single features.
     {target}
     {missing_label}
     method_params : dict, optional
@@ -76,11 +75,13 @@ class FeatureSelector(Selector):
     support_ : array (n_features,) of bool
         The features kept.
     n_features_ : int
+    n_relevant_, n_sufficient_ : int
+        The two lines of the answer, if features were tested. The first ``n_relevant_`` of the ranking are related to
+        the target; the first ``n_sufficient_`` predict it as well as all of these.
     pvalues_, qvalues_ : array (n_features,)
-        With "auto", except for searches requested by name.
-    sufficient_subset_ : array of int
-        If "auto" chose a search: the smallest subset that predicts the target about as well as any. The features kept
-        are all features related to the target; this subset is smaller, because one feature can replace another.
+        If features were tested.
+    at_the_line_ : array (n_features,) of bool
+        Features whose test was so close that another seed might decide otherwise.
     n_sampled_ : int
         Number of rows used; ``n_labelled_`` and ``n_unlabelled_`` count all rows.
     n_missing_values_ : int
@@ -180,8 +181,14 @@ class FeatureSelector(Selector):
 
     def _solve(self, problem: Problem) -> Answer:
         wish = self.n_features_to_select
-        if wish != "auto":
+        if not isinstance(wish, str):
             resolve_count(wish, problem.n_features)
+        if self.redundancy and wish == "sufficient":
+            raise InputError(
+                "redundancy",
+                "changes the order, and then nobody knows how many features suffice",
+                "leave it out, or give a count, a share or 'auto'",
+            )
         n_missing = problem.n_missing
         supervision, seed = problem.supervision.certain(), self._seed
         choice = self._choose(supervision)
@@ -192,13 +199,8 @@ class FeatureSelector(Selector):
         problem = problem.with_supervision(problem.supervision.certain())
         if not method.estimator._takes_nan:  # the same check as when that method reads a table
             check_squares(problem.X, names=problem.names)
-        tests_relation = wish == "auto" and self.method == "auto"
-        tests_relation &= supervision.kind != "none" and not supervision.has_pairs
-        # a score must not spend time on its own tests if they are not needed
-        selector = self._make(method, seed, None if tests_relation and not method.is_search else wish)
+        selector = self._make(method, seed, "auto" if self.redundancy else wish)
         with warnings.catch_warnings():
-            if tests_relation:
-                warnings.simplefilter("ignore", NoFeatureStandsOut)  # the tests below decide
             if not self.method_params:
                 warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
             selector.fit_problem(problem)
@@ -212,20 +214,30 @@ class FeatureSelector(Selector):
             "n_missing_values_": n_missing,
             "n_sampled_": problem.n_rows,
         }
-        if tests_relation:
-            if method.is_search:
-                attributes["sufficient_subset_"] = np.flatnonzero(ranking.support)
-            ranking = self._tested(problem, ranking, seed)
+        if hasattr(selector, "at_the_line_"):
+            attributes["at_the_line_"] = selector.at_the_line_
         if self.redundancy:
-            ranks = rank_without_repeats(problem, ranking.ranking, weight=self.redundancy)
-            support = ranking.support if wish == "auto" else ranks <= ranking.support.sum()
-            ranking = replace(ranking, ranking=ranks, support=support)
-        sufficient = attributes.get("sufficient_subset_")
+            ranking = self._without_repeats(problem, ranking)
         notes = getattr(selector, "notes_", ())
         if problem.n_rows < problem.n_rows_in_all:
             notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
-        explanation = self._explain(supervision, n_missing, choice, method, notes, ranking, sufficient)
+        explanation = self._explain(supervision, n_missing, choice, method, notes, ranking)
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
+
+    def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
+        """Move relevant features that resemble better ones down, within the relevant ones."""
+        n_relevant = ranking.n_relevant or 0
+        order, ranks = ranking.order, ranking.ranking.copy()
+        relevant = order[:n_relevant]
+        if n_relevant > 1:
+            assert self.redundancy is not None
+            own = np.arange(1, n_relevant + 1)
+            ranks[relevant] = rank_without_repeats(problem.features(relevant), own, weight=self.redundancy)
+        wish = self.n_features_to_select
+        count, reason = (int(ranking.support.sum()), ranking.reason)
+        if not isinstance(wish, str):
+            count, reason = resolve_count(wish, problem.n_features)
+        return replace(ranking, ranking=ranks, support=ranks <= count, reason=reason, n_sufficient=None)
 
     def _affordable(self, problem: Problem, method: Method) -> Problem:
         """The problem with so many rows that the method can use them, and as a dense table if it needs one."""
@@ -239,14 +251,6 @@ class FeatureSelector(Selector):
             problem = problem.rows(sample_rows(problem, most, self._seed))
             problem = replace(problem, n_rows_before=whole)
         return replace(problem, X=problem.X.toarray()) if dense else problem
-
-    def _tested(self, problem: Problem, ranking: Ranking, seed: int) -> Ranking:
-        """The same order, but the tests of each feature decide which features are kept."""
-        tests = relation_pvalues(problem, alpha=self.alpha, random_state=seed, n_jobs=self.n_jobs)
-        qvalues = false_discovery_control(tests.pvalues)
-        support, reason = keep_significant(qvalues, ranking.ranking, self.alpha)
-        columns = {"pvalue": tests.pvalues, "qvalue": qvalues, **ranking.extras}
-        return replace(ranking, support=support, reason=reason, extras=columns)
 
     def _choose(self, supervision: Supervision) -> Choice:
         if self.method != "auto":
@@ -281,7 +285,6 @@ class FeatureSelector(Selector):
         method: Method,
         notes: tuple[str, ...],
         ranking: Ranking,
-        sufficient: Any,
     ) -> str:
         sentences = [supervision.describe()]
         if n_missing:
@@ -295,11 +298,9 @@ class FeatureSelector(Selector):
             )
         kept, total = int(ranking.support.sum()), len(ranking.names)
         sentences.append(f"Kept {kept} of {total}: {ranking.reason}")
-        if sufficient is not None:
-            names = ", ".join(str(name) for name in ranking.names[sufficient])
-            sentences.append(
-                f"Together, these predict the target about as well as any subset the search found: {names}"
-            )
+        if ranking.n_sufficient and ranking.n_sufficient < (ranking.n_relevant or 0):
+            first = listed(ranking.names[ranking.order[: ranking.n_sufficient]])
+            sentences.append(f"Of these, {ranking.n_sufficient} predict the target as well as all of them: {first}")
         return ". ".join(sentences) + "."
 
 

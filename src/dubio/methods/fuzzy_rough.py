@@ -16,7 +16,7 @@ from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependenc
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
 from dubio.fuzzyrough.similarity import SIMILARITIES
 from dubio.methods.base import Searched, SearchSelector
-from dubio.methods.parameters import CONSTRAINTS, NOT_NEGATIVE, documented, estimator
+from dubio.methods.parameters import CONSTRAINTS, NOT_NEGATIVE, Count, documented, estimator
 from dubio.problem import Problem, read_problem
 from dubio.search import greedy_search
 from dubio.supervision.reader import Target
@@ -128,8 +128,10 @@ class FuzzyRoughSearch(SearchSelector):
 
     Parameters
     ----------
-    n_features_to_select : "reduct", "auto", int, float or None
-        "reduct", or "auto": as many as needed to reach the dependency of all features. Otherwise a count, a share, or
+    n_features_to_select : "reduct", "auto", "relevant", "sufficient", int, float or None
+        "reduct": as many as needed to reach the dependency of all features. "auto" or "relevant": the features that
+        tests find related to the target (:func:`~dubio.significance.relevance_of`). "sufficient": the smaller of the
+        two numbers. Otherwise a count, a share, or
         None for half: only the first features of the search are kept. If this is more than the search needs, features
         that add nothing follow, in the order of the columns, constant ones last.
     nominal : array of bool, int or names, optional
@@ -197,7 +199,7 @@ class FuzzyRoughSearch(SearchSelector):
         "unlabelled_weight": NOT_NEGATIVE,
     }
 
-    n_features_to_select: Literal["reduct", "auto"] | int | float | None = "reduct"
+    n_features_to_select: Count | Literal["reduct"] = "reduct"
     nominal: ArrayLike | None = None
     similarity: Similarity = "std"
     t_norm: TNorm = "lukasiewicz"
@@ -266,11 +268,6 @@ class FuzzyRoughSearch(SearchSelector):
             (max(1, len(chosen)), "as many as needed to reach the dependency of all features"),
             attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
         )
-
-    def _ranks(self, found: Searched) -> NDArray[np.int64]:
-        """Features that were never needed share the last rank."""
-        ranks = super()._ranks(found)
-        return np.minimum(ranks, len(found.values) + 1)
 
 
 def _not_needed(table: NDArray[np.float64], chosen: list[int]) -> list[int]:

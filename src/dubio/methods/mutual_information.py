@@ -128,10 +128,11 @@ class MutualInformationSearch(SearchSelector):
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None
-        A count, a share, or None for half. "auto": the smallest subset whose mutual information is not significantly
-        below the best (:func:`~dubio.significance.smallest_sufficient_size`).
+        A count, a share, or None for half. "auto" or "relevant": the features that tests find related to the target
+        (:func:`~dubio.significance.relevance_of`). "sufficient": as many of these as the smallest subset has whose
+        mutual information is not significantly below the best (:func:`~dubio.significance.smallest_sufficient_size`).
     alpha : float, default=0.05
-        With "auto": level of this test.
+        With "auto": the allowed share of false discoveries, and the level of the test of mutual information.
     label_noise : bool, default=True
         Whether hard labels may be wrong.
     direction : {"backward", "forward"}, default="backward"
@@ -267,9 +268,6 @@ class MutualInformationSearch(SearchSelector):
             sufficient,
             attributes={"history_": history, "noise_model_": model},
         )
-
-    def _kept(self, found: Searched, count: int) -> NDArray[np.bool_]:
-        return rank_in_order(found.best_first) <= count
 
     def _walk(self, scene: Scene, distances: SubsetDistances, names: NDArray[Any]) -> SearchPath:
         """The greedy search; if the user stops it, the error says how far it got."""

@@ -23,7 +23,6 @@ from dubio.progress import lines_of, listening
 from dubio.search import SearchPath, SubsetDistances, best_subsets, greedy_search
 from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
-from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Numbers
 from dubio.tables.scaling import varying_columns
 
@@ -44,12 +43,10 @@ class NeighborSearch(SearchSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        A count, a share, or None for half. "auto": the smallest subset whose criterion is not significantly worse than
-        the best (:func:`~dubio.significance.smallest_sufficient_size`). If no subset is better than no features at all,
-        one feature is kept, with a warning.
-    alpha : float, default=0.05
-        With "auto": level of this test.
+    n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
+        A count, a share, or None for half. "auto" or "relevant": the features that tests find related to the target
+        (:func:`~dubio.significance.relevance_of`). "sufficient": as many of these as predict it as well as all of them.
+    {alpha}
     direction : {"auto", "forward", "backward", "both"}, default="auto"
         "auto" searches forward, which gave the best order in our trials. "both" searches forward and backward and
         keeps, for each size, the subset with the better value.
@@ -95,8 +92,8 @@ class NeighborSearch(SearchSelector):
         The criterion of each subset: cross-entropy in nats, or mean squared error. Low is good.
     ranking_ : array (n_features,)
         1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
-    support_, n_features_
-        ``subsets_[n_features_]``, and its size.
+    support_, n_features_, n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
+        See :class:`~dubio.methods.base.SearchSelector`.
     audit_ : LabelAudit or None
         The result of the audit of the labels (of the sample, if there is one).
     used_rows_ : array of int
@@ -179,16 +176,6 @@ class NeighborSearch(SearchSelector):
         criterion = self._criterion_on(problem, belief, rows, searched)
         paths = self._walk(criterion, len(searched))
         subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
-        sufficient = None
-        if count is None:
-            sufficient = smallest_sufficient_size(
-                subsets,
-                values,
-                criterion.row_values,
-                larger_is_better=False,
-                alpha=self.alpha,
-                value_of_nothing=criterion.value_of_nothing,
-            )
         constant = np.setdiff1d(np.arange(problem.n_features), varying)
         present = np.zeros(problem.n_features)
         for subset in subsets.values():
@@ -198,7 +185,7 @@ class NeighborSearch(SearchSelector):
             values,
             np.concatenate([searched[_order_of(paths, subsets, len(searched))], later, constant]),
             present,
-            sufficient,
+            row_losses=lambda features: criterion.row_values(np.flatnonzero(np.isin(searched, features))),
             attributes={
                 "audit_": belief.audit,
                 "used_rows_": sample[rows],

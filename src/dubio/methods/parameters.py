@@ -24,8 +24,8 @@ from dubio._sklearn import Interval, StrOptions
 
 T = TypeVar("T")
 
-#: How many features to keep: a count, a share, "auto" (those that stand out), or None for half.
-Count = int | float | Literal["auto"] | None
+#: How many features to keep: a count, a share, "auto" or "relevant" (those that stand out), "sufficient", None (half).
+Count = int | float | Literal["auto", "relevant", "sufficient"] | None
 #: Valid values of parameters that are counts or numbers.
 AT_LEAST_ONE: list[Any] = [Interval(Integral, 1, None, closed="left")]
 POSITIVE: list[Any] = [Interval(Real, 0, None, closed="neither")]
@@ -33,7 +33,12 @@ NOT_NEGATIVE: list[Any] = [Interval(Real, 0, None, closed="left")]
 
 #: Valid values of the shared parameters.
 CONSTRAINTS: dict[str, list[Any]] = {
-    "n_features_to_select": [None, *AT_LEAST_ONE, Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})],
+    "n_features_to_select": [
+        None,
+        *AT_LEAST_ONE,
+        Interval(Real, 0, 1, closed="right"),
+        StrOptions({"auto", "relevant", "sufficient"}),
+    ],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
     "target": [StrOptions({"auto", "classes", "numbers"})],
     "missing_label": [object],
@@ -52,9 +57,10 @@ CONSTRAINTS: dict[str, list[Any]] = {
 
 _TEXTS = {
     "n_features_to_select": """\
-n_features_to_select : int, float, "auto" or None
-    A count, a share, "auto" for the features that stand out (see :class:`~dubio.methods.base.ScoreSelector`), or None
-    for half of all features.""",
+n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
+    A count, a share, "auto" or "relevant" for the features that stand out (see
+    :class:`~dubio.methods.base.ScoreSelector`), "sufficient" for as many of these as predict the target as well as all
+    of them, or None for half of all features.""",
     "alpha": """\
 alpha : float, default=0.05
     With "auto": the allowed share of false discoveries.""",

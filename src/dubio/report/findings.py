@@ -14,7 +14,6 @@ from dubio.errors import InputError, counted
 from dubio.methods import METHODS
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
-from dubio.significance.count import any_stands_out
 from dubio.supervision import Supervision
 from dubio.tables.columns import column_names
 from dubio.tables.matrix import is_dask
@@ -76,8 +75,7 @@ class Findings:
     @property
     def stands_out(self) -> bool:
         """False if the features were tested and none passed."""
-        qvalues = self.ranking.extras.get("qvalue")
-        return qvalues is None or self.alpha is None or any_stands_out(qvalues, self.alpha)
+        return self.ranking.n_relevant != 0
 
 
 def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
@@ -138,7 +136,7 @@ def gather_problem(
         method_does=method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
         curve=size_curve(selector),
         path=subset_path(selector) if tested else None,
-        sufficient=[str(ranking.names[j]) for j in getattr(selector, "sufficient_subset_", ())],
+        sufficient=[str(ranking.names[j]) for j in ranking.order[: ranking.n_sufficient or 0]],
         alpha=float(getattr(selector, "alpha", 0.05)) if tested else None,
         stability=stability,
         audit=audit,
@@ -178,8 +176,8 @@ def subset_path(selector: Any) -> Curve | None:
             values = dict(zip(sorted(inner.subsets_), values, strict=False))
         sizes = np.asarray(sorted(values), dtype=np.int64)
         heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
-        sufficient = getattr(selector, "sufficient_subset_", None)
-        chosen = int(inner.n_features_) if sufficient is None else len(sufficient)
+        sufficient = selector.to_ranking().n_sufficient
+        chosen = sufficient or int(inner.n_features_)
         return Curve(sizes, heights, chosen, getattr(inner, "_criterion", "criterion"))
     return None
 

@@ -24,14 +24,8 @@ def question(findings: Findings) -> str:
 
 
 def answer(findings: Findings) -> str:
-    """How many features to keep, in one line."""
-    total, kept = len(findings.ranking.names), findings.n_kept
-    if not findings.stands_out:
-        return "No feature stands out."
-    if kept == total:
-        return f"All {total:,} features are kept." if total > 1 else "The only feature is kept."
-    plural = "features" if total != 1 else "feature"
-    return f"Keep {kept:,} of {total:,} {plural}." if total > 1 else "Keep the only feature."
+    """The answer, in one or two sentences."""
+    return findings.ranking.headline()
 
 
 def surety(findings: Findings) -> list[str]:
@@ -39,18 +33,13 @@ def surety(findings: Findings) -> list[str]:
     sentences = []
     if not findings.stands_out:
         sentences.append(
-            "Nothing in the table is clearly related to the target. The best-ranked feature is kept so that the "
-            "selection is not empty, but nothing shows that it matters."
+            "In Python, the feature with the smallest p-value is handed on so that pipelines run, but nothing shows "
+            "that it matters."
         )
     elif findings.alpha is not None:
         sentences.append(
-            f"Each kept feature was tested against chance; about {100 * findings.alpha:g} % of those kept may be there "
-            "by chance."
-        )
-    if findings.sufficient and len(findings.sufficient) < findings.n_kept:
-        sentences.append(
-            f"Not all of them are needed: {_join(findings.sufficient)} together predict about as well as any "
-            "larger set that the search found."
+            f"Each feature was tested against chance, alone and together with others; about {100 * findings.alpha:g} % "
+            "of the related features may be there by chance."
         )
     stability = findings.stability
     if stability is not None and findings.n_kept == len(findings.ranking.names):

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted, listed
+from dubio.methods.feature_selector import FeatureSelector
 from dubio.methods.moment_selector import MomentSelector
+from dubio.methods.parameters import Count
 from dubio.methods.register import METHODS, get_method
 from dubio.moments.running import RunningMoments
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
 from dubio.scale.batch_moments import batch_moments
+from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source
 
 Selector = TypeVar("Selector", bound=MomentSelector)
@@ -28,11 +32,11 @@ def rank_stream(
     *,
     target: str | None = None,
     soft: Sequence[str] | None = None,
-    method: str = "weighted_laplacian",
+    method: str = "auto",
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     weight: str | None = None,
-    n_features_to_select: int | float | None = None,
+    n_features_to_select: Count = None,
     missing_label: Any = "auto",
     batch_rows: int | None = None,
     progress: bool | Callable[[int, int | None], None] = False,
@@ -49,17 +53,19 @@ def rank_stream(
     soft : list of str
         Instead of ``target``: columns of class probabilities that sum to 1. A row that is missing in all of them is
         unlabelled.
-    method : {"weighted_laplacian", "fisher", "constraint"}
-        The score; see :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`,
-        :func:`~dubio.constraint_score` (here with all pairs of labelled rows).
+    method : {"auto", "weighted_laplacian", "fisher", "constraint"}
+        "auto" draws a sample of 20,000 rows in one pass (labelled rows first, each class with its share) and ranks it
+        as :class:`~dubio.FeatureSelector` does. The others use all rows; see
+        :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`, :func:`~dubio.constraint_score` (here with
+        all pairs of labelled rows).
     features : list of str, optional
         Columns to rank. By default, all columns that no other argument names.
     exclude : list of str
         Columns to leave out, such as identifiers, dates and text.
     weight : str, optional
         Column of row weights.
-    n_features_to_select : int, float or None
-        How many features are marked as kept.
+    n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
+        How many features are marked as kept. None: with "auto" those related to the target, otherwise half of them.
     missing_label : "auto", None or a value
         The value of ``target`` that means "unlabelled", besides missing values.
     batch_rows : int, optional
@@ -85,6 +91,10 @@ def rank_stream(
        3  sepal length (cm)    1.623
        4  sepal width (cm)    0.6688
     """
+    if method == "auto":
+        return _rank_sample(
+            source, target, soft, features, exclude, weight, n_features_to_select, missing_label, batch_rows, progress
+        )
     if method not in streamed_methods():
         raise InputError("method", f"={method!r} needs the whole table", f"for a stream give one of {_streamed()}")
     selector = get_method(method).make(n_features_to_select=n_features_to_select, missing_label=missing_label)
@@ -99,6 +109,36 @@ def rank_stream(
         batch_rows=batch_rows,
         progress=progress,
     ).to_ranking()
+
+
+def _rank_sample(
+    source: Any,
+    target: str | None,
+    soft: Sequence[str] | None,
+    features: Sequence[str] | None,
+    exclude: Sequence[str],
+    weight: str | None,
+    wish: Count,
+    missing_label: Any,
+    batch_rows: int | None,
+    progress: bool | Callable[[int, int | None], None],
+) -> Ranking:
+    """Rank a sample of the rows with ``FeatureSelector``."""
+    if weight is not None:
+        raise InputError("weight", "cannot be used with method='auto'", "leave it out, or name a method")
+    labels = [target] if target is not None else list(soft or [])
+    pieces = open_source(source)
+    names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
+    _check_types(pieces, names, [*names, *labels])
+    with listening(listener_of(progress, of="rows")):
+        table, n_rows = draw_rows(pieces, names, labels, missing_label=missing_label, batch_rows=batch_rows)
+    y = None
+    if labels:
+        y = table.column(labels[0]).to_pandas() if target is not None else table.select(labels).to_pandas()
+    selector = FeatureSelector(n_features_to_select="auto" if wish is None else wish, missing_label=missing_label)
+    ranking = selector.fit(table.select(names).to_pandas(), y).to_ranking()
+    sampled = f"A sample of {table.num_rows:,} of {n_rows:,} rows was used. " if table.num_rows < n_rows else ""
+    return replace(ranking, reason=sampled + ranking.reason)
 
 
 def fit_stream(
@@ -227,6 +267,13 @@ def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None
             f"holds {first.types[odd[0]]}",
             "labels must be text, whole numbers or booleans",
         )
+    require_same_columns(pieces, used)
+
+
+def require_same_columns(pieces: list[Piece], used: list[str] | None = None) -> None:
+    """Raise unless all files have the same columns, and those used have the same types."""
+    first = pieces[0]
+    used = list(first.types) if used is None else used
     for piece in pieces[1:]:
         missing = [name for name in used if name not in piece.types]
         if missing:

@@ -3,21 +3,23 @@
 The significance tests of single methods are next to the methods.
 """
 
-from dubio.significance.count import NoFeatureStandsOut, keep_significant
+from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.permutation import permutation_pvalues
+from dubio.significance.relevance import Relevance, relevance_of
 from dubio.significance.resampling import NogueiraIndex, Stability, nogueira_index, problem_stability, stability
 from dubio.significance.subsets import smallest_sufficient_size
 
 __all__ = [
     "NoFeatureStandsOut",
     "NogueiraIndex",
+    "Relevance",
     "Stability",
     "cauchy_combination",
-    "keep_significant",
     "nogueira_index",
     "permutation_pvalues",
     "problem_stability",
+    "relevance_of",
     "smallest_sufficient_size",
     "stability",
 ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.stats import false_discovery_control
 
 from dubio._kernels.smooth import shuffled_smooth_errors, smooth_errors
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
@@ -24,38 +25,67 @@ from dubio.supervision import Numbers
 _COLUMNS = 16
 #: Permutations per kernel call; each chunk has its own generator, so the number of threads does not matter.
 _CHUNK = 64
-#: Minimum number of permutations, and the limit on the work (rows x columns of the target x permutations).
-_FEWEST, _WORK = 999, 4e8
+#: Fewest and most permutations, and the limit on the work (rows x columns of the target x permutations).
+_FEWEST, _MOST, _WORK = 999, 500_000, 4e8
+#: A decision is safe if chance in the permutations would change it less often than this.
+_UNSAFE = 1e-3
 
 
 @dataclass(frozen=True)
-class FeatureTests:
-    """p-values of every feature: combined, and for each test by name."""
+class TestedFeatures:
+    """p-values of every feature, and how far chance in the test itself may move them.
+
+    Attributes
+    ----------
+    pvalues, low, high : array (n_features,)
+        Combined p-values, and limits that another seed would stay within, except once in a thousand times.
+    parts : dict of arrays
+        p-values of each test, by name.
+    """
 
     pvalues: NDArray[np.float64]
-    parts: dict[str, NDArray[np.float64]]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    parts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    __test__ = False  # not a class of tests
 
 
 def relation_pvalues(
     problem: Problem, *, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None
-) -> FeatureTests:
+) -> TestedFeatures:
     """Test whether each feature is related to the target, linearly or along any smooth curve.
 
     There are two tests: a linear test with a closed-form null (analysis of variance for classes, its soft form for
     memberships, correlation for numbers), and the rank-smooth R2 with one permutation null for all features. For
     numbers, the supervised Laplacian score is a third test. :func:`~dubio.significance.cauchy_combination` combines the
-    p-values.
+    p-values. Permutations of smooth R2 go on until every decision of Benjamini and Hochberg's rule at ``alpha`` is
+    safe, or until a limit on the work is reached.
     """
-    parts = {
-        "linear": linear_pvalues(problem),
-        "smooth": smooth_pvalues(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs),
-    }
+    fixed = {"linear": linear_pvalues(problem)}
+    low, high = dict(fixed), dict(fixed)
     if isinstance(problem.supervision, Numbers):
         known = problem.supervision.labelled
         target = problem.supervision.target_matrix(known)[:, 0]
         null = GraphNull(target_graph(target, n_neighbors=min(5, len(target) - 1)), problem.X[known])
-        parts["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
-    return FeatureTests(cauchy_combination(*parts.values()), parts)
+        fixed["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+        low["graph"], high["graph"] = _limits(fixed["graph"], _FEWEST)
+    smooth = SmoothNull(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    while True:
+        parts = {"linear": fixed["linear"], "smooth": smooth.pvalues(), **fixed}
+        low["smooth"], high["smooth"] = _limits(parts["smooth"], smooth.count)
+        ends = [cauchy_combination(*(end[name] for name in parts)) for end in (low, high)]
+        moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in ends))
+        if not moves.any() or not smooth.more():
+            return TestedFeatures(cauchy_combination(*parts.values()), ends[0], ends[1], parts)
+
+
+def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Limits (Clopper and Pearson's) for p-values that come from ``count`` permutations."""
+    hits = np.round(pvalues * (count + 1) - 1)
+    low = np.where(hits > 0, stats.beta.ppf(_UNSAFE, np.maximum(hits, 1), count - hits + 1), 0.0)
+    high = np.where(hits < count, stats.beta.ppf(1 - _UNSAFE, hits + 1, np.maximum(count - hits, 1)), 1.0)
+    return low, high
 
 
 def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -135,37 +165,68 @@ def smooth_pvalues(
     The score depends only on the order in which a feature puts the rows. Without a relation, every order is equally
     likely. So the null is drawn once; the more features there are, the more permutations are drawn.
     """
-    if scores is None:
-        scores = smooth_r2(problem, random_state=random_state, n_jobs=n_jobs)
-    target = np.ascontiguousarray(problem.supervision.target_matrix(problem.supervision.labelled))
-    count = smooth_permutations(*target.shape, n_features=len(scores), alpha=alpha)
-    null = smooth_null(target, count, random_state=random_state, n_jobs=n_jobs)
-    null.sort()
-    # a permutation with the same order as the feature must count as equal, in spite of rounding
-    reached = count - np.searchsorted(null, scores - 1e-12 * np.maximum(np.abs(scores), 1.0))
-    return np.where(np.isneginf(scores), 1.0, (1.0 + reached) / (1.0 + count))
+    return SmoothNull(problem, scores=scores, alpha=alpha, random_state=random_state, n_jobs=n_jobs).pvalues()
+
+
+class SmoothNull:
+    """The permutations of :func:`smooth_pvalues`, of which there may be more."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        *,
+        scores: NDArray[np.float64] | None = None,
+        alpha: float = 0.05,
+        random_state: int = 0,
+        n_jobs: int | None = None,
+    ) -> None:
+        self._seed, self._n_jobs = random_state, n_jobs
+        self.scores = smooth_r2(problem, random_state=random_state, n_jobs=n_jobs) if scores is None else scores
+        known = problem.supervision.labelled
+        self._target = np.ascontiguousarray(problem.supervision.target_matrix(known))
+        self._most = max(_FEWEST, min(_MOST, int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))))
+        wanted = 10 * len(self.scores) / alpha  # ten times what a single feature needs to pass Benjamini-Hochberg
+        self._null = np.empty(0)
+        self._draw(int(min(max(_FEWEST, wanted), self._most)))
+
+    @property
+    def count(self) -> int:
+        """Number of permutations so far."""
+        return len(self._null)
+
+    def more(self) -> bool:
+        """Draw four times as many permutations; False if the limit is reached."""
+        if self.count >= self._most:
+            return False
+        self._draw(min(4 * self.count, self._most))
+        return True
+
+    def pvalues(self) -> NDArray[np.float64]:
+        """The share of permutations that reach the score of each feature."""
+        # a permutation with the same order as the feature must count as equal, in spite of rounding
+        bar = self.scores - 1e-12 * np.maximum(np.abs(self.scores), 1.0)
+        reached = self.count - np.searchsorted(self._null, bar)
+        return np.where(np.isneginf(self.scores), 1.0, (1.0 + reached) / (1.0 + self.count))
+
+    def _draw(self, count: int) -> None:
+        more = smooth_null(self._target, count, first=self.count, random_state=self._seed, n_jobs=self._n_jobs)
+        self._null = np.sort(np.concatenate([self._null, more]))
 
 
 def smooth_null(
-    target: NDArray[np.float64], count: int, *, random_state: int = 0, n_jobs: int | None = None
+    target: NDArray[np.float64], count: int, *, first: int = 0, random_state: int = 0, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """Smooth R2 of ``count`` random orders of the rows of a centred target."""
+    """Smooth R2 of random orders of the rows of a centred target: those with the numbers ``first`` to ``count``."""
     total = leave_one_out_total(target)
     half = half_window(len(target))
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
         out = np.empty(stop - start)
-        shuffled_smooth_errors(target, half, np.random.default_rng([random_state, 1, start]), out)
+        shuffled_smooth_errors(target, half, np.random.default_rng([random_state, 1, first + start]), out)
         return out
 
-    errors = np.concatenate(run_chunks(work, chunks(count, _CHUNK), resolve_threads(n_jobs)))
+    errors = np.concatenate(run_chunks(work, chunks(count - first, _CHUNK), resolve_threads(n_jobs)))
     return 1.0 - errors / total
-
-
-def smooth_permutations(n_rows: int, width: int, *, n_features: int, alpha: float) -> int:
-    """Ten times the permutations that a single feature needs to pass Benjamini-Hochberg, within a limit on the work."""
-    affordable = _WORK / (n_rows * (width + 2))
-    return int(max(_FEWEST, min(10 * n_features / alpha, affordable)))
 
 
 def half_window(n_rows: int) -> int:

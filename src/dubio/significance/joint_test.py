@@ -1,0 +1,124 @@
+"""A test for features that matter only together: found by a search on one half of the rows, judged on the other."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from dubio._kernels.threads import resolve_threads
+from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
+from dubio.noise.number_experts import normal_scores
+from dubio.problem import Problem, sample_rows
+from dubio.search import ADD, SubsetDistances, greedy_search
+from dubio.significance.count import NoFeatureStandsOut
+from dubio.significance.multiple import cauchy_combination
+from dubio.significance.relation_tests import TestedFeatures, linear_r2, smooth_r2
+from dubio.significance.subsets import smallest_sufficient_size
+from dubio.supervision import Numbers, OfClasses
+from dubio.tables.scaling import standardize
+
+#: Rows used, at most, and fewest in each half; features that the search begins with, at most.
+_MOST_ROWS, _FEWEST_ROWS, _MOST_FEATURES = 1000, 30, 60
+#: Permutations of a feature among the rows of the other half.
+_PERMUTATIONS = 60
+#: Different splits into halves. More of them make the result depend less on the seed.
+_SPLITS = 2
+
+Loss = NeighborCrossEntropy | NeighborSquaredError
+
+
+def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None = None) -> TestedFeatures:
+    r"""Test whether features matter together with others; 1 for features that the search does not find.
+
+    The labelled rows are split in two halves, in which each class has its share. A backward search on the k-NN loss
+    finds a small sufficient subset on the first half. On the other half, each of its features is permuted among the
+    rows. If the subset predicts the target better with the feature in its place than with 60 permutations of it, the
+    feature matters. With mean :math:`m` and standard deviation :math:`s` of the permuted losses,
+    :math:`p = P(T_{59} \le (L - m) / (s \sqrt{1 + 1/60}))`, a tail of the t law: 60 permutations cannot reach small
+    p-values. Then the halves change places, and :math:`p` is twice the smaller of the two. Rows that were searched are
+    never used to test, so the search cannot mislead the test. The p-values of two different splits are joined by
+    :func:`~dubio.significance.cauchy_combination`.
+
+    Only given labels are used, not those completed by experts, who have seen all rows.
+    """
+    known = problem.labelled
+    if known.n_rows < 2 * _FEWEST_ROWS:
+        nothing = np.ones(problem.n_features)
+        return TestedFeatures(nothing, nothing, nothing)
+    if isinstance(known.supervision, Numbers):
+        scores = replace(known.supervision, values=normal_scores(known.supervision.values))
+        known = known.with_supervision(scores)
+    known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
+    found = [_split_pvalues(known, [random_state, split], n_jobs) for split in range(_SPLITS)]
+    return TestedFeatures(cauchy_combination(*found), np.min(found, axis=0), np.max(found, axis=0))
+
+
+def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
+    one = sample_rows(problem, problem.n_rows // 2, int(np.random.default_rng(seed).integers(2**31)))
+    other = np.setdiff1d(np.arange(problem.n_rows), one)
+    smaller = np.ones(problem.n_features)
+    for searched, tested in ((one, other), (other, one)):
+        subset = _found(problem.rows(searched), n_jobs)
+        if len(subset):
+            judged = _tested(problem.rows(tested), subset, seed, n_jobs)
+            smaller[subset] = np.minimum(smaller[subset], judged)
+    return np.minimum(1.0, 2.0 * smaller)
+
+
+def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
+    """A small subset that predicts the target, by a backward search; empty if no subset predicts it."""
+    space, varying = standardized_space(problem)
+    if len(varying) > _MOST_FEATURES:
+        part = problem.features(varying)
+        score = np.maximum(linear_r2(part)[0], smooth_r2(part, n_jobs=n_jobs))
+        varying = np.sort(varying[np.argsort(-score, kind="stable")[:_MOST_FEATURES]])
+    if not len(varying):
+        return varying
+    loss = neighbor_loss(problem, space[:, varying], n_jobs)
+    path = greedy_search(loss, np.arange(len(varying)), direction="backward")
+    if min(path.values.values()) >= loss.value_of_nothing:
+        return varying[:0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoFeatureStandsOut)
+        size, _ = smallest_sufficient_size(path.subsets, path.values, loss.row_values, larger_is_better=False)
+    return varying[path.subsets[size]]
+
+
+def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
+    """p-value of each feature of the subset, from permutations of it among the rows."""
+    space, _ = standardized_space(problem)
+    rng = np.random.default_rng([*seed, 1])
+    pvalues = np.ones(len(subset))
+    for position, feature in enumerate(subset):
+        column = space[:, feature]
+        if (column == column[0]).all():
+            continue
+        copies = np.column_stack([column, *(rng.permutation(column) for _ in range(_PERMUTATIONS))])
+        others = space[:, np.delete(subset, position)]
+        loss = neighbor_loss(problem, np.hstack([others, copies]), n_jobs)
+        loss.start(np.arange(others.shape[1]))
+        values = loss.evaluate(np.arange(others.shape[1], others.shape[1] + copies.shape[1]), ADD)
+        spread = values[1:].std(ddof=1) * np.sqrt(1.0 + 1.0 / _PERMUTATIONS)
+        if spread > 0:
+            pvalues[position] = stats.t.cdf((values[0] - values[1:].mean()) / spread, _PERMUTATIONS - 1)
+    return pvalues
+
+
+def standardized_space(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    space = np.asarray(standardize(problem.table))
+    return space, np.flatnonzero((space != space[:1]).any(axis=0))
+
+
+def neighbor_loss(problem: Problem, space: NDArray[np.float64], n_jobs: int | None) -> Loss:
+    """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours."""
+    k = int(min(15, max(3, problem.n_rows // 8)))
+    distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs))
+    known = problem.supervision
+    if isinstance(known, Numbers):
+        return NeighborSquaredError(distances, known.values, n_neighbors=k)
+    assert isinstance(known, OfClasses)
+    return NeighborCrossEntropy(distances, known.memberships, n_neighbors=k, balanced=False)

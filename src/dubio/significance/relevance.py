@@ -1,0 +1,121 @@
+"""Which features are relevant: tests of single features and of features together, with false discoveries limited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
+
+from dubio.errors import counted, listed, warn
+from dubio.problem import Problem
+from dubio.significance.count import NoFeatureStandsOut
+from dubio.significance.joint_test import joint_pvalues
+from dubio.significance.relation_tests import relation_pvalues
+
+#: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
+_SINGLE, _TOGETHER = 0.8, 0.2
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """The result of the tests.
+
+    Attributes
+    ----------
+    pvalues, qvalues : array (n_features,)
+        1 for features that take no part: constant ones.
+    relevant : array (n_features,) of bool
+    at_the_line : array (n_features,) of bool
+        The decision may change with another seed: more permutations than the budget would be needed.
+    reason : str
+        Why so many.
+    parts : dict of arrays
+        p-values of each test, by name.
+    """
+
+    pvalues: NDArray[np.float64]
+    qvalues: NDArray[np.float64]
+    relevant: NDArray[np.bool_]
+    at_the_line: NDArray[np.bool_]
+    reason: str
+    parts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+
+    def relevant_first(self, best_first: NDArray[np.int64]) -> NDArray[np.int64]:
+        """One order: relevant features first, each part in the given order.
+
+        If no feature is relevant, the one with the smallest p-value comes first.
+        """
+        front = self.relevant[best_first]
+        if not front.any():
+            front = best_first == best_first[np.argmin(self.pvalues[best_first])]
+        return np.concatenate([best_first[front], best_first[~front]])
+
+
+def relevance_of(
+    problem: Problem, *, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None
+) -> Relevance:
+    r"""Test every feature alone and together with others, and keep the false-discovery rate at ``alpha``.
+
+    A feature has two p-values: :math:`p_1` for a linear or smooth relation to the target
+    (:func:`~dubio.significance.relation_tests.relation_pvalues`), and :math:`p_2` for its part in a subset that a
+    search found on other rows (:func:`~dubio.significance.joint_test.joint_pvalues`). They share the error:
+    :math:`p = \min(p_1 / 0.8, p_2 / 0.2)`. Benjamini and Hochberg's rule then decides. Constant features are no
+    hypotheses and do not count.
+    """
+    single = relation_pvalues(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    together = joint_pvalues(problem, random_state=random_state, n_jobs=n_jobs)
+    pvalues = np.minimum(1.0, np.minimum(single.pvalues / _SINGLE, together.pvalues / _TOGETHER))
+    counts = _varying(problem)
+    qvalues = qvalues_of(pvalues, counts)
+    low = np.minimum(1.0, np.minimum(single.low / _SINGLE, together.low / _TOGETHER))
+    high = np.minimum(1.0, np.minimum(single.high / _SINGLE, together.high / _TOGETHER))
+    moves = (qvalues_of(low, counts) <= alpha) != (qvalues_of(high, counts) <= alpha)
+    parts = {**single.parts, "together": together.pvalues}
+    return decide(pvalues, qvalues, alpha, moves, parts, problem.feature_names)
+
+
+def qvalues_of(pvalues: NDArray[np.float64], counts: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """q-values (Benjamini-Hochberg) of the features that count; 1 for the others."""
+    qvalues = np.ones(len(pvalues))
+    if counts.any():
+        qvalues[counts] = false_discovery_control(pvalues[counts])
+    return qvalues
+
+
+def decide(
+    pvalues: NDArray[np.float64],
+    qvalues: NDArray[np.float64],
+    alpha: float,
+    at_the_line: NDArray[np.bool_] | None = None,
+    parts: dict[str, NDArray[np.float64]] | None = None,
+    names: NDArray[np.object_] | None = None,
+) -> Relevance:
+    """The features with ``q <= alpha``, and the reason in words; warns if there is none."""
+    relevant = qvalues <= alpha
+    at_the_line = np.zeros(len(pvalues), dtype=bool) if at_the_line is None else at_the_line
+    if relevant.any():
+        reason = (
+            f"{counted(int(relevant.sum()), 'feature')} related to the target (false discoveries held at "
+            f"{100 * alpha:g} %)"
+        )
+    else:
+        text = f"the smallest q-value is {qvalues.min():.2g}, above {alpha:g}"
+        warn(
+            NoFeatureStandsOut(
+                "X",
+                f"has no feature that stands out: {text}. The feature with the smallest p-value is handed on, but "
+                "nothing shows that it matters",
+            )
+        )
+        reason = f"no feature stands out: {text}"
+    if at_the_line.any() and names is not None:
+        reason += f". At the line, and decided by chance: {listed(names[at_the_line])}"
+    return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
+
+
+def _varying(problem: Problem) -> NDArray[np.bool_]:
+    """The features that vary among the labelled rows."""
+    X = problem.labelled.X
+    return np.asarray((X[:1] != X).any(axis=0)).ravel()
