@@ -402,14 +402,20 @@ class SearchSelector(Selector):
         """Search subsets; nothing is stored. ``count`` features will be kept, or as many as are sufficient (None)."""
 
     def _solve(self, problem: Problem) -> Answer:
+        count, reason = self._wished(problem.n_features)
+        return self._answer(self._search(problem, count), problem.feature_names, count, reason)
+
+    def _wished(self, n_features: int) -> tuple[int | None, str]:
+        """How many features are wanted, and the reason in words; None for as many as are sufficient."""
         wish: Any = self.n_features_to_select
-        count, reason = (None, "") if isinstance(wish, str) else resolve_count(wish, problem.n_features)
-        found = self._search(problem, count)
+        return (None, "") if isinstance(wish, str) else resolve_count(wish, n_features)
+
+    def _answer(self, found: Searched, names: NDArray[Any], count: int | None, reason: str) -> Answer:
         if count is None:
             assert found.sufficient is not None
             count, reason = found.sufficient
         ranking = Ranking(
-            problem.feature_names,
+            names,
             found.scores,
             False,
             self._ranks(found),

@@ -185,12 +185,12 @@ def _parquet_piece(path: Path) -> Piece:
                 yield from (RowGroup(file, path, number, n) for number, n in enumerate(rows) if n)
         else:
             with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
-                yield from _whole_rows(file.iter_batches(batch_rows or _usual_rows(columns), columns=columns))
+                yield from _whole_rows(file.iter_batches(batch_rows or usual_rows(columns), columns=columns))
 
     return Piece(path.name, types, footer.num_rows, read)
 
 
-def _usual_rows(columns: list[str]) -> int:
+def usual_rows(columns: list[str]) -> int:
     """A power of two, like the size of most row groups: batches across two row groups cost time and memory."""
     return int(2 ** np.clip(round(np.log2(_BATCH_BYTES / (8 * len(columns)))), 10, 16))
 
@@ -232,7 +232,7 @@ def _arrow_piece(path: Path) -> Piece:
 
 def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
-        size = batch_rows or _usual_rows(columns)
+        size = batch_rows or usual_rows(columns)
         batches = dataset.to_batches(columns=columns, batch_size=size, batch_readahead=2, fragment_readahead=1)
         yield from _whole_rows(batches)
 

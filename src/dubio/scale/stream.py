@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted, listed
-from dubio.methods.moment_selector import MomentSelector
+from dubio.methods.moment_selector import RunningSelector
+from dubio.methods.parameters import Count
 from dubio.methods.register import METHODS, get_method
-from dubio.moments.running import RunningMoments
+from dubio.moments.running import Moments, RunningMoments
+from dubio.moments.second_moments import SecondMoments, refuse_wide_table
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
-from dubio.scale.batch_moments import batch_moments
-from dubio.scale.sources import Piece, is_number, open_source
+from dubio.scale.batch_moments import BATCH_MOMENTS, Labels
+from dubio.scale.sources import Piece, is_number, open_source, usual_rows
 
-Selector = TypeVar("Selector", bound=MomentSelector)
+Selector = TypeVar("Selector", bound=RunningSelector)
 
 
 def streamed_methods() -> tuple[str, ...]:
     """Names of the methods that need only one pass over the rows, so that they work on a stream."""
-    return tuple(name for name, method in METHODS.items() if issubclass(method.estimator, MomentSelector))
+    return tuple(name for name, method in METHODS.items() if issubclass(method.estimator, RunningSelector))
 
 
 def rank_stream(
@@ -32,7 +35,7 @@ def rank_stream(
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     weight: str | None = None,
-    n_features_to_select: int | float | None = None,
+    n_features_to_select: Count = None,
     missing_label: Any = "auto",
     batch_rows: int | None = None,
     progress: bool | Callable[[int, int | None], None] = False,
@@ -45,21 +48,22 @@ def rank_stream(
         A Parquet, CSV or Arrow file, a folder of such files (all of one kind, read in order of their names), or
         an Arrow object.
     target : str
-        Column of the classes. Rows with a missing value (or -1, see ``missing_label``) are unlabelled.
+        Column of the classes, or of numbers (:class:`~dubio.LinearSearch` only). Rows with a missing value (or -1, see
+        ``missing_label``) are unlabelled.
     soft : list of str
         Instead of ``target``: columns of class probabilities that sum to 1. A row that is missing in all of them is
         unlabelled.
-    method : {"weighted_laplacian", "fisher", "constraint"}
-        The score; see :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`,
-        :func:`~dubio.constraint_score` (here with all pairs of labelled rows).
+    method : {"weighted_laplacian", "fisher", "constraint", "linear_search"}
+        The method; see :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`,
+        :func:`~dubio.constraint_score` (here with all pairs of labelled rows), :class:`~dubio.LinearSearch`.
     features : list of str, optional
         Columns to rank. By default, all columns that no other argument names.
     exclude : list of str
         Columns to leave out, such as identifiers, dates and text.
     weight : str, optional
         Column of row weights.
-    n_features_to_select : int, float or None
-        How many features are marked as kept.
+    n_features_to_select : int, float, "auto" or None
+        How many features are marked as kept; "auto" for a search only.
     missing_label : "auto", None or a value
         The value of ``target`` that means "unlabelled", besides missing values.
     batch_rows : int, optional
@@ -113,7 +117,8 @@ def fit_stream(
     batch_rows: int | None = None,
     progress: bool | Callable[[int, int | None], None] = False,
 ) -> Selector:
-    """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore` or :class:`~dubio.ConstraintScore`.
+    """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore`, :class:`~dubio.ConstraintScore` or
+    :class:`~dubio.LinearSearch`.
 
     The result is the same as that of ``fit`` on the whole table. Parameters are those of :func:`rank_stream`.
     """
@@ -135,9 +140,11 @@ def fit_stream(
     labels = [target] if target is not None else list(soft or [])
     used = [*names, *labels, *([weight] if weight is not None else [])]
     _check_types(pieces, names, used)
-    options: dict[str, Any] = {"target": target, "soft": list(soft or []), "weight": weight}
-    options["missing_label"] = getattr(selector, "missing_label", "auto")
-    running = _stream_moments(pieces, names, used, batch_rows, progress, options)
+    where = Labels(target, list(soft or []), weight, selector._reads, getattr(selector, "missing_label", "auto"))
+    if selector._moments is SecondMoments:  # products need all columns of a row at once
+        refuse_wide_table(len(names))
+        batch_rows = batch_rows or usual_rows(used)
+    running = _stream_moments(pieces, names, used, batch_rows, progress, where, selector._moments)
     return selector.fit_moments(running, names, len(names))
 
 
@@ -147,11 +154,12 @@ def _stream_moments(
     used: list[str],
     batch_rows: int | None,
     progress: bool | Callable[[int, int | None], None],
-    options: dict[str, Any],
-) -> RunningMoments:
+    labels: Labels,
+    kind: type[Moments],
+) -> RunningMoments[Any]:
     known = [piece.n_rows for piece in pieces]
     total = None if None in known else sum(n for n in known if n is not None)
-    running: RunningMoments | None = None
+    running: RunningMoments[Any] | None = None
     done = 0
     with listening(listener_of(progress, of="rows")):
         for piece in pieces:
@@ -160,8 +168,9 @@ def _stream_moments(
                 if batch.num_rows == 0:
                     continue
                 place = f"the batch of {piece.name} that starts at row {done - start}"
-                block = batch_moments(batch, names, place=place, first_row=done, **options)
+                block = BATCH_MOMENTS[kind](batch, names, labels, place=place, first_row=done)
                 running = block if running is None else running.merge(block)
+                labels = replace(labels, reads=running.reads or labels.reads)
                 done += batch.num_rows
                 del batch  # before the next one is read, so that fewer batches are in memory
                 advance("rows", done, total)
