@@ -231,8 +231,8 @@ def _sparse_sums(X: Matrix, target: _Target) -> _Sums:
         X.sum_duplicates()
     roots, T = target.roots, target.rows(0, len(target.roots))
     with np.errstate(over="ignore", invalid="ignore"):
-        scaled = sparse.csr_array(X).astype(np.float64)
-        scaled = sparse.diags_array(roots) @ scaled if (roots != 1.0).any() else scaled
+        scaled = sparse.csr_array(X).astype(np.float64)  # a copy
+        scaled.data *= np.repeat(roots, np.diff(scaled.indptr))  # not a product of matrices: it would skip 0 * NaN
         by_column = sparse.csr_array(scaled.T)
         second = (by_column @ scaled).toarray()
         first, cross, shift = by_column @ roots, by_column @ T, np.zeros(X.shape[1])
