@@ -7,23 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from dubio._kernels.centred import centre_columns, centre_rows
-from dubio._kernels.threads import chunks
+from dubio._kernels.threads import chunks, default_threads, one_blas_thread, run_chunks
 from dubio.errors import InputError
 from dubio.moments.class_moments import provisional_centre
 from dubio.problem import Problem
-from dubio.supervision import Numbers, OfClasses
+from dubio.supervision import Classes, Numbers, OfClasses, Supervision
 from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
 
 Floats = NDArray[np.float64]
 
 #: Bytes of centred rows that are multiplied at once. They stay in the cache, so that centring costs little.
-_BLOCK_BYTES = 2**21
+_BLOCK_BYTES = 2**20
+#: Products of at most so many columns are summed in chunks of rows, one thread for each; BLAS shares out wider ones.
+_NARROW = 300
+#: Rows of a chunk, and the largest number of chunks: each has products of its own.
+_CHUNK, _MOST_CHUNKS = 65_536, 64
+#: So many columns of the target are always multiplied together with the features.
+_FEW_TARGETS = 16
 #: Bytes that the products of all pairs of columns may take; a search needs about four times as much.
 _MOST_BYTES = 2**30
 
@@ -61,8 +68,8 @@ class SecondMoments:
 
     @classmethod
     def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> SecondMoments:
-        """Moments of the labelled rows of a problem. BLAS chooses its own threads, so ``n_threads`` is not used."""
-        return problem_second_moments(problem, first_row=first_row)
+        """See :func:`problem_second_moments`."""
+        return problem_second_moments(problem, first_row=first_row, n_threads=n_threads)
 
     @property
     def class_weight(self) -> Floats:
@@ -109,32 +116,33 @@ class SecondMoments:
         )
 
 
-def problem_second_moments(problem: Problem, *, first_row: int = 0) -> SecondMoments:
+def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> SecondMoments:
     """Second moments of a problem's labelled rows; the values of all rows are checked.
 
     This takes one pass: products are taken around a provisional centre of each column, so that a large offset costs no
     digits. ``first_row`` is the number of the first row in the whole table, for messages.
     """
     X, names = problem.X, problem.names
+    n_threads = default_threads() if n_threads is None else n_threads
     refuse_wide_table(problem.n_features)
     weights = problem.supervision.labelled.astype(np.float64)
     if problem.sample_weight is not None:
         weights *= problem.sample_weight
-    target = _Target.of(problem, weights)
+    target = _Target.of(problem.supervision, weights)
     if sparse.issparse(X):
         sums = _sparse_sums(X, target)
     else:
         shift = provisional_centre(X, weights[:, None])
         if not np.isfinite(shift).all():
             check_finite(X, names=names, first_row=first_row)
-        sums = _dense_sums(X, target, shift)
+        sums = _dense_sums(X, target, shift, n_threads)
     if not (np.isfinite(sums.first).all() and np.isfinite(sums.second.diagonal()).all()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow(sums.first + sums.second.diagonal(), names)
     moments = sums.moments(target)
     if not sparse.issparse(X) and (moments.products.diagonal() < CANCELLED * sums.second.diagonal()).any():
         # the provisional centre is far away, compared with the spread: sum again around the mean
-        sums = _dense_sums(X, target, moments.origin + moments.offset)
+        sums = _dense_sums(X, target, moments.origin + moments.offset, n_threads)
         moments = sums.moments(target)
     if not np.isfinite(moments.squares).all():
         raise InputError("y", "has values too large to square", "rescale it, for example divide it by its largest")
@@ -156,31 +164,44 @@ def refuse_wide_table(n_features: int) -> None:
 
 @dataclass(frozen=True)
 class _Target:
-    """The columns of the target: around the origin, with their mean; and the root of the weight of every row."""
+    """The columns of the target, around their origin, with their mean; and the root of the weight of every row."""
 
-    columns: Floats
+    known: Supervision
     origin: Floats
     mean: Floats
     weight: float
     roots: Floats
 
     @classmethod
-    def of(cls, problem: Problem, weights: Floats) -> _Target:
-        known = problem.supervision
+    def of(cls, known: Supervision, weights: Floats) -> _Target:
+        weight = float(weights.sum())
+        whole = weight or 1.0
         if isinstance(known, Numbers):
             first = int(np.argmax(weights > 0))
             origin = known.values[first : first + 1] if weights[first] > 0 else np.zeros(1)
-            columns = np.where(known.labelled, known.values - origin, 0.0)[:, None]
+            mean = weights @ np.where(known.labelled, known.values - origin, 0.0)[:, None] / whole
         else:
             assert isinstance(known, OfClasses)
-            columns, origin = known.memberships, np.zeros(known.n_classes)
-        weight = float(weights.sum())
-        mean = np.asarray(weights @ columns) / weight if weight > 0 else np.zeros(len(origin))
-        return cls(columns, origin, mean, weight, np.sqrt(weights))
+            origin = np.zeros(known.n_classes)
+            if isinstance(known, Classes):
+                mean = np.bincount(known.codes + 1, weights, minlength=known.n_classes + 1)[1:] / whole
+            else:
+                mean = weights @ known.memberships / whole
+        return cls(known, origin, np.asarray(mean), weight, np.sqrt(weights))
+
+    def raw(self, start: int, stop: int) -> NDArray[Any]:
+        """The columns of some rows, around the origin. For classes they are made here: no one-hot table is needed."""
+        known, rows = self.known, slice(start, stop)
+        if isinstance(known, Numbers):
+            return np.asarray(np.where(known.labelled[rows], known.values[rows] - self.origin, 0.0)[:, None])
+        if isinstance(known, Classes):
+            return np.asarray(known.codes[rows, None] == np.arange(known.n_classes))
+        assert isinstance(known, OfClasses)
+        return known.memberships[rows]
 
     def rows(self, start: int, stop: int) -> Floats:
-        """Some rows around the mean, times the roots of their weights."""
-        return np.asarray((self.columns[start:stop] - self.mean) * self.roots[start:stop, None])
+        """The columns of some rows around their mean, times the roots of the weights."""
+        return np.asarray((self.raw(start, stop) - self.mean) * self.roots[start:stop, None])
 
 
 @dataclass(frozen=True)
@@ -202,26 +223,46 @@ class _Sums:
         )
 
 
-def _dense_sums(X: Matrix, target: _Target, shift: Floats) -> _Sums:
+def _dense_sums(X: Matrix, target: _Target, shift: Floats, n_threads: int) -> _Sums:
+    """All sums as the products of the columns of one buffer: centred features, the roots of the weights, the target.
+
+    One symmetric product is faster than several. Many classes are multiplied apart: their own products are not needed.
+    """
     n, d = X.shape
+    n_targets = len(target.mean)
+    beside = n_targets if n_targets <= max(d, _FEW_TARGETS) else 0
+    width = d + 1 + beside
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
     table = X.T if by_columns else np.ascontiguousarray(X)
-    size = int(np.clip(_BLOCK_BYTES // (8 * d), 64, max(n, 64)))
-    buffer = np.empty((d, size) if by_columns else (size, d))
     fill: Callable[..., None] = centre_columns if by_columns else centre_rows
-    n_targets = len(target.mean)
-    first, second, cross, squares = np.zeros(d), np.zeros((d, d)), np.zeros((d, n_targets)), np.zeros(n_targets)
-    product = np.empty((d, d))
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start, stop in chunks(n, size):
-            fill(table, shift, target.roots, start, stop, buffer)
+    size = int(np.clip(_BLOCK_BYTES // (8 * width), 64, max(n, 64)))
+
+    def work(first_row: int, end: int) -> tuple[Floats, Floats, Floats]:
+        buffer = np.empty((width, size) if by_columns else (size, width))
+        sums, product = np.zeros((width, width)), np.empty((width, width))
+        cross, squares = np.zeros((d, n_targets)), np.zeros(n_targets)
+        for start in range(first_row, end, size):
+            stop = min(start + size, end)
+            T = target.raw(start, stop)[:, :beside]
+            fill(table, shift, T, target.mean, target.roots, start, stop, buffer)
             Z = buffer[:, : stop - start].T if by_columns else buffer[: stop - start]
-            T = target.rows(start, stop)
-            second += np.matmul(Z.T, Z, out=product)
-            first += target.roots[start:stop] @ Z
-            cross += Z.T @ T
-            squares += (T**2).sum(axis=0)
-    return _Sums(shift, first, second, cross, squares)
+            sums += np.matmul(Z.T, Z, out=product)
+            if not beside:
+                goal = target.rows(start, stop)
+                cross += Z[:, :d].T @ goal
+                squares += (goal**2).sum(axis=0)
+        if beside:
+            cross, squares = sums[:d, d + 1 :], sums.diagonal()[d + 1 :]
+        return sums[:d, : d + 1], cross, squares
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        if width <= _NARROW:
+            with one_blas_thread():
+                parts = run_chunks(work, chunks(n, max(_CHUNK, -(-n // _MOST_CHUNKS))), n_threads)
+        else:
+            parts = [work(0, n)]
+        sums, cross, squares = parts[0] if len(parts) == 1 else map(np.asarray, map(sum, zip(*parts, strict=True)))
+    return _Sums(shift, sums[:, d], sums[:, :d], cross, squares)
 
 
 def _sparse_sums(X: Matrix, target: _Target) -> _Sums:

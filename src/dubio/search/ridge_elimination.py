@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,12 +10,16 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dger
 
+from dubio._kernels.threads import one_blas_thread
+
 Floats = NDArray[np.float64]
 
 #: Costs that differ by less than this share of themselves, or of the target, are equal.
 SAME, NOTHING = 1e-8, 1e-15
 #: The matrix is inverted again once so much of it is gone, or once a diagonal value has become so much smaller.
 _STILL_THERE, _DIGITS = 0.8, 1e4
+#: Matrices with at most so many rows are small.
+_SMALL = 300
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,11 @@ def ridge_elimination(C: Floats, B: Floats, total: float, ridge: float) -> Elimi
     -------
     Elimination
     """
+    with _threads(len(C)):
+        return _eliminate(C, B, total, ridge)
+
+
+def _eliminate(C: Floats, B: Floats, total: float, ridge: float) -> Elimination:
     d = len(C)
     dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
     values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
@@ -95,6 +105,11 @@ def ridge_elimination(C: Floats, B: Floats, total: float, ridge: float) -> Elimi
     return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
 
 
+def _threads(d: int) -> AbstractContextManager[None]:
+    """Small matrices are faster in one thread."""
+    return one_blas_thread() if d <= _SMALL else nullcontext()
+
+
 def _inverse(C: Floats, ridge: float) -> Floats:
     """Inverse of ``C + ridge I``, in Fortran order."""
     A = np.asfortranarray(C)
@@ -111,7 +126,8 @@ def gcv_ridge(C: Floats, B: Floats, total: float, n_rows: float, grid: Floats) -
 
     with the eigenvalues :math:`e_i` of ``C``. Among penalties that are as good (within a millionth), the largest.
     """
-    e, V = np.linalg.eigh(C)
+    with _threads(len(C)):
+        e, V = np.linalg.eigh(C)
     e = np.maximum(e, 0.0)
     explained = ((V.T @ B) ** 2).sum(axis=1) / total
     sums = e + grid[:, None]
