@@ -24,11 +24,11 @@ from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
 Floats = NDArray[np.float64]
 
 #: Bytes of centred rows that are multiplied at once. They stay in the cache, so that centring costs little.
-_BLOCK_BYTES = 2**20
+_BLOCK_BYTES = 2**21
 #: Products of at most so many columns are summed in chunks of rows, one thread for each; BLAS shares out wider ones.
 _NARROW = 300
 #: Rows of a chunk, and the largest number of chunks: each has products of its own.
-_CHUNK, _MOST_CHUNKS = 65_536, 64
+_CHUNK, _MOST_CHUNKS = 16_384, 64
 #: So many columns of the target are always multiplied together with the features.
 _FEW_TARGETS = 16
 #: Bytes that the products of all pairs of columns may take; a search needs about four times as much.
@@ -238,30 +238,31 @@ def _dense_sums(X: Matrix, target: _Target, shift: Floats, n_threads: int) -> _S
     size = int(np.clip(_BLOCK_BYTES // (8 * width), 64, max(n, 64)))
 
     def work(first_row: int, end: int) -> tuple[Floats, Floats, Floats]:
-        buffer = np.empty((width, size) if by_columns else (size, width))
-        sums, product = np.zeros((width, width)), np.empty((width, width))
-        cross, squares = np.zeros((d, n_targets)), np.zeros(n_targets)
-        for start in range(first_row, end, size):
-            stop = min(start + size, end)
-            T = target.raw(start, stop)[:, :beside]
-            fill(table, shift, T, target.mean, target.roots, start, stop, buffer)
-            Z = buffer[:, : stop - start].T if by_columns else buffer[: stop - start]
-            sums += np.matmul(Z.T, Z, out=product)
-            if not beside:
-                goal = target.rows(start, stop)
-                cross += Z[:, :d].T @ goal
-                squares += (goal**2).sum(axis=0)
-        if beside:
-            cross, squares = sums[:d, d + 1 :], sums.diagonal()[d + 1 :]
-        return sums[:d, : d + 1], cross, squares
+        with np.errstate(over="ignore", invalid="ignore"):  # in every thread
+            columns = target.raw(first_row, end) if beside else np.zeros((end - first_row, 0))
+            buffer = np.empty((width, size) if by_columns else (size, width))
+            sums, product = np.zeros((width, width)), np.empty((width, width))
+            cross, squares = np.zeros((d, n_targets)), np.zeros(n_targets)
+            for start in range(first_row, end, size):
+                stop = min(start + size, end)
+                T = columns[start - first_row : stop - first_row]
+                fill(table, shift, T, target.mean, target.roots, start, stop, buffer)
+                Z = buffer[:, : stop - start].T if by_columns else buffer[: stop - start]
+                sums += np.matmul(Z.T, Z, out=product)
+                if not beside:
+                    goal = target.rows(start, stop)
+                    cross += Z[:, :d].T @ goal
+                    squares += (goal**2).sum(axis=0)
+            if beside:
+                cross, squares = sums[:d, d + 1 :], sums.diagonal()[d + 1 :]
+            return sums[:d, : d + 1], cross, squares
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        if width <= _NARROW:
-            with one_blas_thread():
-                parts = run_chunks(work, chunks(n, max(_CHUNK, -(-n // _MOST_CHUNKS))), n_threads)
-        else:
-            parts = [work(0, n)]
-        sums, cross, squares = parts[0] if len(parts) == 1 else map(np.asarray, map(sum, zip(*parts, strict=True)))
+    if width <= _NARROW:
+        with one_blas_thread():
+            parts = run_chunks(work, chunks(n, max(_CHUNK, -(-n // _MOST_CHUNKS))), n_threads)
+    else:
+        parts = [work(0, n)]
+    sums, cross, squares = parts[0] if len(parts) == 1 else map(np.asarray, map(sum, zip(*parts, strict=True)))
     return _Sums(shift, sums[:, d], sums[:, :d], cross, squares)
 
 

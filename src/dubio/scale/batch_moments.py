@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -50,8 +50,62 @@ class Labels:
     missing_label: Any
 
 
-def batch_class_moments(
-    batch: Any, features: list[str], labels: Labels, *, place: str, first_row: int
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: their columns, where they are (for messages), and the number of the first of them.
+
+    Only ``num_rows`` and ``select(names)`` of the columns are used.
+    """
+
+    columns: Any
+    place: str
+    first_row: int
+
+
+def class_moments_of(
+    batches: Iterator[Batch], features: list[str], labels: Labels
+) -> Iterator[RunningMoments[ClassMoments]]:
+    """Class moments of each batch."""
+    for batch in batches:
+        moments = _class_moments(batch.columns, features, labels, batch.place, batch.first_row)
+        del batch  # before the next one is read, so that fewer batches are in memory
+        yield moments
+
+
+def second_moments_of(
+    batches: Iterator[Batch], features: list[str], labels: Labels
+) -> Iterator[RunningMoments[SecondMoments]]:
+    """Second moments of each batch; the next batch is read meanwhile. The first labels say how all are read."""
+
+    def problems() -> Iterator[tuple[Problem, str, int]]:
+        known = labels
+        for batch in batches:
+            problem = _whole_problem(batch.columns, features, known, batch.place)
+            kind = problem.supervision.kind
+            if problem.supervision.n_labelled:
+                known = replace(known, reads="numbers" if kind == "numbers" else "classes")
+            yield problem, batch.place, batch.first_row
+            del problem, batch
+
+    for problem, place, first_row in read_ahead(problems()):
+        try:
+            moments = SecondMoments.of_problem(problem, first_row=first_row)
+        except InputError as error:
+            raise error.at(place) from error
+        running = RunningMoments.of_block(problem.supervision, moments)
+        del problem
+        yield running
+
+
+#: How batches are summed, by the kind of the sums.
+BATCH_MOMENTS: dict[type[Moments], Callable[[Iterator[Batch], list[str], Labels], Iterator[RunningMoments[Any]]]] = {
+    ClassMoments: class_moments_of,
+    SecondMoments: second_moments_of,
+}
+
+
+def _class_moments(
+    batch: Any, features: list[str], labels: Labels, place: str, first_row: int
 ) -> RunningMoments[ClassMoments]:
     """Moments of the rows of ``batch``. Messages use ``place`` and ``first_row`` to say which rows these are.
 
@@ -61,35 +115,30 @@ def batch_class_moments(
     supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
     assert isinstance(supervision, OfClasses)
     known = _Known.of(supervision, weights)
-    width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
-    blocks = [features[start : start + width] for start in range(0, len(features), width)]
+    blocks = _column_blocks(batch, features)
     parts: list[ClassMoments] = []
     for number, block in enumerate(read_ahead(batch.select(names) for names in blocks)):
         columns = [_as_numbers(column) for column in block.columns]
-        parts.append(_column_moments(columns, known, features, number * width, first_row, place))
+        parts.append(_column_moments(columns, known, features, number * len(blocks[0]), first_row, place))
     return RunningMoments.of_block(supervision, side_by_side(parts))
 
 
-def batch_second_moments(
-    batch: Any, features: list[str], labels: Labels, *, place: str, first_row: int
-) -> RunningMoments[SecondMoments]:
-    """Products of all pairs of columns of ``batch``; the batch becomes a matrix with one row per feature in memory."""
+def _whole_problem(batch: Any, features: list[str], labels: Labels, place: str) -> Problem:
+    """The batch as a matrix with one row per feature in memory."""
     supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
     columns = np.empty((len(features), batch.num_rows))
-    for row, column in zip(columns, batch.select(features).columns, strict=True):
-        row[:] = _as_numbers(column)
-    problem = Problem(columns.T, supervision, list(features), sample_weight=weights)
-    try:
-        return RunningMoments.of_block(supervision, SecondMoments.of_problem(problem, first_row=first_row))
-    except InputError as error:
-        raise error.at(place) from error
+    start = 0
+    for names in _column_blocks(batch, features):
+        for column in batch.select(names).columns:
+            columns[start] = _as_numbers(column)
+            start += 1
+    return Problem(columns.T, supervision, list(features), sample_weight=weights)
 
 
-#: How a batch is summed, by the kind of the sums.
-BATCH_MOMENTS: dict[type[Moments], Callable[..., RunningMoments[Any]]] = {
-    ClassMoments: batch_class_moments,
-    SecondMoments: batch_second_moments,
-}
+def _column_blocks(batch: Any, features: list[str]) -> list[list[str]]:
+    """The features, in blocks that are read at once."""
+    width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
+    return [features[start : start + width] for start in range(0, len(features), width)]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class Piece:
     #: ``read(columns, batch_rows)`` gives batches of these columns. Each batch has ``num_rows`` and ``select(names)``.
     #: If ``batch_rows`` is None, the source chooses the number of rows.
     read: Callable[[list[str], int | None], Iterator[Any]]
+    #: Rows of the largest batch if the source chooses them and reads columns on demand; else 0.
+    largest: int = 0
 
 
 def open_source(source: Any) -> list[Piece]:
@@ -154,7 +156,7 @@ def _open_file(path: Path) -> Piece:
         with _readable(path):
             yield from piece.read(columns, batch_rows)
 
-    return Piece(piece.name, piece.types, piece.n_rows, read)
+    return replace(piece, read=read)
 
 
 @contextmanager
@@ -187,7 +189,7 @@ def _parquet_piece(path: Path) -> Piece:
             with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
                 yield from _whole_rows(file.iter_batches(batch_rows or usual_rows(columns), columns=columns))
 
-    return Piece(path.name, types, footer.num_rows, read)
+    return Piece(path.name, types, footer.num_rows, read, max(rows) if by_columns and rows else 0)
 
 
 def usual_rows(columns: list[str]) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted, listed
@@ -15,8 +14,11 @@ from dubio.moments.running import Moments, RunningMoments
 from dubio.moments.second_moments import SecondMoments, refuse_wide_table
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
-from dubio.scale.batch_moments import BATCH_MOMENTS, Labels
+from dubio.scale.batch_moments import BATCH_MOMENTS, Batch, Labels
 from dubio.scale.sources import Piece, is_number, open_source, usual_rows
+
+#: Row groups with more bytes of features than this are not taken whole.
+_WHOLE_ROWS_BYTES = 64 * 2**20
 
 Selector = TypeVar("Selector", bound=RunningSelector)
 
@@ -143,7 +145,8 @@ def fit_stream(
     where = Labels(target, list(soft or []), weight, selector._reads, getattr(selector, "missing_label", "auto"))
     if selector._moments is SecondMoments:  # products need all columns of a row at once
         refuse_wide_table(len(names))
-        batch_rows = batch_rows or usual_rows(used)
+        if 8 * len(names) * max(piece.largest for piece in pieces) > _WHOLE_ROWS_BYTES:
+            batch_rows = batch_rows or usual_rows(used)
     running = _stream_moments(pieces, names, used, batch_rows, progress, where, selector._moments)
     return selector.fit_moments(running, names, len(names))
 
@@ -160,23 +163,28 @@ def _stream_moments(
     known = [piece.n_rows for piece in pieces]
     total = None if None in known else sum(n for n in known if n is not None)
     running: RunningMoments[Any] | None = None
-    done = 0
     with listening(listener_of(progress, of="rows")):
-        for piece in pieces:
-            start = done
-            for batch in piece.read(used, batch_rows):
-                if batch.num_rows == 0:
-                    continue
-                place = f"the batch of {piece.name} that starts at row {done - start}"
-                block = BATCH_MOMENTS[kind](batch, names, labels, place=place, first_row=done)
-                running = block if running is None else running.merge(block)
-                labels = replace(labels, reads=running.reads or labels.reads)
-                done += batch.num_rows
-                del batch  # before the next one is read, so that fewer batches are in memory
-                advance("rows", done, total)
+        for block in BATCH_MOMENTS[kind](_batches(pieces, used, batch_rows), names, labels):
+            running = block if running is None else running.merge(block)
+            advance("rows", running.n_rows, total)
     if running is None:
         raise InputError("source", "has no rows")
     return running
+
+
+def _batches(pieces: list[Piece], used: list[str], batch_rows: int | None) -> Iterator[Batch]:
+    done = 0
+    for piece in pieces:
+        start = done
+        for columns in piece.read(used, batch_rows):
+            n_rows = columns.num_rows
+            if n_rows == 0:
+                continue
+            batch = Batch(columns, f"the batch of {piece.name} that starts at row {done - start}", done)
+            del columns
+            yield batch
+            del batch  # before the next one is read, so that fewer batches are in memory
+            done += n_rows
 
 
 def _feature_names(
