@@ -11,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import clone
+from threadpoolctl import threadpool_info
 
 import dubio
 from dubio import LinearSearch
+from dubio._kernels.threads import one_blas_thread
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import read_problem
 from dubio.scale import fit_stream, rank_stream
@@ -418,3 +420,32 @@ def test_every_step_loses_least_and_values_grow_with_size(seed, d):
             losses.append(path.values[d - step] - (B[rest] * np.linalg.solve(A, B[rest])).sum() / total)
         assert losses[int(np.flatnonzero(left == feature)[0])] <= min(losses) + 1e-10
         left = left[left != feature]
+
+
+@pytest.mark.parametrize("form", [np.asarray, np.asfortranarray, sparse.csr_array])
+@pytest.mark.parametrize(("n", "d", "n_classes"), [(400, 3, 20), (200, 320, 2), (70_000, 3, 4)])
+def test_many_classes_many_columns_and_many_rows(form, n, d, n_classes):
+    """These are summed in other ways: the target apart, all rows in one piece, chunks of rows in threads."""
+    rng = np.random.default_rng(12)
+    y = rng.integers(0, n_classes, size=n)
+    X = rng.normal(size=(n, d)) + 0.1 * y[:, None] * (np.arange(d) < 2)
+    moments = SecondMoments.of_problem(read_problem(form(X), y, accept_sparse=True))
+    Z, T = X - X.mean(axis=0), np.eye(n_classes)[y] - np.eye(n_classes)[y].mean(axis=0)
+    np.testing.assert_allclose(moments.products, Z.T @ Z, atol=1e-10 * n)
+    np.testing.assert_allclose(moments.cross, Z.T @ T, atol=1e-10 * n)
+    np.testing.assert_allclose(moments.squares, (T**2).sum(axis=0))
+    np.testing.assert_allclose(moments.class_weight, np.bincount(y))
+    _same(LinearSearch().fit(form(X), y), LinearSearch().fit(X, y))
+
+
+def test_threads_of_matrix_products_come_back():
+    def threads():
+        return {pool["filepath"]: pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"}
+
+    before = threads()
+    with one_blas_thread():
+        assert set(threads().values()) == {1}
+        with one_blas_thread():
+            pass
+        assert set(threads().values()) == {1}
+    assert threads() == before

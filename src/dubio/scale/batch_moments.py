@@ -77,10 +77,14 @@ def second_moments_of(
 ) -> Iterator[RunningMoments[SecondMoments]]:
     """Second moments of each batch; the next batch is read meanwhile. The first labels say how all are read."""
 
+    spare: list[NDArray[np.float64]] = []  # tables that were summed: new memory would cost as much time as reading
+
     def problems() -> Iterator[tuple[Problem, str, int]]:
         known = labels
         for batch in batches:
-            problem = _whole_problem(batch.columns, features, known, batch.place)
+            size = len(features) * batch.columns.num_rows
+            room = spare.pop() if spare and len(spare[-1]) >= size else np.empty(size)
+            problem = _whole_problem(batch.columns, features, known, batch.place, room[:size])
             kind = problem.supervision.kind
             if problem.supervision.n_labelled:
                 known = replace(known, reads="numbers" if kind == "numbers" else "classes")
@@ -93,6 +97,7 @@ def second_moments_of(
         except InputError as error:
             raise error.at(place) from error
         running = RunningMoments.of_block(problem.supervision, moments)
+        spare.append(problem.X.T.reshape(-1))
         del problem
         yield running
 
@@ -123,10 +128,10 @@ def _class_moments(
     return RunningMoments.of_block(supervision, side_by_side(parts))
 
 
-def _whole_problem(batch: Any, features: list[str], labels: Labels, place: str) -> Problem:
-    """The batch as a matrix with one row per feature in memory."""
+def _whole_problem(batch: Any, features: list[str], labels: Labels, place: str, room: NDArray[np.float64]) -> Problem:
+    """The batch as a matrix with one row per feature, in the memory ``room``."""
     supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
-    columns = np.empty((len(features), batch.num_rows))
+    columns = room.reshape(len(features), -1)
     start = 0
     for names in _column_blocks(batch, features):
         for column in batch.select(names).columns:
