@@ -23,6 +23,7 @@ ME = "benchmarks.bench_scale"
 def main() -> None:
     quick = bool(os.environ.get("DUBIO_BENCH_QUICK"))
     stream_a_table(float(os.environ.get("DUBIO_BENCH_GB", "1")))
+    search_a_long_table()
     one_and_two_workers()
     sparse_text_table()
     anchor_statistics()
@@ -84,7 +85,7 @@ def read_and_rank(path: str, method: str = "weighted_laplacian") -> Callable[[],
     from dubio.scale import rank_stream
 
     rng = np.random.default_rng(0)
-    rank_stream(pa.table({"x": rng.normal(size=99), "y": ["a", "b", "c"] * 33}), target="y")  # compile
+    rank_stream(pa.table({"x": rng.normal(size=99), "y": ["a", "b", "c"] * 33}), target="y", method=method)  # compile
 
     def call() -> float:
         rank_stream(path, target="y", method=method)
@@ -102,15 +103,52 @@ def stream_a_table(gigabytes: float) -> None:
         rows = [
             ("pyarrow alone", measure(ME, "read_alone", path=str(path), warmup=0, repeat=repeat)),
             ("dubio, three classes", measure(ME, "read_and_rank", path=str(path), warmup=0, repeat=repeat)),
+            (
+                "dubio, linear search",
+                measure(ME, "read_and_rank", path=str(path), method="linear_search", warmup=0, repeat=repeat),
+            ),
         ]
         show(f"Rank a Parquet table of {size / 1e9:.1f} GB (100 features)", rows, reference="pyarrow alone")
-        alone, ours = rows[0][1], rows[1][1]
-        print(
-            f"\nGB/s: pyarrow alone {size / 1e9 / alone.wall:.2f}, dubio {size / 1e9 / ours.wall:.2f}. dubio reaches "
-            f"{alone.wall / ours.wall:.2f} of the speed of pyarrow alone ({alone.cpu / ours.cpu:.2f} by processor "
-            f"time). Largest resident memory of the whole process: {ours.value:.0f} MB.",
-            flush=True,
-        )
+        alone = rows[0][1]
+        for name, ours in rows[1:]:
+            print(
+                f"\nGB/s: pyarrow alone {size / 1e9 / alone.wall:.2f}, {name} {size / 1e9 / ours.wall:.2f}. It reaches "
+                f"{alone.wall / ours.wall:.2f} of the speed of pyarrow alone ({alone.cpu / ours.cpu:.2f} by processor "
+                f"time). Largest resident memory of the whole process: {ours.value:.0f} MB.",
+                flush=True,
+            )
+
+
+# --- A search from second moments ----------------------------------------------------------------------------------
+
+
+def _five_classes(n: int, d: int, offset: float) -> Any:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 5, size=n)
+    X = rng.normal(size=(n, d)) + offset
+    X[:, :5] += 0.1 * y[:, None]
+    return X, y
+
+
+def products(n: int, d: int, offset: float) -> Callable[[], Any]:
+    X, _ = _five_classes(n, d, offset)
+    return lambda: float((X.T @ X)[0, 0])
+
+
+def linear_search(n: int, d: int, offset: float) -> Callable[[], Any]:
+    from dubio import LinearSearch
+
+    X, y = _five_classes(n, d, offset)
+    return lambda: int(LinearSearch().fit(X, y).n_features_)
+
+
+def search_a_long_table(n: int = 1_000_000, d: int = 50) -> None:
+    for offset in (0.0, 1e9):
+        rows = [
+            ("NumPy: X.T @ X", measure(ME, "products", n=n, d=d, offset=offset)),
+            ("dubio LinearSearch, five classes", measure(ME, "linear_search", n=n, d=d, offset=offset)),
+        ]
+        show(f"Linear search on {n:,} x {d}, columns around {offset:g}", rows, rows[0][0])
 
 
 # --- Dask ----------------------------------------------------------------------------------------------------------

@@ -677,3 +677,49 @@ def pooled_log_likelihood(logs, codes, weights, rate):
         own = q[codes[i]]
         total += np.log((1 - rate) * own + rate / (n_classes - 1) * (1 - own))
     return total / n
+
+
+# --- Backward elimination of ridge regression ---------------------------------------------------------------------
+
+
+def ridge_value(X, T, weights, ridge):
+    """Share of the target that a ridge regression explains after the penalty: the objective at its minimum."""
+    n = weights.sum()
+    X, T = X - weights @ X / n, T - weights @ T / n
+    X = X / np.sqrt(weights @ X**2 / n)
+    roots = np.sqrt(weights)[:, None]
+    # least squares with the penalty as further rows
+    d = X.shape[1]
+    rows = np.vstack([roots * X / np.sqrt(n), np.sqrt(ridge) * np.eye(d)])
+    goal = np.vstack([roots * T / np.sqrt(n), np.zeros((d, T.shape[1]))])
+    W = np.linalg.lstsq(rows, goal, rcond=None)[0]
+    return 1.0 - ((goal - rows @ W) ** 2).sum() / (weights @ T**2).sum() * n
+
+
+def linear_search(X, T, ridge, weights=None):
+    """Backward elimination that fits a ridge regression again for every candidate; constant columns come last.
+
+    Returns all features, best first, and the value of every size. Equal values: the last column is dropped.
+    """
+    weights = np.ones(len(X)) if weights is None else weights
+    X, T, weights = X[weights > 0], T[weights > 0], weights[weights > 0]
+    left = [j for j in range(X.shape[1]) if (X[:, j] != X[0, j]).any()]
+    constant = [j for j in range(X.shape[1]) if j not in left]
+    values, dropped = {}, []
+    while left:
+        values[len(left)] = ridge_value(X[:, left], T, weights, ridge)
+        losses = []
+        for j in left:
+            others = [k for k in left if k != j]
+            losses.append(values[len(left)] - (ridge_value(X[:, others], T, weights, ridge) if others else 0.0))
+        worst = max(k for k, loss in enumerate(losses) if loss <= min(losses) + 1e-9)
+        dropped.append(left.pop(worst))
+    return dropped[::-1] + constant, values
+
+
+def gcv_error(X, T, ridge):
+    """Generalised cross-validation error of a ridge regression, with the hat matrix written out."""
+    n, d = X.shape
+    Z, T = (X - X.mean(axis=0)) / X.std(axis=0), T - T.mean(axis=0)
+    hat = Z @ np.linalg.inv(Z.T @ Z + n * ridge * np.eye(d)) @ Z.T + 1.0 / n  # and the mean
+    return ((T - hat @ T) ** 2).sum() / n / (1.0 - np.trace(hat) / n) ** 2

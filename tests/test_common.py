@@ -36,6 +36,8 @@ ESTIMATORS = [
     dubio.MutualInformationRanking(n_init=2, random_state=0),
     dubio.NeighborSearch(clean=None),
     dubio.NeighborSearch(target="numbers"),
+    dubio.LinearSearch(),
+    dubio.LinearSearch(target="numbers"),
 ]
 
 

@@ -21,6 +21,7 @@ METHODS = {
     "weighted_laplacian": dubio.WeightedLaplacianScore,
     "fisher": dubio.FisherScore,
     "constraint": dubio.ConstraintScore,
+    "linear_search": dubio.LinearSearch,
 }
 
 

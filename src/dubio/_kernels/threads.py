@@ -8,12 +8,16 @@ returned in order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import contextmanager
+from functools import cache
+from threading import Lock
+from typing import Any, TypeVar
 
 import joblib
 import numba
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
 
@@ -58,3 +62,36 @@ def run_chunks(
         return keep(work(start, stop) for start, stop in ranges)
     with ThreadPoolExecutor(n_threads) as pool:
         return keep(pool.map(lambda r: work(*r), ranges))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Matrix products in this block use one thread each.
+
+    Threads of BLAS wait for each other, which takes longer than a small product itself if the processor is busy. Blocks
+    may overlap: the number of threads of before comes back when the last one ends.
+    """
+    with _BLAS_LOCK:
+        if not _LIMITS:
+            _LIMITS.append(_controller().limit(limits=1, user_api="blas"))
+        else:
+            _LIMITS.append(None)
+    try:
+        yield
+    finally:
+        with _BLAS_LOCK:
+            first = _LIMITS[0]
+            _LIMITS.pop()
+            if not _LIMITS:
+                first.restore_original_limits()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Finding the libraries takes milliseconds, so it is done once."""
+    return ThreadpoolController()
+
+
+_BLAS_LOCK = Lock()
+#: The limit that holds now, and None for each further block that asked for it.
+_LIMITS: list[Any] = []

@@ -7,6 +7,7 @@ from dubio.methods.constraint import ConstraintScore, constraint_score
 from dubio.methods.feature_selector import FeatureSelector, select_features
 from dubio.methods.fuzzy_rough import FuzzyRoughSearch, fuzzy_rough_dependency
 from dubio.methods.laplacian import LaplacianScore, laplacian_score
+from dubio.methods.linear_search import LinearSearch
 from dubio.methods.mutual_information import MutualInformationRanking, MutualInformationSearch
 from dubio.methods.neighbor_search import NeighborSearch
 from dubio.methods.numeric_laplacian import (
@@ -37,6 +38,7 @@ for _estimator in (
     ConstraintScore,
     ConstrainedLaplacianScore,
     NeighborSearch,
+    LinearSearch,
     MutualInformationSearch,
     MutualInformationRanking,
     FuzzyRoughSearch,
@@ -53,6 +55,7 @@ __all__ = [
     "FuzzyRoughSearch",
     "LaplacianScore",
     "LinearR2Score",
+    "LinearSearch",
     "MeanRankScore",
     "Method",
     "MutualInformationRanking",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
@@ -473,19 +474,36 @@ class SearchSelector(Selector):
         """Search subsets; nothing is stored. ``count`` features will be kept, or as many as are sufficient (None)."""
 
     def _solve(self, problem: Problem) -> Answer:
-        wish: Any = self.n_features_to_select
-        count, reason = (None, "") if isinstance(wish, str) else resolve_count(wish, problem.n_features)
+        count, reason = self._wished(problem.n_features)
         found = self._search(problem, count)
-        columns = dict(found.columns)
-        attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
-        if wish in TESTED:
+        relevance = None
+        if self.n_features_to_select in TESTED and not sparse.issparse(problem.X):
             relevance = relevance_of(
                 problem.filled,
                 alpha=getattr(self, "alpha", 0.05),
                 random_state=self._seed,
                 n_jobs=getattr(self, "n_jobs", None),
             )
+        return self._answer(found, problem.feature_names, count, reason, relevance)
+
+    def _wished(self, n_features: int) -> tuple[int | None, str]:
+        """How many features are wanted, and the reason in words; None for as many as are sufficient."""
+        wish: Any = self.n_features_to_select
+        return (None, "") if isinstance(wish, str) else resolve_count(wish, n_features)
+
+    def _answer(
+        self,
+        found: Searched,
+        names: NDArray[Any],
+        count: int | None,
+        reason: str,
+        relevance: Relevance | None = None,
+    ) -> Answer:
+        columns = dict(found.columns)
+        attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
+        if relevance is not None:
             n_found = None if found.sufficient is None else found.sufficient[0]
+            wish = self.n_features_to_select
             lines = _draw_lines(wish, found.best_first, relevance, found.row_losses, n_found)
             columns = {"pvalue": relevance.pvalues, "qvalue": relevance.qvalues, **columns}
             attributes["at_the_line_"] = relevance.at_the_line
@@ -496,7 +514,7 @@ class SearchSelector(Selector):
             lines = _Lines(self._subset_first(found, count), count, reason)
         ranks = rank_in_order(lines.order)
         ranking = Ranking(
-            problem.feature_names,
+            names,
             found.scores,
             False,
             ranks,

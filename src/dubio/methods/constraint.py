@@ -186,7 +186,7 @@ class ConstraintScore(PairSelector, MomentSelector):
             raise InputError("X", "cannot be added: this selector was fitted on pairs of one table", "make a new one")
         return super().partial_fit(X, y)
 
-    def fit_moments(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
+    def fit_moments(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
         """See :meth:`WeightedLaplacianScore.fit_moments`."""
         running.require_two_classes()
         count_pairs(running.moments)
@@ -197,7 +197,7 @@ class ConstraintScore(PairSelector, MomentSelector):
         has_pairs = y is None or any(value is not None for value in more.values())
         return super().read_problem(X, y, **{"check_values": has_pairs, **more})
 
-    def _is_ready(self, running: RunningMoments) -> bool:
+    def _is_ready(self, running: RunningMoments[Any]) -> bool:
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
     def _score_moments(self, moments: ClassMoments) -> Scored:

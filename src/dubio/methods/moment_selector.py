@@ -1,48 +1,54 @@
-"""Methods that need only class moments, so they can take a table whole, in blocks, or spread over several machines."""
+"""Methods that need only sums over rows, so they can take a table whole, in blocks, or spread over several machines."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from dubio._sklearn import feature_names
 from dubio.counts import resolve_count
 from dubio.errors import InputError
-from dubio.methods.base import ScoreSelector
-from dubio.moments.class_moments import ClassMoments, problem_moments
+from dubio.methods.base import ScoreSelector, Selector
+from dubio.moments.class_moments import ClassMoments
 from dubio.moments.dask_moments import dask_moments
-from dubio.moments.running import RunningMoments
+from dubio.moments.running import Moments, RunningMoments
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Answer, Ranking, Scored, default_names, rank_scores
-from dubio.supervision import OfClasses
 from dubio.tables.matrix import is_dask
 
 
-class MomentSelector(ScoreSelector):
-    """A selector whose scores are a function of class moments, so ``fit``, ``partial_fit`` and ``merge`` agree.
+class RunningSelector(Selector):
+    """A selector whose answer is a function of sums over rows, so ``fit``, ``partial_fit`` and ``merge`` agree.
 
-    A subclass implements :meth:`_score_moments`.
+    A subclass says which sums (``_moments``), and solves in :meth:`_solve_running`. In memory, its ``_solve`` keeps
+    the sums as the attribute ``_running``.
     """
 
     _takes_sparse = True
     _checks_values_itself = True
-    _scores_are_independent = True
 
+    #: The kind of the sums.
+    _moments: ClassVar[type[Moments]] = ClassMoments
     #: Moments of all rows seen; None if the fit did not use moments.
-    _running = None  # type: RunningMoments | None
+    _running = None  # type: RunningMoments[Any] | None
 
     @abstractmethod
-    def _score_moments(self, moments: ClassMoments) -> Scored:
-        """Scores from the moments of at least two classes."""
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
+        """Rank the features by the moments; nothing is stored."""
+
+    @abstractmethod
+    def _check_wish(self, n_features: int) -> None:
+        """Raise if the wanted number of features cannot be had from moments."""
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add a block of rows. The result is the same as if ``fit`` had seen all blocks at once (up to 1e-10).
 
-        A class may first appear in any block. ``scores_`` and the ranking exist once two classes have appeared. If a
-        block raises an error, the selector stays as it was.
+        A class may first appear in any block. The ranking exists once two classes have appeared. If a block raises an
+        error, the selector stays as it was.
 
         Parameters
         ----------
@@ -74,6 +80,7 @@ class MomentSelector(ScoreSelector):
         problem = read_problem(
             X,
             y,
+            target=self._reads if running is None else running.reads or self._reads,
             missing_label=getattr(self, "missing_label", "auto"),
             sample_weight=sample_weight,
             accept_sparse=True,
@@ -85,8 +92,8 @@ class MomentSelector(ScoreSelector):
             feature_names(X)  # raises if only some of the names are text
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
-        moments = problem_moments(problem, first_row=0 if running is None else running.n_rows)
-        block = RunningMoments.of_block(_classes_of(problem), moments)
+        moments = self._moments.of_problem(problem, first_row=0 if running is None else running.n_rows)
+        block = RunningMoments.of_block(problem.supervision, moments)
         names = problem.names
         if running is not None:  # the names of the first block
             names = getattr(self, "feature_names_in_", None)
@@ -126,7 +133,7 @@ class MomentSelector(ScoreSelector):
             )
         return self._fit_running(mine.merge(theirs), None if names[0] is None else list(names[0]), self.n_features_in_)
 
-    def fit_moments(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
+    def fit_moments(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
         """Fit on the moments of a whole table, which may come from a stream or a cluster.
 
         Parameters
@@ -142,7 +149,7 @@ class MomentSelector(ScoreSelector):
         self
         """
         self._check_parameters()
-        running.require_two_classes()
+        self._require_running(running)
         return self._fit_running(running, names, n_features)
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
@@ -151,19 +158,18 @@ class MomentSelector(ScoreSelector):
             self._check_parameters()  # before all blocks are summed
             columns = getattr(X, "columns", None)
             names = None if columns is None else list(columns)
-            running = dask_moments(X, y, weights, missing_label=getattr(self, "missing_label", "auto"))
+            options = {"target": self._reads, "missing_label": getattr(self, "missing_label", "auto")}
+            running = dask_moments(X, y, weights, kind=self._moments, **options)
             return self.fit_moments(running, names, int(X.shape[1]) if names is None else len(names))
         return super()._fit(X, y, sample_weight=weights, **more)
 
-    def _score(self, problem: Problem) -> Scored:
-        moments = problem_moments(problem)
-        scored = self._score_moments(moments)
-        running = RunningMoments.of_block(_classes_of(problem), moments)
-        return Scored(scored.scores, scored.columns, {**scored.attributes, "_running": running})
-
-    def _is_ready(self, running: RunningMoments) -> bool:
+    def _is_ready(self, running: RunningMoments[Any]) -> bool:
         """Whether there is enough to rank the features yet."""
         return running.has_two_classes
+
+    def _require_running(self, running: RunningMoments[Any]) -> None:
+        """Raise unless the moments of the whole table are enough."""
+        running.require_two_classes()
 
     def _require_kind(self, problem: Problem) -> None:
         """Raise unless a block holds a kind of labels that the method takes."""
@@ -171,31 +177,19 @@ class MomentSelector(ScoreSelector):
         if known.kind not in self._takes:
             raise InputError("y", f"cannot be used: {known.given}, and {type(self).__name__} needs one label per row")
 
-    def _fit_running(self, running: RunningMoments, names: list[Any] | None, n_features: int) -> Self:
+    def _fit_running(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
         """Rank by the moments so far; nothing can be ranked before a second class appears."""
-        if self.n_features_to_select == "auto":
-            raise InputError(
-                "n_features_to_select",
-                "='auto' shuffles the labels of the whole table, but blocks and Dask tables only keep moments, not "
-                "rows",
-                "give a count, a share or None",
-            )
-        count, reason = resolve_count(self.n_features_to_select, n_features)
+        self._check_wish(n_features)
         answer = None
         if self._is_ready(running):
-            scored = self._score_moments(running.moments)
-            ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
             texts = names is not None and all(isinstance(name, str) for name in names)
-            labels = np.asarray(names, dtype=object) if texts else default_names(n_features)
-            direction = self._lower_is_better
-            support = ranking <= count
-            answer = Answer(
-                Ranking(labels, scored.scores, direction, ranking, support, type(self).__name__, reason),
-                scored.attributes,
+            answer = self._solve_running(
+                running, np.asarray(names, dtype=object) if texts else default_names(n_features)
             )
         self._assign_shape(names, n_features)
         self._running = running
-        self.classes_ = running.classes
+        if running.kind != "numbers":
+            self.classes_ = running.classes
         self.n_labelled_ = running.n_labelled
         self.n_unlabelled_ = running.n_rows - running.n_labelled
         if answer is not None:
@@ -203,13 +197,42 @@ class MomentSelector(ScoreSelector):
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "scores_")
+        return hasattr(self, "ranking_")
 
 
-def _classes_of(problem: Problem) -> OfClasses:
-    known = problem.supervision
-    assert isinstance(known, OfClasses)
-    return known
+class MomentSelector(RunningSelector, ScoreSelector):
+    """A selector whose scores are a function of class moments. A subclass implements :meth:`_score_moments`."""
+
+    _scores_are_independent = True
+
+    @abstractmethod
+    def _score_moments(self, moments: ClassMoments) -> Scored:
+        """Scores from the moments of at least two classes."""
+
+    def _score(self, problem: Problem) -> Scored:
+        moments = ClassMoments.of_problem(problem)
+        scored = self._score_moments(moments)
+        running = RunningMoments.of_block(problem.supervision, moments)
+        return Scored(scored.scores, scored.columns, {**scored.attributes, "_running": running})
+
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
+        count, reason = resolve_count(self.n_features_to_select, len(names))
+        scored = self._score_moments(running.moments)
+        ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
+        direction, support = self._lower_is_better, ranking <= count
+        return Answer(
+            Ranking(names, scored.scores, direction, ranking, support, type(self).__name__, reason), scored.attributes
+        )
+
+    def _check_wish(self, n_features: int) -> None:
+        if self.n_features_to_select == "auto":
+            raise InputError(
+                "n_features_to_select",
+                "='auto' shuffles the labels of the whole table, but blocks and Dask tables only keep moments, not "
+                "rows",
+                "give a count, a share or None",
+            )
+        resolve_count(self.n_features_to_select, n_features)
 
 
 def _some(names: list[Any]) -> str:

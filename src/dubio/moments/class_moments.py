@@ -41,9 +41,24 @@ class ClassMoments:
     offset: NDArray[np.float64]
     m2: NDArray[np.float64]
 
+    @classmethod
+    def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> ClassMoments:
+        """See :func:`problem_moments`."""
+        return problem_moments(problem, first_row=first_row, n_threads=n_threads)
+
     @property
     def mean(self) -> NDArray[np.float64]:
         return np.asarray(self.origin + self.offset)
+
+    @property
+    def class_weight(self) -> NDArray[np.float64]:
+        """Total membership of each class."""
+        return self.weight
+
+    @property
+    def bytes_per_class(self) -> int:
+        """Bytes that one more class takes."""
+        return 16 * len(self.origin)
 
     @property
     def total_weight(self) -> float:

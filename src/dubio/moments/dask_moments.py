@@ -1,4 +1,4 @@
-"""Class moments of Dask arrays and dataframes: one task per block, merged in a tree; the table is never collected."""
+"""Moments of Dask arrays and dataframes: one task per block, merged in a tree; the table is never collected."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from dubio.errors import InputError, counted
-from dubio.moments.class_moments import problem_moments
-from dubio.moments.running import RunningMoments, merge_all
+from dubio.moments.running import M, RunningMoments, merge_all
 from dubio.problem import read_problem
-from dubio.supervision import OfClasses
+from dubio.supervision.reader import Target
 from dubio.tables.large import block_lengths, row_blocks
 from dubio.tables.matrix import is_dask
 
@@ -18,8 +17,10 @@ from dubio.tables.matrix import is_dask
 _MERGED_AT_ONCE = 8
 
 
-def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: Any = "auto") -> RunningMoments:
-    """Moments of the rows of a Dask collection, on the active scheduler or cluster.
+def dask_moments(
+    X: Any, y: Any, sample_weight: Any = None, *, kind: type[M], target: Target = "classes", missing_label: Any = "auto"
+) -> RunningMoments[M]:
+    """Moments of some kind of the rows of a Dask collection, on the active scheduler or cluster.
 
     ``y`` and ``sample_weight`` may be Dask collections with the same blocks of rows, or plain arrays. The order in
     which blocks are merged does not depend on the workers, so the result does not either. If a worker is lost, its
@@ -37,13 +38,13 @@ def dask_moments(X: Any, y: Any, sample_weight: Any = None, *, missing_label: An
     starts = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
     task = delayed(_block_moments, pure=False)
     parts = [
-        task(x, target, weight, missing_label, number, starts[number])
-        for number, (x, target, weight) in enumerate(zip(blocks, targets, weights, strict=True))
+        task(x, labels, weight, kind, target, missing_label, number, starts[number])
+        for number, (x, labels, weight) in enumerate(zip(blocks, targets, weights, strict=True))
     ]
     merge = delayed(_merge, pure=False)
     while len(parts) > 1:
         parts = [merge(parts[i : i + _MERGED_AT_ONCE]) for i in range(0, len(parts), _MERGED_AT_ONCE)]
-    running: RunningMoments | None = parts[0].compute()
+    running: RunningMoments[M] | None = parts[0].compute()
     if running is None:
         raise InputError("X", "has no rows")
     return running
@@ -82,8 +83,15 @@ def _row_blocks_like(
 
 
 def _block_moments(
-    x: Any, y: Any, weight: Any, missing_label: Any, number: int, first_row: int | None
-) -> RunningMoments | None:
+    x: Any,
+    y: Any,
+    weight: Any,
+    kind: type[M],
+    target: Target,
+    missing_label: Any,
+    number: int,
+    first_row: int | None,
+) -> RunningMoments[M] | None:
     if x.shape[0] == 0:
         return None
     counted_in = f"rows counted within block {number}" if first_row is None else f"in block {number}"
@@ -91,6 +99,7 @@ def _block_moments(
         problem = read_problem(
             x,
             y,
+            target=target,
             missing_label=missing_label,
             sample_weight=weight,
             accept_sparse=True,
@@ -98,15 +107,14 @@ def _block_moments(
             is_block=True,
         )
         # One thread: the scheduler already runs as many blocks at once as there are cores.
-        moments = problem_moments(problem, first_row=first_row or 0, n_threads=1)
+        moments = kind.of_problem(problem, first_row=first_row or 0, n_threads=1)
     except InputError as error:
         raise error.at(counted_in) from error
     except ValueError as error:
         raise ValueError(f"{error} ({counted_in})") from error
-    assert isinstance(problem.supervision, OfClasses)
     return RunningMoments.of_block(problem.supervision, moments)
 
 
-def _merge(parts: list[RunningMoments | None]) -> RunningMoments | None:
+def _merge(parts: list[RunningMoments[M] | None]) -> RunningMoments[M] | None:
     found = [part for part in parts if part is not None]
     return merge_all(found) if found else None

@@ -1,64 +1,106 @@
-"""Class moments of rows that come in blocks, in any order. A class may appear for the first time in the last block."""
+"""Moments of rows that come in blocks, in any order. A class may appear for the first time in the last block."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError
-from dubio.moments.class_moments import ClassMoments
-from dubio.supervision import OfClasses
+from dubio.problem import Problem
+from dubio.supervision import OfClasses, Supervision
 from dubio.supervision.classes import refuse_one_class
 
 #: Bytes that the sums of all classes may take. If they need more, the target is probably not made of classes.
 _MOST_BYTES = 2**30
+#: What stands for the classes if the target is one number.
+_NUMBER = np.asarray(["number"])
+
+
+class Moments(Protocol):
+    """Sums over rows that can be merged: :class:`ClassMoments`, :class:`SecondMoments`."""
+
+    @classmethod
+    def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> Self:
+        """Moments of the labelled rows of a problem; raises if one of its values is not finite."""
+
+    @property
+    def class_weight(self) -> NDArray[np.float64]:
+        """Total membership of each class."""
+
+    @property
+    def bytes_per_class(self) -> int:
+        """Bytes that one more class takes."""
+
+    def merge(self, other: Self) -> Self:
+        """Moments of both sets of rows together."""
+
+    def place(self, positions: NDArray[np.intp], n_classes: int) -> Self:
+        """The same moments as classes ``positions`` of ``n_classes``."""
+
+
+M = TypeVar("M", bound=Moments)
 
 
 @dataclass(frozen=True)
-class RunningMoments:
-    """Moments with the names of their classes, and the number of rows they come from.
+class RunningMoments(Generic[M]):
+    """Moments with the kind of their target, the names of its classes, and the number of rows they come from.
 
     :meth:`merge` is exact and, up to rounding, gives the same result in any order. Classes are kept sorted (for soft
     labels: in the order of their columns), so that the order of blocks makes no difference.
     """
 
-    soft: bool
+    kind: str
     classes: NDArray[Any]
-    moments: ClassMoments
+    moments: M
     n_rows: int
     n_labelled: int
 
     @classmethod
-    def of_block(cls, supervision: OfClasses, moments: ClassMoments) -> RunningMoments:
+    def of_block(cls, known: Supervision, moments: M) -> RunningMoments[M]:
         """Moments of one validated block of rows."""
-        return cls(supervision.kind == "soft", supervision.classes, moments, supervision.n_rows, supervision.n_labelled)
+        classes = known.classes if isinstance(known, OfClasses) else _NUMBER
+        return cls(known.kind, classes, moments, known.n_rows, known.n_labelled)
 
-    def merge(self, other: RunningMoments) -> RunningMoments:
+    def merge(self, other: RunningMoments[M]) -> RunningMoments[M]:
         """Both sets of rows together."""
+        n_rows, n_labelled = self.n_rows + other.n_rows, self.n_labelled + other.n_labelled
+        if self.kind != other.kind and "numbers" in (self.kind, other.kind):
+            if self.n_labelled and other.n_labelled:
+                raise InputError(
+                    "y",
+                    "looks like numbers in some blocks and like classes in others",
+                    "say what it holds: target='numbers' or target='classes'",
+                )
+            return replace(self if self.n_labelled else other, n_rows=n_rows)
         classes = self._joined_classes(other)
         a, b = (part.moments.place(_positions(part.classes, classes), len(classes)) for part in (self, other))
-        return RunningMoments(
-            self.soft, classes, a.merge(b), self.n_rows + other.n_rows, self.n_labelled + other.n_labelled
-        )
+        return RunningMoments(self.kind, classes, a.merge(b), n_rows, n_labelled)
 
     def require_two_classes(self) -> None:
         """Raise unless at least two classes have rows."""
-        refuse_one_class(self.classes, self.moments.weight > 0, self.n_rows, self.n_labelled)
+        refuse_one_class(self.classes, self.moments.class_weight > 0, self.n_rows, self.n_labelled)
+
+    @property
+    def reads(self) -> Literal["classes", "numbers"] | None:
+        """What further blocks of ``y`` hold; None if no row has a label so far."""
+        if not self.n_labelled:
+            return None
+        return "numbers" if self.kind == "numbers" else "classes"
 
     @property
     def has_two_classes(self) -> bool:
-        return int(np.count_nonzero(self.moments.weight)) >= 2
+        return int(np.count_nonzero(self.moments.class_weight)) >= 2
 
-    def _joined_classes(self, other: RunningMoments) -> NDArray[Any]:
-        if self.soft != other.soft:
+    def _joined_classes(self, other: RunningMoments[M]) -> NDArray[Any]:
+        if self.kind != other.kind:
             raise InputError(
                 "y", "holds class probabilities in some blocks and one class per row in others", "use one form"
             )
-        if not self.soft:
+        if self.kind == "hard":
             if not (len(self.classes) and len(other.classes)):  # a block without any label
                 return self.classes if len(self.classes) else other.classes
             mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
@@ -66,14 +108,14 @@ class RunningMoments:
                 raise InputError("y", f"holds {mine} in one block and {theirs} in another", "give all labels one type")
         if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
             return self.classes
-        if self.soft:
+        if self.kind == "soft":
             raise InputError(
                 "y",
                 f"has different classes in different blocks: {list(self.classes)} and {list(other.classes)}",
                 "give the same columns of probabilities in every block",
             )
         joined = np.unique(np.concatenate([self.classes, other.classes]))
-        if 16 * len(joined) * len(self.moments.origin) > _MOST_BYTES:
+        if len(joined) * self.moments.bytes_per_class > _MOST_BYTES:
             raise InputError(
                 "y",
                 f"has {len(joined)} distinct values so far, too many for classes",
@@ -82,7 +124,7 @@ class RunningMoments:
         return joined
 
 
-def merge_all(parts: Sequence[RunningMoments]) -> RunningMoments:
+def merge_all(parts: Sequence[RunningMoments[M]]) -> RunningMoments[M]:
     """Merge neighbours with neighbours, level by level: a tree has smaller rounding errors than a chain."""
     level = list(parts)
     while len(level) > 1:

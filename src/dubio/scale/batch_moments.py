@@ -1,7 +1,8 @@
-"""Class moments of one batch of Arrow columns. It works on a few columns at a time and never builds a matrix."""
+"""Moments of one batch of Arrow columns. Class moments need a few columns at a time; second moments need all."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -21,9 +22,12 @@ from dubio.moments.class_moments import (
     rows_that_count,
     side_by_side,
 )
-from dubio.moments.running import RunningMoments
-from dubio.scale.sources import read_ahead
-from dubio.supervision import Classes, Memberships, OfClasses, read_supervision
+from dubio.moments.running import Moments, RunningMoments
+from dubio.moments.second_moments import SecondMoments
+from dubio.problem import Problem
+from dubio.scale.sources import is_number, read_ahead
+from dubio.supervision import Classes, Memberships, OfClasses, Supervision, read_supervision
+from dubio.supervision.reader import Target
 from dubio.tables.columns import name_column
 from dubio.tables.matrix import check_overflow
 
@@ -35,32 +39,111 @@ _BLOCK_BYTES = 4 * 2**20
 _CENTRE_ROWS = 64
 
 
-def batch_moments(
-    batch: Any,
-    features: list[str],
-    *,
-    target: str | None,
-    soft: list[str],
-    weight: str | None,
-    missing_label: Any,
-    place: str,
-    first_row: int,
-) -> RunningMoments:
+@dataclass(frozen=True)
+class Labels:
+    """The columns with the target and the weights, and how the target is read."""
+
+    target: str | None
+    soft: list[str]
+    weight: str | None
+    reads: Target
+    missing_label: Any
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows: their columns, where they are (for messages), and the number of the first of them.
+
+    Only ``num_rows`` and ``select(names)`` of the columns are used.
+    """
+
+    columns: Any
+    place: str
+    first_row: int
+
+
+def class_moments_of(
+    batches: Iterator[Batch], features: list[str], labels: Labels
+) -> Iterator[RunningMoments[ClassMoments]]:
+    """Class moments of each batch."""
+    for batch in batches:
+        moments = _class_moments(batch.columns, features, labels, batch.place, batch.first_row)
+        del batch  # before the next one is read, so that fewer batches are in memory
+        yield moments
+
+
+def second_moments_of(
+    batches: Iterator[Batch], features: list[str], labels: Labels
+) -> Iterator[RunningMoments[SecondMoments]]:
+    """Second moments of each batch; the next batch is read meanwhile. The first labels say how all are read."""
+
+    spare: list[NDArray[np.float64]] = []  # tables that were summed: new memory would cost as much time as reading
+
+    def problems() -> Iterator[tuple[Problem, str, int]]:
+        known = labels
+        for batch in batches:
+            size = len(features) * batch.columns.num_rows
+            room = spare.pop() if spare and len(spare[-1]) >= size else np.empty(size)
+            problem = _whole_problem(batch.columns, features, known, batch.place, room[:size])
+            kind = problem.supervision.kind
+            if problem.supervision.n_labelled:
+                known = replace(known, reads="numbers" if kind == "numbers" else "classes")
+            yield problem, batch.place, batch.first_row
+            del problem, batch
+
+    for problem, place, first_row in read_ahead(problems()):
+        try:
+            moments = SecondMoments.of_problem(problem, first_row=first_row)
+        except InputError as error:
+            raise error.at(place) from error
+        running = RunningMoments.of_block(problem.supervision, moments)
+        spare.append(problem.X.T.reshape(-1))
+        del problem
+        yield running
+
+
+#: How batches are summed, by the kind of the sums.
+BATCH_MOMENTS: dict[type[Moments], Callable[[Iterator[Batch], list[str], Labels], Iterator[RunningMoments[Any]]]] = {
+    ClassMoments: class_moments_of,
+    SecondMoments: second_moments_of,
+}
+
+
+def _class_moments(
+    batch: Any, features: list[str], labels: Labels, place: str, first_row: int
+) -> RunningMoments[ClassMoments]:
     """Moments of the rows of ``batch``. Messages use ``place`` and ``first_row`` to say which rows these are.
 
     Only ``num_rows`` and ``select(names)`` of a batch are used, for a few columns at a time. So a batch that reads its
     columns on demand is never in memory as a whole.
     """
-    supervision = _read_labels(batch, target, soft, missing_label, place)
-    weights = None if weight is None else _read_weights(batch.select([weight]).column(0), weight, place)
+    supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
+    assert isinstance(supervision, OfClasses)
     known = _Known.of(supervision, weights)
-    width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
-    blocks = [features[start : start + width] for start in range(0, len(features), width)]
+    blocks = _column_blocks(batch, features)
     parts: list[ClassMoments] = []
     for number, block in enumerate(read_ahead(batch.select(names) for names in blocks)):
         columns = [_as_numbers(column) for column in block.columns]
-        parts.append(_column_moments(columns, known, features, number * width, first_row, place))
+        parts.append(_column_moments(columns, known, features, number * len(blocks[0]), first_row, place))
     return RunningMoments.of_block(supervision, side_by_side(parts))
+
+
+def _whole_problem(batch: Any, features: list[str], labels: Labels, place: str, room: NDArray[np.float64]) -> Problem:
+    """The batch as a matrix with one row per feature, in the memory ``room``."""
+    supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
+    columns = room.reshape(len(features), -1)
+    start = 0
+    for names in _column_blocks(batch, features):
+        for column in batch.select(names).columns:
+            columns[start] = _as_numbers(column)
+            start += 1
+    return Problem(columns.T, supervision, list(features), sample_weight=weights)
+
+
+def _column_blocks(batch: Any, features: list[str]) -> list[list[str]]:
+    """The features, in blocks that are read at once."""
+    width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
+    return [features[start : start + width] for start in range(0, len(features), width)]
 
 
 @dataclass(frozen=True)
@@ -146,27 +229,43 @@ def _raise_bad_value(
                 )
 
 
-def _read_labels(batch: Any, target: str | None, soft: list[str], missing_label: Any, place: str) -> OfClasses:
+def _read_labels(batch: Any, labels: Labels, place: str) -> Supervision:
     try:
-        if target is not None:
-            return _read_classes(batch.select([target]).column(0), missing_label)
-        table = np.column_stack([_as_numbers(column).astype(np.float64) for column in batch.select(soft).columns])
+        if labels.target is not None:
+            column = batch.select([labels.target]).column(0)
+            if labels.reads == "classes" or not _may_be_numbers(column.type):
+                return _read_classes(column, labels)
+            values = _as_numbers(column).astype(np.float64)
+            return read_supervision(
+                values, len(values), target=labels.reads, missing_label=labels.missing_label, is_block=True
+            )
+        columns = batch.select(labels.soft).columns
+        table = np.column_stack([_as_numbers(column).astype(np.float64) for column in columns])
         found = read_supervision(table, len(table), is_block=True)
         assert isinstance(found, Memberships)
-        return replace(found, classes=np.asarray(soft))
+        return replace(found, classes=np.asarray(labels.soft))
     except InputError as error:
         raise error.at(f"rows counted within {place}") from error
 
 
-def _read_classes(column: Any, missing_label: Any) -> Classes:
+def _may_be_numbers(arrow_type: Any) -> bool:
+    import pyarrow as pa
+
+    return is_number(arrow_type) and not (pa.types.is_boolean(arrow_type) or pa.types.is_dictionary(arrow_type))
+
+
+def _read_classes(column: Any, labels: Labels) -> Classes:
     """Read labels once per distinct value, not once per row."""
     import pyarrow as pa
+
+    if labels.reads == "numbers" and not is_number(column.type):
+        raise InputError("y", "holds text where numbers are needed", "encode it as numbers")
 
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(encoded.dictionary) + 1)[1:])
     values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
-    distinct = read_supervision(_plain(values), len(values), missing_label=missing_label, is_block=True)
+    distinct = read_supervision(_plain(values), len(values), missing_label=labels.missing_label, is_block=True)
     assert isinstance(distinct, Classes)
     translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
     translate[used] = distinct.codes
@@ -185,8 +284,10 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
     return values
 
 
-def _read_weights(column: Any, name: str, place: str) -> NDArray[np.float64]:
-    weights = _as_numbers(column).astype(np.float64)
+def _read_weights(batch: Any, name: str | None, place: str) -> NDArray[np.float64] | None:
+    if name is None:
+        return None
+    weights = _as_numbers(batch.select([name]).column(0)).astype(np.float64)
     wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(wrong):
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,8 @@ class Piece:
     #: ``read(columns, batch_rows)`` gives batches of these columns. Each batch has ``num_rows`` and ``select(names)``.
     #: If ``batch_rows`` is None, the source chooses the number of rows.
     read: Callable[[list[str], int | None], Iterator[Any]]
+    #: Rows of the largest batch if the source chooses them and reads columns on demand; else 0.
+    largest: int = 0
 
 
 def open_source(source: Any) -> list[Piece]:
@@ -154,7 +156,7 @@ def _open_file(path: Path) -> Piece:
         with _readable(path):
             yield from piece.read(columns, batch_rows)
 
-    return Piece(piece.name, piece.types, piece.n_rows, read)
+    return replace(piece, read=read)
 
 
 @contextmanager
@@ -185,12 +187,12 @@ def _parquet_piece(path: Path) -> Piece:
                 yield from (RowGroup(file, path, number, n) for number, n in enumerate(rows) if n)
         else:
             with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
-                yield from _whole_rows(file.iter_batches(batch_rows or _usual_rows(columns), columns=columns))
+                yield from _whole_rows(file.iter_batches(batch_rows or usual_rows(columns), columns=columns))
 
-    return Piece(path.name, types, footer.num_rows, read)
+    return Piece(path.name, types, footer.num_rows, read, max(rows) if by_columns and rows else 0)
 
 
-def _usual_rows(columns: list[str]) -> int:
+def usual_rows(columns: list[str]) -> int:
     """A power of two, like the size of most row groups: batches across two row groups cost time and memory."""
     return int(2 ** np.clip(round(np.log2(_BATCH_BYTES / (8 * len(columns)))), 10, 16))
 
@@ -232,7 +234,7 @@ def _arrow_piece(path: Path) -> Piece:
 
 def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
-        size = batch_rows or _usual_rows(columns)
+        size = batch_rows or usual_rows(columns)
         batches = dataset.to_batches(columns=columns, batch_size=size, batch_readahead=2, fragment_readahead=1)
         yield from _whole_rows(batches)
 

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted, listed
 from dubio.methods.feature_selector import FeatureSelector
-from dubio.methods.moment_selector import MomentSelector
+from dubio.methods.moment_selector import RunningSelector
 from dubio.methods.parameters import Count
 from dubio.methods.register import METHODS, get_method
-from dubio.moments.running import RunningMoments
+from dubio.moments.running import Moments, RunningMoments
+from dubio.moments.second_moments import SecondMoments, refuse_wide_table
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
-from dubio.scale.batch_moments import batch_moments
+from dubio.scale.batch_moments import BATCH_MOMENTS, Batch, Labels
 from dubio.scale.row_sample import draw_rows
-from dubio.scale.sources import Piece, is_number, open_source
+from dubio.scale.sources import Piece, is_number, open_source, usual_rows
 
-Selector = TypeVar("Selector", bound=MomentSelector)
+#: Row groups with more bytes of features than this are not taken whole.
+_WHOLE_ROWS_BYTES = 64 * 2**20
+
+Selector = TypeVar("Selector", bound=RunningSelector)
 
 
 def streamed_methods() -> tuple[str, ...]:
     """Names of the methods that need only one pass over the rows, so that they work on a stream."""
-    return tuple(name for name, method in METHODS.items() if issubclass(method.estimator, MomentSelector))
+    return tuple(name for name, method in METHODS.items() if issubclass(method.estimator, RunningSelector))
 
 
 def rank_stream(
@@ -49,15 +53,16 @@ def rank_stream(
         A Parquet, CSV or Arrow file, a folder of such files (all of one kind, read in order of their names), or
         an Arrow object.
     target : str
-        Column of the classes. Rows with a missing value (or -1, see ``missing_label``) are unlabelled.
+        Column of the classes, or of numbers (:class:`~dubio.LinearSearch` only). Rows with a missing value (or -1, see
+        ``missing_label``) are unlabelled.
     soft : list of str
         Instead of ``target``: columns of class probabilities that sum to 1. A row that is missing in all of them is
         unlabelled.
-    method : {"auto", "weighted_laplacian", "fisher", "constraint"}
+    method : {"auto", "weighted_laplacian", "fisher", "constraint", "linear_search"}
         "auto" draws a sample of 20,000 rows in one pass (labelled rows first, each class with its share) and ranks it
         as :class:`~dubio.FeatureSelector` does. The others use all rows; see
         :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`, :func:`~dubio.constraint_score` (here with
-        all pairs of labelled rows).
+        all pairs of labelled rows), :class:`~dubio.LinearSearch`.
     features : list of str, optional
         Columns to rank. By default, all columns that no other argument names.
     exclude : list of str
@@ -65,7 +70,8 @@ def rank_stream(
     weight : str, optional
         Column of row weights.
     n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
-        How many features are marked as kept. None: with "auto" those related to the target, otherwise half of them.
+        How many features are marked as kept; words for "auto" and searches only. None: with "auto" those related to the
+        target, otherwise half of them.
     missing_label : "auto", None or a value
         The value of ``target`` that means "unlabelled", besides missing values.
     batch_rows : int, optional
@@ -153,7 +159,8 @@ def fit_stream(
     batch_rows: int | None = None,
     progress: bool | Callable[[int, int | None], None] = False,
 ) -> Selector:
-    """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore` or :class:`~dubio.ConstraintScore`.
+    """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore`, :class:`~dubio.ConstraintScore` or
+    :class:`~dubio.LinearSearch`.
 
     The result is the same as that of ``fit`` on the whole table. Parameters are those of :func:`rank_stream`.
     """
@@ -175,9 +182,12 @@ def fit_stream(
     labels = [target] if target is not None else list(soft or [])
     used = [*names, *labels, *([weight] if weight is not None else [])]
     _check_types(pieces, names, used)
-    options: dict[str, Any] = {"target": target, "soft": list(soft or []), "weight": weight}
-    options["missing_label"] = getattr(selector, "missing_label", "auto")
-    running = _stream_moments(pieces, names, used, batch_rows, progress, options)
+    where = Labels(target, list(soft or []), weight, selector._reads, getattr(selector, "missing_label", "auto"))
+    if selector._moments is SecondMoments:  # products need all columns of a row at once
+        refuse_wide_table(len(names))
+        if 8 * len(names) * max(piece.largest for piece in pieces) > _WHOLE_ROWS_BYTES:
+            batch_rows = batch_rows or usual_rows(used)
+    running = _stream_moments(pieces, names, used, batch_rows, progress, where, selector._moments)
     return selector.fit_moments(running, names, len(names))
 
 
@@ -187,27 +197,34 @@ def _stream_moments(
     used: list[str],
     batch_rows: int | None,
     progress: bool | Callable[[int, int | None], None],
-    options: dict[str, Any],
-) -> RunningMoments:
+    labels: Labels,
+    kind: type[Moments],
+) -> RunningMoments[Any]:
     known = [piece.n_rows for piece in pieces]
     total = None if None in known else sum(n for n in known if n is not None)
-    running: RunningMoments | None = None
-    done = 0
+    running: RunningMoments[Any] | None = None
     with listening(listener_of(progress, of="rows")):
-        for piece in pieces:
-            start = done
-            for batch in piece.read(used, batch_rows):
-                if batch.num_rows == 0:
-                    continue
-                place = f"the batch of {piece.name} that starts at row {done - start}"
-                block = batch_moments(batch, names, place=place, first_row=done, **options)
-                running = block if running is None else running.merge(block)
-                done += batch.num_rows
-                del batch  # before the next one is read, so that fewer batches are in memory
-                advance("rows", done, total)
+        for block in BATCH_MOMENTS[kind](_batches(pieces, used, batch_rows), names, labels):
+            running = block if running is None else running.merge(block)
+            advance("rows", running.n_rows, total)
     if running is None:
         raise InputError("source", "has no rows")
     return running
+
+
+def _batches(pieces: list[Piece], used: list[str], batch_rows: int | None) -> Iterator[Batch]:
+    done = 0
+    for piece in pieces:
+        start = done
+        for columns in piece.read(used, batch_rows):
+            n_rows = columns.num_rows
+            if n_rows == 0:
+                continue
+            batch = Batch(columns, f"the batch of {piece.name} that starts at row {done - start}", done)
+            del columns
+            yield batch
+            del batch  # before the next one is read, so that fewer batches are in memory
+            done += n_rows
 
 
 def _feature_names(

@@ -227,4 +227,7 @@ def _looks_like_classes(values: NDArray[Any]) -> bool:
         return True
     if values.dtype.kind == "f" and not is_whole(values):
         return False
-    return len(np.unique(values)) <= max(20, len(values) // 20)
+    most = max(20, len(values) // 20)
+    if len(values) and float(values.max()) - float(values.min()) < most:  # whole numbers so close: few distinct ones
+        return True
+    return len(np.unique(values)) <= most

@@ -50,8 +50,8 @@ def read_matrix(
         raise InputError(
             name,
             f"is a Dask {type(X).__name__}, and this method needs all rows at once",
-            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore and ConstraintScore "
-            "accept Dask tables",
+            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore, ConstraintScore "
+            "and LinearSearch accept Dask tables",
         )
     names = column_names(X)
     _refuse_text_columns(X, names, name)

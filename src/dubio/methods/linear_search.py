@@ -1,0 +1,239 @@
+"""Search for the features that a linear fit of the target needs, from sums of products alone."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from dubio._sklearn import Interval, StrOptions
+from dubio.errors import InputError, counted, warn
+from dubio.methods.base import Searched, SearchSelector
+from dubio.methods.moment_selector import RunningSelector
+from dubio.methods.parameters import estimator
+from dubio.moments.running import RunningMoments
+from dubio.moments.second_moments import SecondMoments
+from dubio.problem import Problem
+from dubio.ranking import Answer
+from dubio.search.ridge_elimination import Elimination, gcv_ridge, ridge_elimination
+from dubio.significance.count import NoFeatureStandsOut
+
+#: Penalties tried by cross-validation. Smaller ones are not safe: columns may repeat each other.
+_GRID = np.logspace(-6, 2, 33)
+#: With fewer rows than this per feature, cross-validation cannot be trusted, and the penalty is max(0.05, d / n).
+_ROWS_PER_FEATURE, _FEW_ROWS_RIDGE = 5, 0.05
+#: A difference in BIC of 2 is "not worth more than a bare mention" (Kass and Raftery 1995).
+_BARE_MENTION = 2.0
+#: Residuals below this share of the target are rounding errors.
+_NO_RESIDUAL = 1e-12
+
+
+@estimator
+class LinearSearch(RunningSelector, SearchSelector):
+    r"""Backward search for the features that a linear fit of the target needs, from sums over rows alone.
+
+    The target is a matrix T of centred columns: one per class (one-hot classes or memberships), or the standardised
+    number. The columns of X are standardised to Z. A ridge regression on all features is fitted, and the feature
+    without which it loses least is dropped, until none is left. The last one ranks first. If features lose equally
+    little, the last column is dropped. The criterion of a subset S is the share of the target that the fit explains,
+    after the penalty (high is good, at most 1):
+
+    .. math:: R^2_S = 1 - \min_W \frac{\|T - Z_S W\|^2 / n + \lambda \|W\|^2}{\|T\|^2 / n}
+              = \frac{\mathrm{tr}(B_S^T A_S^{-1} B_S)}{\|T\|^2 / n}
+
+    with :math:`A = Z^T Z / n + \lambda I` and :math:`B = Z^T T / n`. Without feature j it is smaller by exactly
+    :math:`\|w_j\|^2 / (A^{-1})_{jj}`, with :math:`W = A^{-1} B`, in units of the target [1]_. So one pass over the
+    rows is enough, and features that repeat others are dropped early. Relations that are not linear, such as a product
+    of two features, are not seen: use :class:`NeighborSearch` for those.
+
+    Rows without a label are left out. ``partial_fit`` takes the table in blocks, ``merge`` joins two selectors, and
+    ``fit`` takes sparse tables, Dask arrays and dataframes. Each ``partial_fit`` searches again, which takes time in
+    proportion to the cube of the number of features; :func:`~dubio.scale.fit_stream` searches once.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, or None for half. "auto": the smallest subset whose BIC is at most 2 above the smallest BIC
+        of all subsets on the path. With residual sum of squares RSS, df degrees of freedom and q independent columns
+        of the target, it is the extended criterion [3]_
+
+        .. math:: BIC_S = q\,(n \log RSS_S + df_S \log n) + 2 \log \binom{d}{|S|}.
+
+        If no subset is better than no features at all, one feature is kept, with a warning.
+    ridge : float or "auto"
+        The penalty :math:`\lambda`. "auto": the one with the smallest generalised cross-validation error [2]_ of the
+        fit on all features,
+
+        .. math:: GCV(\lambda) = \frac{\|T - Z W_\lambda\|^2 / n}{(1 - (1 + df_\lambda) / n)^2},\qquad
+                  df_\lambda = \sum_i \frac{e_i}{e_i + \lambda},
+
+        among 33 values from 1e-6 to 100, with the eigenvalues :math:`e_i` of :math:`Z^T Z / n`. With fewer than five
+        rows per feature, it is :math:`\max(0.05, d / n)` instead. n is the sum of the weights of the labelled rows.
+    {target}
+        If the table comes in blocks, the first labelled block decides.
+    {missing_label}
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        For each size, the features of its subset as column indices, best first. Subsets are nested. Constant features
+        are in no subset.
+    values_ : dict of int to float
+        The criterion of each subset.
+    ranking_ : array (n_features,)
+        1 = the last one left. Constant features come last.
+    support_, n_features_, explanation_
+        The features kept, how many, and why that many.
+    ridge_ : float
+        The penalty used.
+    {labelled}
+
+    References
+    ----------
+    .. [1] B. Hassibi and D. G. Stork (1993). Second order derivatives for network pruning: optimal brain surgeon. NIPS
+       5, 164-171. (The cost of a removal.)
+    .. [2] G. H. Golub, M. Heath and G. Wahba (1979). Generalized cross-validation as a method for choosing a good ridge
+       parameter. Technometrics 21, 215-223.
+    .. [3] J. Chen and Z. Chen (2008). Extended Bayesian information criteria for model selection with large model
+       spaces. Biometrika 95, 759-771.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import LinearSearch
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> search = LinearSearch(n_features_to_select=3).fit(X, y)
+    >>> sorted(search.get_feature_names_out())
+    ['color_intensity', 'flavanoids', 'proline']
+    >>> round(search.values_[3], 2), round(search.values_[13], 2)
+    (0.73, 0.83)
+    """
+
+    _name = "linear_search"
+    _does = "subsets that a linear fit of the target needs, from sums over rows"
+    _takes = ("hard", "soft", "numbers")
+    _criterion = "share of the target that a ridge regression explains (high is good)"
+    _moments = SecondMoments
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ridge": [StrOptions({"auto"}), Interval(Real, 1e-8, None, closed="left")],
+    }
+
+    ridge: float | Literal["auto"] = "auto"
+    target: Literal["auto", "classes", "numbers"] = "auto"
+    missing_label: Any = "auto"
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X``.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix, Dask array or dataframe (n, d)
+        y : array-like (n,) or (n, classes)
+            Classes, memberships whose rows sum to 1 (a row of NaN = unlabelled), or numbers.
+        sample_weight : array-like (n,), optional
+            The weight of each row; a row with weight 2 counts twice.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        moments = SecondMoments.of_problem(problem)
+        running = RunningMoments.of_block(problem.supervision, moments)
+        self._require_running(running)
+        return self._search_running(running, count)
+
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
+        count, reason = self._wished(len(names))
+        return self._answer(self._search_running(running, count), names, count, reason)
+
+    def _check_wish(self, n_features: int) -> None:
+        self._wished(n_features)
+
+    def _is_ready(self, running: RunningMoments[Any]) -> bool:
+        moments: SecondMoments = running.moments
+        known = running.has_two_classes if running.kind != "numbers" else moments.squares.any()
+        return bool(known and (moments.products.diagonal() > 0).any())
+
+    def _require_running(self, running: RunningMoments[Any]) -> None:
+        moments: SecondMoments = running.moments
+        if running.kind != "numbers":
+            running.require_two_classes()
+        elif not moments.squares.any():
+            raise InputError(
+                "y",
+                f"has the same value in all {counted(running.n_labelled, 'labelled row')}",
+                "such a target says nothing about the features",
+            )
+        if not (moments.products.diagonal() > 0).any():
+            which = (
+                "its only column is" if len(moments.origin) == 1 else f"all of its {len(moments.origin)} columns are"
+            )
+            raise InputError(
+                "X",
+                f"has no feature that varies: {which} constant among the {counted(running.n_labelled, 'row')} to "
+                "learn from",
+            )
+
+    def _search_running(self, running: RunningMoments[Any], count: int | None) -> Searched:
+        moments: SecondMoments = running.moments
+        n = moments.weight
+        spread = np.sqrt(moments.products.diagonal())
+        varying = np.flatnonzero(spread > 0)
+        scale = spread[varying]
+        C = moments.products[np.ix_(varying, varying)] / scale / scale[:, None]
+        B = moments.cross[varying] / scale[:, None] / np.sqrt(n)
+        total = float(moments.squares.sum()) / n
+        ridge = self._penalty(C, B, total, n)
+        path = ridge_elimination(C, B, total, ridge)
+        best_first = varying[path.dropped[::-1]]
+        scores = np.zeros(len(spread))
+        scores[varying[path.dropped]] = path.costs
+        columns = 1 if running.kind == "numbers" else int(np.count_nonzero(moments.class_weight)) - 1
+        return Searched(
+            {size: best_first[:size] for size in range(1, len(varying) + 1)},
+            {size: float(path.values[size]) for size in range(1, len(varying) + 1)},
+            np.concatenate([best_first, np.flatnonzero(spread == 0)]),
+            scores,
+            _sufficient_size(path, n, columns) if count is None else None,
+            attributes={"ridge_": ridge, "_running": running},
+        )
+
+    def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: float) -> float:
+        if not isinstance(self.ridge, str):
+            return float(self.ridge)
+        if n < _ROWS_PER_FEATURE * len(C):
+            return max(_FEW_ROWS_RIDGE, len(C) / n)
+        return gcv_ridge(C, B, total, n, _GRID)
+
+
+def _sufficient_size(path: Elimination, n: float, n_columns: int) -> tuple[int, str]:
+    """The smallest size whose BIC is about the best, and why; see :class:`LinearSearch`."""
+    d = len(path.dropped)
+    sizes = np.arange(d + 1)
+    fit = n * np.log(np.maximum(path.residuals, _NO_RESIDUAL)) + path.freedoms * np.log(max(n, 1.0))
+    choices = gammaln(d + 1) - gammaln(sizes + 1) - gammaln(d - sizes + 1)
+    bic = n_columns * fit + 2.0 * choices
+    best = int(np.argmin(bic[1:])) + 1
+    if bic[best] >= bic[0]:
+        text = f"no subset has a better BIC ({bic[best]:.4g}) than no features at all ({bic[0]:.4g})"
+        warn(
+            NoFeatureStandsOut(
+                "X",
+                f"has no feature that stands out: {text}. One feature is kept, but nothing shows that it matters",
+            )
+        )
+        return 1, f"no feature stands out: {text}; one is kept so that the selection is not empty"
+    size = int(np.flatnonzero(bic[1:] <= bic[best] + _BARE_MENTION)[0]) + 1
+    kept = counted(size, "feature")
+    if size == best:
+        return size, f"{kept}: the smallest BIC of all subsets of the search ({bic[size]:.4g})"
+    return size, (
+        f"{kept}: the smallest subset whose BIC ({bic[size]:.4g}) is about as good as the best ({bic[best]:.4g}, "
+        f"{best} features)"
+    )

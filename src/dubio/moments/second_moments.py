@@ -1,0 +1,291 @@
+"""Second moments: the products of every pair of columns, and of every column with the target. Blocks can be merged.
+
+A linear fit on any subset of the features is a function of these moments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio._kernels.centred import centre_columns, centre_rows
+from dubio._kernels.threads import chunks, default_threads, one_blas_thread, run_chunks
+from dubio.errors import InputError
+from dubio.moments.class_moments import provisional_centre
+from dubio.problem import Problem
+from dubio.supervision import Classes, Numbers, OfClasses, Supervision
+from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
+
+Floats = NDArray[np.float64]
+
+#: Bytes of centred rows that are multiplied at once. They stay in the cache, so that centring costs little.
+_BLOCK_BYTES = 2**21
+#: Products of at most so many columns are summed in chunks of rows, one thread for each; BLAS shares out wider ones.
+_NARROW = 300
+#: Rows of a chunk, and the largest number of chunks: each has products of its own.
+_CHUNK, _MOST_CHUNKS = 16_384, 64
+#: So many columns of the target are always multiplied together with the features.
+_FEW_TARGETS = 16
+#: Bytes that the products of all pairs of columns may take; a search needs about four times as much.
+_MOST_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class SecondMoments:
+    """Weighted sums over the labelled rows, all around the means.
+
+    Means are stored as ``offset`` from ``origin``, a value of the column. So a column far from zero keeps its digits.
+
+    Attributes
+    ----------
+    weight : float
+        Sum of the weights of the labelled rows.
+    origin, offset : array (d,)
+        Their sum is the mean of each column.
+    products : array (d, d)
+        Sum of the products of each two columns.
+    target_origin, target_offset : array (K,)
+        Their sum is the mean of each column of the target: a membership of every class, or one number.
+    cross : array (d, K)
+        Sum of the products of each column and each column of the target.
+    squares : array (K,)
+        Sum of squares of each column of the target.
+    """
+
+    weight: float
+    origin: Floats
+    offset: Floats
+    products: Floats
+    target_origin: Floats
+    target_offset: Floats
+    cross: Floats
+    squares: Floats
+
+    @classmethod
+    def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> SecondMoments:
+        """See :func:`problem_second_moments`."""
+        return problem_second_moments(problem, first_row=first_row, n_threads=n_threads)
+
+    @property
+    def class_weight(self) -> Floats:
+        """Total membership of each class."""
+        return np.asarray(self.weight * (self.target_origin + self.target_offset))
+
+    @property
+    def bytes_per_class(self) -> int:
+        """Bytes that one more class takes."""
+        return 8 * len(self.origin)
+
+    def merge(self, other: SecondMoments) -> SecondMoments:
+        """Moments of both sets of rows together (exact: Chan, Golub and LeVeque's update)."""
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        delta = (other.origin - self.origin) + (other.offset - self.offset)
+        target_delta = (other.target_origin - self.target_origin) + (other.target_offset - self.target_offset)
+        between = self.weight * share
+        return SecondMoments(
+            weight,
+            self.origin,
+            self.offset + delta * share,
+            self.products + other.products + np.outer(delta, delta * between),
+            self.target_origin,
+            self.target_offset + target_delta * share,
+            self.cross + other.cross + np.outer(delta, target_delta * between),
+            self.squares + other.squares + target_delta**2 * between,
+        )
+
+    def place(self, positions: NDArray[np.intp], n_classes: int) -> SecondMoments:
+        """The same moments as classes ``positions`` of ``n_classes``; no row belongs to the other classes."""
+
+        def placed(values: Floats) -> Floats:
+            wide = np.zeros((*values.shape[:-1], n_classes))
+            wide[..., positions] = values
+            return wide
+
+        return replace(
+            self,
+            target_origin=placed(self.target_origin),
+            target_offset=placed(self.target_offset),
+            cross=placed(self.cross),
+            squares=placed(self.squares),
+        )
+
+
+def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> SecondMoments:
+    """Second moments of a problem's labelled rows; the values of all rows are checked.
+
+    This takes one pass: products are taken around a provisional centre of each column, so that a large offset costs no
+    digits. ``first_row`` is the number of the first row in the whole table, for messages.
+    """
+    X, names = problem.X, problem.names
+    n_threads = default_threads() if n_threads is None else n_threads
+    refuse_wide_table(problem.n_features)
+    weights = problem.supervision.labelled.astype(np.float64)
+    if problem.sample_weight is not None:
+        weights *= problem.sample_weight
+    target = _Target.of(problem.supervision, weights)
+    if sparse.issparse(X):
+        sums = _sparse_sums(X, target)
+    else:
+        shift = provisional_centre(X, weights[:, None])
+        if not np.isfinite(shift).all():
+            check_finite(X, names=names, first_row=first_row)
+        sums = _dense_sums(X, target, shift, n_threads)
+    if not (np.isfinite(sums.first).all() and np.isfinite(sums.second.diagonal()).all()):
+        check_finite(X, names=names, first_row=first_row)
+        check_overflow(sums.first + sums.second.diagonal(), names)
+    moments = sums.moments(target)
+    if not sparse.issparse(X) and (moments.products.diagonal() < CANCELLED * sums.second.diagonal()).any():
+        # the provisional centre is far away, compared with the spread: sum again around the mean
+        sums = _dense_sums(X, target, moments.origin + moments.offset, n_threads)
+        moments = sums.moments(target)
+    if not np.isfinite(moments.squares).all():
+        raise InputError("y", "has values too large to square", "rescale it, for example divide it by its largest")
+    return moments
+
+
+def refuse_wide_table(n_features: int) -> None:
+    """Raise if the products of all pairs of columns would not fit in memory."""
+    if 8 * n_features**2 > _MOST_BYTES:
+        most = int((_MOST_BYTES / 8) ** 0.5)
+        raise InputError(
+            "X",
+            f"has {n_features} columns: the products of all pairs of them take {8e-9 * n_features**2:.1f} GB, and a "
+            "search needs about four times as much",
+            f"keep at most {most} columns, for example the best of FisherScore or LinearR2Score",
+            code="too many columns",
+        )
+
+
+@dataclass(frozen=True)
+class _Target:
+    """The columns of the target, around their origin, with their mean; and the root of the weight of every row."""
+
+    known: Supervision
+    origin: Floats
+    mean: Floats
+    weight: float
+    roots: Floats
+
+    @classmethod
+    def of(cls, known: Supervision, weights: Floats) -> _Target:
+        weight = float(weights.sum())
+        whole = weight or 1.0
+        if isinstance(known, Numbers):
+            first = int(np.argmax(weights > 0))
+            origin = known.values[first : first + 1] if weights[first] > 0 else np.zeros(1)
+            mean = weights @ np.where(known.labelled, known.values - origin, 0.0)[:, None] / whole
+        else:
+            assert isinstance(known, OfClasses)
+            origin = np.zeros(known.n_classes)
+            if isinstance(known, Classes):
+                mean = np.bincount(known.codes + 1, weights, minlength=known.n_classes + 1)[1:] / whole
+            else:
+                mean = weights @ known.memberships / whole
+        return cls(known, origin, np.asarray(mean), weight, np.sqrt(weights))
+
+    def raw(self, start: int, stop: int) -> NDArray[Any]:
+        """The columns of some rows, around the origin. For classes they are made here: no one-hot table is needed."""
+        known, rows = self.known, slice(start, stop)
+        if isinstance(known, Numbers):
+            return np.asarray(np.where(known.labelled[rows], known.values[rows] - self.origin, 0.0)[:, None])
+        if isinstance(known, Classes):
+            return np.asarray(known.codes[rows, None] == np.arange(known.n_classes))
+        assert isinstance(known, OfClasses)
+        return known.memberships[rows]
+
+    def rows(self, start: int, stop: int) -> Floats:
+        """The columns of some rows around their mean, times the roots of the weights."""
+        return np.asarray((self.raw(start, stop) - self.mean) * self.roots[start:stop, None])
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums over rows of ``x - shift``, of its products, and of its products with the centred target."""
+
+    shift: Floats
+    first: Floats
+    second: Floats
+    cross: Floats
+    squares: Floats
+
+    def moments(self, target: _Target) -> SecondMoments:
+        offset = self.first / (target.weight or 1.0)
+        products = self.second - np.outer(self.first, offset)
+        np.fill_diagonal(products, np.maximum(products.diagonal(), 0.0))
+        return SecondMoments(
+            target.weight, self.shift, offset, products, target.origin, target.mean, self.cross, self.squares
+        )
+
+
+def _dense_sums(X: Matrix, target: _Target, shift: Floats, n_threads: int) -> _Sums:
+    """All sums as the products of the columns of one buffer: centred features, the roots of the weights, the target.
+
+    One symmetric product is faster than several. Many classes are multiplied apart: their own products are not needed.
+    """
+    n, d = X.shape
+    n_targets = len(target.mean)
+    beside = n_targets if n_targets <= max(d, _FEW_TARGETS) else 0
+    width = d + 1 + beside
+    by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
+    table = X.T if by_columns else np.ascontiguousarray(X)
+    fill: Callable[..., None] = centre_columns if by_columns else centre_rows
+    size = int(np.clip(_BLOCK_BYTES // (8 * width), 64, max(n, 64)))
+
+    def work(first_row: int, end: int) -> tuple[Floats, Floats, Floats]:
+        with np.errstate(over="ignore", invalid="ignore"):  # in every thread
+            columns = target.raw(first_row, end) if beside else np.zeros((end - first_row, 0))
+            buffer = np.empty((width, size) if by_columns else (size, width))
+            sums, product = np.zeros((width, width)), np.empty((width, width))
+            cross, squares = np.zeros((d, n_targets)), np.zeros(n_targets)
+            for start in range(first_row, end, size):
+                stop = min(start + size, end)
+                T = columns[start - first_row : stop - first_row]
+                fill(table, shift, T, target.mean, target.roots, start, stop, buffer)
+                Z = buffer[:, : stop - start].T if by_columns else buffer[: stop - start]
+                sums += np.matmul(Z.T, Z, out=product)
+                if not beside:
+                    goal = target.rows(start, stop)
+                    cross += Z[:, :d].T @ goal
+                    squares += (goal**2).sum(axis=0)
+            if beside:
+                cross, squares = sums[:d, d + 1 :], sums.diagonal()[d + 1 :]
+            return sums[:d, : d + 1], cross, squares
+
+    if width <= _NARROW:
+        with one_blas_thread():
+            parts = run_chunks(work, chunks(n, max(_CHUNK, -(-n // _MOST_CHUNKS))), n_threads)
+    else:
+        parts = [work(0, n)]
+    sums, cross, squares = parts[0] if len(parts) == 1 else map(np.asarray, map(sum, zip(*parts, strict=True)))
+    return _Sums(shift, sums[:, d], sums[:, :d], cross, squares)
+
+
+def _sparse_sums(X: Matrix, target: _Target) -> _Sums:
+    """The same over stored values. Only columns far from zero are centred: hardly any of their values are zero."""
+    if not X.has_canonical_format:  # duplicate entries must be added up before they are squared
+        X = X.copy()
+        X.sum_duplicates()
+    roots, T = target.roots, target.rows(0, len(target.roots))
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = sparse.csr_array(X).astype(np.float64)  # a copy
+        scaled.data *= np.repeat(roots, np.diff(scaled.indptr))  # not a product of matrices: it would skip 0 * NaN
+        by_column = sparse.csr_array(scaled.T)
+        second = (by_column @ scaled).toarray()
+        first, cross, shift = by_column @ roots, by_column @ T, np.zeros(X.shape[1])
+        squares, spread = second.diagonal(), second.diagonal() - first**2 / (target.weight or 1.0)
+        far = np.flatnonzero(spread < CANCELLED * squares)
+        if len(far):
+            columns = sparse.csr_array(X)[:, far].toarray().astype(np.float64)
+            shift[far] = provisional_centre(columns, roots[:, None])
+            columns = (columns - shift[far]) * roots[:, None]
+            second[:, far] = by_column @ columns
+            second[far] = second[:, far].T
+            second[np.ix_(far, far)] = columns.T @ columns
+            first[far], cross[far] = roots @ columns, columns.T @ T
+        return _Sums(shift, first, second, cross, (T**2).sum(axis=0))
