@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
-import platform
-from importlib.metadata import PackageNotFoundError, version
+import json
+import textwrap
 from pathlib import Path
 
+import numpy as np
+
 from benchmarks.selection import judges, tables
+from benchmarks.selection.run import PATIENCE, VERSIONS
 from benchmarks.selection.selectors import AUTO, PREVIOUS, RANDOM, selectors
 from benchmarks.selection.summary import Difference, Results, read
-
-PACKAGES = ("dubio", "numpy", "scipy", "scikit-learn", "numba", "boruta", "cleanlab", "fastcan", "shap", "skrebate")
 
 
 def page(folder: Path) -> str:
@@ -23,6 +23,7 @@ def page(folder: Path) -> str:
         HEAD,
         _overall(found),
         _behind(found),
+        _everywhere(found),
         _by_judge(found),
         _culprit(found),
         "## Every selector, by what is known\n",
@@ -32,7 +33,7 @@ def page(folder: Path) -> str:
         _tables(found),
         _selectors(found),
         _gaps(found),
-        _versions(found),
+        _versions(folder, found),
     ]
     return "\n".join(part.rstrip() + "\n" for part in parts if part)
 
@@ -121,8 +122,33 @@ def _behind(found: list[Results]) -> str:
         ahead = [name for name, d in peers if d.mean < 0 and d.clear]
         if peers:
             clearly_ahead.append(f"{results.regime.title}: {len(ahead)} of {len(peers)}")
-    lines += ["", f"Peers that `auto` is clearly ahead of: {'; '.join(clearly_ahead)}."]
+    lines += ["", textwrap.fill(f"Peers that `auto` is clearly ahead of: {'; '.join(clearly_ahead)}.", 120)]
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(point: str) -> str:
+    return textwrap.fill(point.rstrip(), 120, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _everywhere(found: list[Results]) -> str:
+    """One and the same selector for every regime."""
+    lines = [
+        "## One selector for everything\n",
+        "Differences to `auto`, averaged over all kinds of doubt, for the selectors that were run in all of them.\n",
+        "| selector | mean minus `auto` | worst | best | clearly ahead / behind |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    rows = []
+    for name in selectors():
+        differences = [results.difference(name) for results in found if name in results.names]
+        known = [d for d in differences if d is not None]
+        if name != AUTO and len(known) == len(found):
+            means = [d.mean for d in known]
+            ahead, behind = (sum(d.clear and sign * d.mean > 0 for d in known) for sign in (1, -1))
+            values = f"{np.mean(means):+.2f} | {min(means):+.2f} | {max(means):+.2f} | {ahead} / {behind}"
+            rows.append((float(np.mean(means)), f"| {_label(found[0], name)} | {values} |"))
+    lines += [row for _, row in sorted(rows, key=lambda pair: -pair[0])]
+    return "\n".join(lines) + "\n" if rows else ""
 
 
 def _named(results: Results, pairs: list[tuple[str, Difference]]) -> str:
@@ -144,8 +170,8 @@ def _by_judge(found: list[Results]) -> str:
     """Does a model that resembles a selector favour it?"""
     lines = [
         "## By judge\n",
-        "Best peer minus `auto` under each of the three models. A selector may please the model that it resembles: the",
-        "search of `auto` uses near rows, as k-NN does.\n",
+        "Best peer minus `auto` under each of the three models. A selector may please the model that it resembles: a",
+        "search that looks at near rows may please k-NN, and the importance in a forest may please a forest.\n",
         "| what is known | best peer | k-NN | SVM, ridge | forest |",
         "|---|---|---:|---:|---:|",
     ]
@@ -169,13 +195,13 @@ def _culprit(found: list[Results]) -> str:
         "## The irrelevant column that causes flips\n",
         "In one regime a column of noise decides which labels are wrong. It says nothing about the true class, but it",
         "does say something about the given one, so a selector can fall for it. `auto` puts it at rank",
-        f"{rank:.1f} of {columns:.1f} on average. It is among the first five in {share:.0%} of the draws.\n",
+        f"{rank:.1f} of {columns:.1f} on average. It is among the first five in {share:.0f} % of the draws.\n",
         "| selector | mean rank of the column | among the first five |",
         "|---|---:|---:|",
     ]
     for name in sorted(results.names, key=lambda name: -results.culprit(name)[0]):
         rank, share, _ = results.culprit(name)
-        lines.append(f"| {_label(results, name)} | {rank:.1f} | {share:.0%} |")
+        lines.append(f"| {_label(results, name)} | {rank:.1f} | {share:.0f} % |")
     return "\n".join(lines) + "\n"
 
 
@@ -222,7 +248,8 @@ def _method(found: list[Results]) -> str:
   mean over sizes and models. R² is never counted below {judges.FLOOR / 100:.0f}.
 * All selectors of a draw have the same rows and labels. Differences are averaged over the draws of a table, then over
   tables; the standard error is that of the mean over tables.
-* A selector that passes the time limit on the first draw of a table is left out on that table.
+* A selector that passes the time limit on the first draw of a table is left out on that table (see "Not measured").
+  `auto` has {PATIENCE} times that limit, because everything is compared with it.
 * Some of these tables were used to choose the defaults of dubio, so `auto` may look a little better here than on a new
   table. scikit-learn's digits, breast_cancer and diabetes were not used.
 * Every selector has one setting, given below. Peers might do better with settings tuned to each table, and so might
@@ -258,28 +285,26 @@ def _gaps(found: list[Results]) -> str:
     for results in found:
         for name, slow in sorted(results.slow.items()):
             where = ", ".join(sorted(table.partition("/")[2] for table in slow))
-            lines.append(f"* {_label(results, name)}, {results.regime.title}: too slow on {where}.")
+            seconds = f"{max(slow.values()):g} s"
+            lines.append(f"* {_label(results, name)}, {results.regime.title}: took longer than {seconds} on {where}.")
         for name, failed in sorted(results.failed.items()):
             where = ", ".join(sorted(table.partition("/")[2] for table in failed))
             reason = next(iter(failed.values())).replace("\n", " ").replace("|", "/")
             lines.append(f"* {_label(results, name)}, {results.regime.title}: failed on {where} ({reason}).")
-    return "\n".join(["## Not measured\n", *(lines or ["Nothing was left out."])]) + "\n"
+    return "\n".join(["## Not measured\n", *(map(_wrapped, lines) if lines else ["Nothing was left out."])]) + "\n"
 
 
-def _versions(found: list[Results]) -> str:
-    packages = []
-    for package in PACKAGES:
-        with contextlib.suppress(PackageNotFoundError):
-            packages.append(f"{package} {version(package)}")
-    sources = sorted(
-        {
-            record["source"]
-            for results in found
-            for name in results.names
-            if name != PREVIOUS
-            for record in results.records[name].values()
-            if "source" in record
-        }
-    )
-    several = f"dubio's results come from {len(sources)} versions of its code.\n" if len(sources) > 1 else ""
-    return f"## Versions\n\nPython {platform.python_version()}; {', '.join(packages)}.\n{several}"
+def _versions(folder: Path, found: list[Results]) -> str:
+    file = folder / VERSIONS
+    versions = json.loads(file.read_text()) if file.exists() else {}
+    sources = {
+        record["source"]
+        for results in found
+        for name in results.names
+        if name != PREVIOUS
+        for record in results.records[name].values()
+        if "source" in record
+    }
+    several = f" dubio's results come from {len(sources)} versions of its code." if len(sources) > 1 else ""
+    listed = ", ".join(f"{package} {number}" for package, number in versions.items()) or "They were not stored"
+    return f"## Versions\n\n{_wrapped(listed + '.' + several).replace(chr(10) + '  ', chr(10))}\n"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import signal
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,12 +23,16 @@ import dubio
 from benchmarks.selection.judges import Judge
 from benchmarks.selection.previous import fingerprint
 from benchmarks.selection.regimes import REGIMES
-from benchmarks.selection.selectors import PREVIOUS, Selector, selectors
+from benchmarks.selection.selectors import AUTO, PREVIOUS, Selector, selectors
 from benchmarks.selection.tables import BY_NAME, draw
 from dubio.whole_files import write_whole
 from dubio_papers.run_progress import Progress
 from dubio_papers.store import Record, ResultFile
 
+PACKAGES = ("dubio", "numpy", "scipy", "scikit-learn", "numba", "boruta", "cleanlab", "fastcan", "shap", "skrebate")
+VERSIONS = "versions.json"
+#: ``auto`` is what all others are compared with, so it has so many times the limit of the others.
+PATIENCE = 10
 SOURCE = str(Path(dubio.__file__).parents[1])
 
 
@@ -55,6 +62,9 @@ class TooSlow(Exception):
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
     """Raise TooSlow after so many seconds (at once in Python code, else when the running library call returns)."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield  # no alarm can be set here, so the time is only looked at afterwards
+        return
 
     def stop(*_: Any) -> None:
         raise TooSlow
@@ -86,10 +96,10 @@ def select(selector: Selector, known: Any, limit: float) -> tuple[Any, Record]:
     except Exception as error:  # a stopped compiled function raises an error of its own
         slow = time.perf_counter() - began >= limit
         order = None
-        outcome = {"slow": True} if slow else {"failed": f"{type(error).__name__}: {error}"[:200]}
+        outcome = {} if slow else {"failed": f"{type(error).__name__}: {error}"[:200]}
     seconds = time.perf_counter() - began
     if seconds >= limit:
-        outcome["slow"] = True
+        outcome |= {"slow": True, "limit": limit}
     return order, {"seconds": round(seconds, 4), **outcome}
 
 
@@ -105,7 +115,7 @@ def run_cell(task: Task, limit: float, previous: str | None) -> tuple[Task, list
         judge = Judge(cell.sample, regime.tables == "numbers", cell.known.seed)
         for name in task.selectors:
             selector = known_selectors[name]
-            order, outcome = select(selector, cell.known, limit)
+            order, outcome = select(selector, cell.known, PATIENCE * limit if name in (AUTO, PREVIOUS) else limit)
             record: Record = {"cell": f"{task.table}|{name}", "repetition": task.draw, **outcome}
             if order is not None:
                 record |= {"first": order[:15], **judge.order(order)}
@@ -152,6 +162,7 @@ def run(
 ) -> int:
     """Run what is missing, the first draw of everything before the others; return the number of cells run."""
     count = 0
+    note_versions(folder)
     for numbers in (range(1), range(1, draws)):
         tasks = missing_tasks(folder, regimes, tables, wanted, numbers)
         tasks.sort(key=lambda task: task.draw)  # a stopped run has some of each
@@ -178,6 +189,16 @@ def _cells(
     else:
         calls = (joblib.delayed(run_cell)(task, limit, previous) for task in tasks)
         yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
+
+
+def note_versions(folder: Path) -> None:
+    """Keep the versions of the libraries beside the results."""
+    found = {"Python": platform.python_version()}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / VERSIONS, json.dumps(found, indent=1) + "\n")
 
 
 def forget(folder: Path, regimes: Sequence[str], names: Sequence[str]) -> int:

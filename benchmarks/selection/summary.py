@@ -37,14 +37,14 @@ class Results:
     def __init__(self, folder: Path, regime: Regime) -> None:
         self.regime = regime
         self.records: dict[str, dict[tuple[str, int], Record]] = defaultdict(dict)
-        self.slow: dict[str, set[str]] = defaultdict(set)
+        self.slow: dict[str, dict[str, float]] = defaultdict(dict)  # tables and time limits
         self.failed: dict[str, dict[str, str]] = defaultdict(dict)
         known = selectors()
         stored = ResultFile(folder, regime.name).read()
         for (cell, draw), record in stored.items():
             table, _, name = cell.partition("|")
             if record.get("slow") and draw == 0:
-                self.slow[name].add(table)
+                self.slow[name][table] = record.get("limit", 0.0)
             elif record.get("failed"):
                 self.failed[name][table] = record["failed"]
             elif "area" in record and name in known:
@@ -66,10 +66,12 @@ class Results:
         """Draws of a table, on average."""
         return len(self.records[AUTO]) / max(1, len(self.tables))
 
-    def mean(self, name: str, measure: str = "area") -> float:
+    def mean(self, name: str) -> float:
+        """Mean area over tables, on the draws that ``auto`` has too."""
         by_table: dict[str, list[float]] = defaultdict(list)
-        for (table, _), record in self.records[name].items():
-            by_table[table].append(record[measure])
+        for key, record in self.records[name].items():
+            if key in self.records[AUTO]:
+                by_table[key[0]].append(record["area"])
         return float(np.mean([np.mean(values) for values in by_table.values()]))
 
     def table_differences(self, name: str, measure: str = "area", judge: str | None = None) -> dict[str, float]:
@@ -108,10 +110,10 @@ class Results:
         return next((pair for pair in self.ordered("peer") if 2 * pair[1].tables >= len(self.tables)), None)
 
     def culprit(self, name: str) -> tuple[float, float, float]:
-        """Mean rank of the irrelevant column, share of draws with it among the first five, mean number of columns."""
+        """Mean rank of the irrelevant column, share of draws with it in the first five (%), mean number of columns."""
         records = [record for record in self.records[name].values() if "culprit" in record]
         ranks = np.array([record["culprit"] for record in records])
-        return float(ranks.mean()), float((ranks <= 5).mean()), float(np.mean([r["features"] for r in records]))
+        return float(ranks.mean()), 100 * float((ranks <= 5).mean()), float(np.mean([r["features"] for r in records]))
 
 
 def read(folder: Path) -> list[Results]:
