@@ -237,8 +237,10 @@ def _method(found: list[Results]) -> str:
 
 * A draw takes at most {tables.TRAINING_ROWS} rows of a table for training (small tables: 60 % of them) and at most
   {tables.TEST_ROWS} others for testing. Classes with fewer than {tables.CLASS_ROWS} rows are left out. Missing cells
-  get the median of the training rows. Columns are standardised on the training rows and put in random order. About
-  half of the real tables get shuffled copies of up to {tables.COPIES} of their columns, which say nothing.
+  get the median of the training rows. Columns are standardised on the training rows and put in random order. Test
+  values outside the range of the training rows are moved to its end: without this, the one row farthest out would
+  decide how good a straight line is. About half of the real tables get shuffled copies of up to {tables.COPIES} of
+  their columns, which say nothing.
 * Then the labels of the training rows are made doubtful, and every selector orders the features. Selectors of dubio get
   what is known as it is. Peers know no doubt: with few labels they get the labelled rows, and with probabilities the
   likeliest class (fastcan, which takes a matrix, gets the probabilities).
