@@ -2,6 +2,10 @@
 
 With ``--write``, the output also goes to ``docs/benchmarks.md``, together with the versions of all packages. If
 benchmarks are named, only their sections are replaced.
+
+These measure speed. How good the selected features are is measured by modules of their own, which take hours:
+``python -m benchmarks.selection`` (dubio and its peers: ``docs/comparison.md``), ``python -m benchmarks.wrong_labels``,
+``python -m benchmarks.false_discoveries`` and ``python -m benchmarks.constraints_accuracy``.
 """
 
 from __future__ import annotations
@@ -71,6 +75,9 @@ def sections(page: str) -> dict[str, str]:
 
 
 def main(arguments: list[str]) -> None:
+    if {"-h", "--help"} & set(arguments):
+        print(__doc__)
+        return
     write = "--write" in arguments
     names = [name for name in arguments if name != "--write"]
     here = Path(__file__).parent
