@@ -12,8 +12,7 @@ import dubio
 from dubio import METHODS, FeatureSelector, select_features
 from dubio.methods.choice import choose
 from dubio.problem import read_problem
-from dubio.significance import NoFeatureStandsOut
-from dubio.significance.relation_tests import relation_pvalues
+from dubio.significance import NoFeatureStandsOut, relevance_of
 from dubio.supervision import pairs_from_labels, read_supervision, unsure_expert
 
 
@@ -75,27 +74,94 @@ def test_every_method_by_name(name):
     assert method.is_search == name.endswith("search")
 
 
-def test_only_related_features_are_kept_and_the_ranking_is_the_method_s():
+def _is_one_order(fitted):
+    """What is kept is the beginning of the ranking, and the two lines are in order."""
+    np.testing.assert_array_equal(fitted.support_, fitted.ranking_ <= fitted.n_features_)
+    assert sorted(fitted.ranking_) == list(range(1, len(fitted.ranking_) + 1))
+    if hasattr(fitted, "n_sufficient_"):
+        assert fitted.n_sufficient_ <= fitted.n_relevant_
+    return True
+
+
+def test_relevant_features_come_first_each_part_in_the_order_of_the_search():
     X, y = _table(150)
     P = unsure_expert(y, random_state=0).memberships
     fitted = FeatureSelector().fit(X, P)
+    assert _is_one_order(fitted)
     assert {"f1", "f4"} <= set(fitted.get_feature_names_out())
     np.testing.assert_array_equal(fitted.support_, fitted.qvalues_ <= 0.05)
-    tests = relation_pvalues(read_problem(X.to_numpy(), P))
+    assert fitted.n_features_ == fitted.n_relevant_
+    tests = relevance_of(read_problem(X, P))
     np.testing.assert_array_equal(fitted.pvalues_, tests.pvalues)
-    np.testing.assert_array_equal(fitted.ranking_, dubio.NeighborSearch().fit(X, P).ranking_)
+    own = np.argsort(dubio.NeighborSearch().fit(X, P).ranking_)
+    relevant = fitted.support_[own]
+    np.testing.assert_array_equal(np.argsort(fitted.ranking_), np.concatenate([own[relevant], own[~relevant]]))
 
 
-def test_a_search_tells_its_sufficient_subset_and_certain_probabilities_are_classes():
+@pytest.mark.parametrize("wish", ["auto", "relevant", "sufficient", 2, 0.5, None])
+@pytest.mark.parametrize(
+    "method", ["auto", "neighbor_search", "mutual_information_search", "fuzzy_rough_search", "fisher"]
+)
+def test_what_is_kept_is_the_beginning_of_the_ranking(method, wish):
+    X, y = _table(120)
+    fitted = FeatureSelector(method, n_features_to_select=wish).fit(X, y)
+    assert _is_one_order(fitted)
+    expected = {"sufficient": getattr(fitted, "n_sufficient_", None), 2: 2, 0.5: 3, None: 3}
+    assert fitted.n_features_ == expected.get(wish, getattr(fitted, "n_relevant_", None))
+    frame = fitted.to_ranking().to_frame()
+    if isinstance(wish, str):
+        assert frame["relevant"].tolist() == [True] * fitted.n_relevant_ + [False] * (6 - fitted.n_relevant_)
+    if hasattr(fitted, "n_sufficient_"):
+        assert frame["sufficient"].sum() == fitted.n_sufficient_
+
+
+def test_auto_and_its_method_by_name_give_the_same_answer():
+    X, y = _table(150)
+    one, two = FeatureSelector().fit(X, y), FeatureSelector("neighbor_search").fit(X, y)
+    np.testing.assert_array_equal(one.ranking_, two.ranking_)
+    assert (one.n_relevant_, one.n_sufficient_) == (two.n_relevant_, two.n_sufficient_)
+
+
+@pytest.mark.parametrize("flips", [0.0, 0.1])
+@pytest.mark.parametrize("n_noise", [6, 18])
+def test_features_that_matter_only_together_are_kept(n_noise, flips):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(600, 2 + n_noise))
+    y = np.where(rng.random(600) < flips, -1, 1) * np.sign(X[:, 0] * X[:, 1])
+    fitted = FeatureSelector(missing_label=None).fit(X, y.astype(int))
+    assert set(np.flatnonzero(fitted.support_)) >= {0, 1}
+    assert fitted.n_relevant_ <= 3 and fitted.n_sufficient_ >= 2
+    assert set(np.argsort(fitted.ranking_)[: fitted.n_sufficient_]) >= {0, 1}
+
+
+def test_certain_probabilities_are_classes():
     X, y = _table(150)
     fitted = FeatureSelector().fit(X, np.eye(3)[y])
     assert fitted.method_ == "neighbor_search" and fitted.supervision_.kind == "hard"
-    assert 1 in fitted.sufficient_subset_ and "as well as any subset" in fitted.explanation_
-    np.testing.assert_array_equal(fitted.support_, fitted.qvalues_ <= 0.05)
-    np.testing.assert_array_equal(fitted.support_, FeatureSelector("mean_rank").fit(X, y).support_)
+    np.testing.assert_array_equal(fitted.support_, FeatureSelector().fit(X, y).support_)
     fitted.set_params(n_features_to_select=2).fit(X, y)
-    assert not hasattr(fitted, "sufficient_subset_") and not hasattr(fitted, "pvalues_")
+    assert not hasattr(fitted, "n_relevant_") and not hasattr(fitted, "pvalues_")
     np.testing.assert_array_equal(np.flatnonzero(fitted.support_), fitted.selector_.subsets_[2])
+
+
+def test_an_empty_column_changes_no_p_value():
+    X, y = _table(120)
+    plain = FeatureSelector().fit(X, y)
+    with_empty = FeatureSelector().fit(X.assign(empty=np.nan, constant=3.0), y)
+    np.testing.assert_array_equal(with_empty.qvalues_[:6], plain.qvalues_)
+    assert with_empty.qvalues_[6:].tolist() == [1.0, 1.0]
+    assert set(with_empty.ranking_[6:]) == {7, 8}
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_decisions_do_not_hang_on_a_seed(numbers):
+    X, y = _numbers(120) if numbers else _table(120)
+    kept = []
+    for seed in range(5):
+        fitted = FeatureSelector(random_state=seed).fit(X, y)
+        kept.append(fitted.support_ & ~fitted.at_the_line_)
+    sure = [set(np.flatnonzero(k)) for k in kept]
+    assert all(one == sure[0] for one in sure)
 
 
 def test_nothing_related_says_so():
@@ -105,6 +171,9 @@ def test_nothing_related_says_so():
     with pytest.warns(NoFeatureStandsOut):
         fitted = FeatureSelector().fit(X, np.random.default_rng(1).permutation(y))
     assert fitted.n_features_ == 1 and "no feature stands out" in fitted.explanation_
+    assert fitted.n_relevant_ == fitted.n_sufficient_ == 0
+    assert np.argmin(fitted.pvalues_) == np.argmin(fitted.ranking_) == np.argmax(fitted.support_)
+    assert fitted.to_ranking().headline().startswith("No feature stands out")
 
 
 def test_missing_cells_are_filled_and_counted_and_handed_back():
@@ -127,7 +196,9 @@ def test_redundancy_moves_copies_down():
     assert set(plain.get_feature_names_out()) == {"f1", "copy"}
     fitted = FeatureSelector("fisher", n_features_to_select=2, redundancy=1.0).fit(X, y)
     assert len({"f1", "copy"} & set(fitted.get_feature_names_out())) == 1
-    assert max(fitted.ranking_[[1, 6]]) == 7  # the other one of the two goes last
+    assert max(fitted.ranking_[[1, 6]]) == 3  # the other one of the two goes below the third relevant feature
+    noise = [0, 2, 3, 5]
+    np.testing.assert_array_equal(fitted.ranking_[noise], FeatureSelector("fisher").fit(X, y).ranking_[noise])
     assert "redundancy weight 1)" in fitted.explanation_
 
 

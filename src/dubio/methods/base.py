@@ -466,6 +466,8 @@ class SearchSelector(Selector):
 
     n_features_to_select: Any = None
 
+    #: Wishes that are decided by tests; a search from sums alone has its own rule for "auto".
+    _tested: ClassVar[tuple[str, ...]] = TESTED
     #: The criterion in words, and which direction is good.
     _criterion: ClassVar[str] = "criterion"
 
@@ -477,7 +479,7 @@ class SearchSelector(Selector):
         count, reason = self._wished(problem.n_features)
         found = self._search(problem, count)
         relevance = None
-        if self.n_features_to_select in TESTED and not sparse.issparse(problem.X):
+        if self.n_features_to_select in self._tested and not sparse.issparse(problem.X):
             relevance = relevance_of(
                 problem.filled,
                 alpha=getattr(self, "alpha", 0.05),

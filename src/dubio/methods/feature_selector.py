@@ -226,13 +226,10 @@ class FeatureSelector(Selector):
 
     def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
         """Move relevant features that resemble better ones down, within the relevant ones."""
-        n_relevant = ranking.n_relevant or 0
-        order, ranks = ranking.order, ranking.ranking.copy()
-        relevant = order[:n_relevant]
-        if n_relevant > 1:
-            assert self.redundancy is not None
-            own = np.arange(1, n_relevant + 1)
-            ranks[relevant] = rank_without_repeats(problem.features(relevant), own, weight=self.redundancy)
+        assert self.redundancy is not None
+        ranks = rank_without_repeats(
+            problem, ranking.ranking, weight=self.redundancy, n_movable=ranking.n_relevant or 0
+        )
         wish = self.n_features_to_select
         count, reason = (int(ranking.support.sum()), ranking.reason)
         if not isinstance(wish, str):

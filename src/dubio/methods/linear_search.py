@@ -55,10 +55,11 @@ class LinearSearch(RunningSelector, SearchSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto" or None
-        A count, a share, or None for half. "auto": the smallest subset whose BIC is at most 2 above the smallest BIC
-        of all subsets on the path. With residual sum of squares RSS, df degrees of freedom and q independent columns
-        of the target, it is the extended criterion [3]_
+    n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
+        A count, a share, or None for half. "relevant" and "sufficient" test the features of a table in memory
+        (:func:`~dubio.significance.relevance_of`). "auto" needs only sums: the smallest subset whose BIC is at most 2
+        above the smallest BIC of all subsets on the path. With residual sum of squares RSS, df degrees of freedom and q
+        independent columns of the target, it is the extended criterion [3]_
 
         .. math:: BIC_S = q\,(n \log RSS_S + df_S \log n) + 2 \log \binom{d}{|S|}.
 
@@ -112,6 +113,7 @@ class LinearSearch(RunningSelector, SearchSelector):
     (0.73, 0.83)
     """
 
+    _tested = ("relevant", "sufficient")
     _name = "linear_search"
     _does = "subsets that a linear fit of the target needs, from sums over rows"
     _takes = ("hard", "soft", "numbers")

@@ -53,9 +53,9 @@ def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0,
 
 
 def rank_without_repeats(
-    problem: Problem, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200
+    problem: Problem, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200, n_movable: int | None = None
 ) -> NDArray[np.int64]:
-    """:func:`redundancy_ranking` of a problem."""
+    """:func:`redundancy_ranking` of a problem; only the first ``n_movable`` features change places."""
     ranks = np.asarray(ranking, dtype=np.int64)
     d = problem.n_features
     if ranks.shape != (d,):
@@ -69,16 +69,16 @@ def rank_without_repeats(
     unit = problem.standardized_table / np.sqrt(problem.n_rows)
     relevance = 1.0 - (ranks - 1) / max(d - 1, 1)
     likeness = np.zeros(d)
-    left = np.ones(d, dtype=bool)
+    left = np.ones(d, dtype=bool) if n_movable is None else ranks <= n_movable
     chosen: list[int] = []
-    for _ in range(min(n_top, d)):
+    for _ in range(min(n_top, int(left.sum()))):
         value = relevance - weight * likeness
         value[~left] = -np.inf
         best = int(np.lexsort((ranks, -value))[0])  # ties go to the better rank
         chosen.append(best)
         left[best] = False
         likeness = np.maximum(likeness, np.abs(unit.T @ unit[:, best]))
-    rest = np.flatnonzero(left)
+    rest = np.setdiff1d(np.arange(d), chosen)
     order = np.concatenate([np.asarray(chosen, dtype=np.int64), rest[np.argsort(ranks[rest], kind="stable")]])
     result = np.empty(d, dtype=np.int64)
     result[order] = np.arange(1, d + 1)

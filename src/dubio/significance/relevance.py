@@ -64,16 +64,22 @@ def relevance_of(
     :math:`p = \min(p_1 / 0.8, p_2 / 0.2)`. Benjamini and Hochberg's rule then decides. Constant features are no
     hypotheses and do not count.
     """
-    single = relation_pvalues(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
-    together = joint_pvalues(problem, random_state=random_state, n_jobs=n_jobs)
-    pvalues = np.minimum(1.0, np.minimum(single.pvalues / _SINGLE, together.pvalues / _TOGETHER))
-    counts = _varying(problem)
-    qvalues = qvalues_of(pvalues, counts)
-    low = np.minimum(1.0, np.minimum(single.low / _SINGLE, together.low / _TOGETHER))
-    high = np.minimum(1.0, np.minimum(single.high / _SINGLE, together.high / _TOGETHER))
+    varying = np.flatnonzero(_varying(problem))
+    pvalues, low, high = np.ones((3, problem.n_features))
+    parts: dict[str, NDArray[np.float64]] = {}
+    if len(varying):
+        part = problem.features(varying)
+        single = relation_pvalues(part, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+        together = joint_pvalues(part, random_state=random_state, n_jobs=n_jobs)
+        for whole, name in ((pvalues, "pvalues"), (low, "low"), (high, "high")):
+            one, other = getattr(single, name) / _SINGLE, getattr(together, name) / _TOGETHER
+            whole[varying] = np.minimum(1.0, np.minimum(one, other))
+        for name, values in {**single.parts, "together": together.pvalues}.items():
+            parts[name] = np.ones(problem.n_features)
+            parts[name][varying] = values
+    counts = np.isin(np.arange(problem.n_features), varying)
     moves = (qvalues_of(low, counts) <= alpha) != (qvalues_of(high, counts) <= alpha)
-    parts = {**single.parts, "together": together.pvalues}
-    return decide(pvalues, qvalues, alpha, moves, parts, problem.feature_names)
+    return decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
 
 
 def qvalues_of(pvalues: NDArray[np.float64], counts: NDArray[np.bool_]) -> NDArray[np.float64]:
