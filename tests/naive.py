@@ -723,3 +723,23 @@ def gcv_error(X, T, ridge):
     Z, T = (X - X.mean(axis=0)) / X.std(axis=0), T - T.mean(axis=0)
     hat = Z @ np.linalg.inv(Z.T @ Z + n * ridge * np.eye(d)) @ Z.T + 1.0 / n  # and the mean
     return ((T - hat @ T) ** 2).sum() / n / (1.0 - np.trace(hat) / n) ** 2
+
+
+def transitions_objective(said, codes, weights, rates):
+    """Penalised log-likelihood of error rates between classes and of the weights of the experts; row by row."""
+    n_experts, n, n_classes = said.shape
+    priors = [np.mean(codes == k) for k in range(n_classes)]
+    total = -5.0 * sum((w - 0.6) ** 2 for w in weights)
+    for t in range(n_classes):
+        for g in range(n_classes):
+            seen = 20 * 0.95 if t == g else 20 * 0.05 / (n_classes - 1)
+            total += seen * np.log(rates[t, g] + 1e-12)
+    for i in range(n):
+        pooled = []
+        for t in range(n_classes):
+            value = 1.0
+            for e in range(n_experts):
+                value *= ((said[e, i, t] + 0.05 * priors[t]) / 1.05 + 1e-12) ** weights[e]
+            pooled.append(value)
+        total += np.log(sum(pooled[t] * rates[t, codes[i]] for t in range(n_classes)) / sum(pooled))
+    return total

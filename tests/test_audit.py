@@ -23,6 +23,7 @@ from dubio.noise import pooled
 from dubio.noise.confident import confident_count
 from dubio.noise.experts import out_of_fold_probabilities
 from dubio.noise.pooled import pool_experts
+from dubio.noise.transitions import fit_transitions
 from dubio.supervision import flip_labels
 from tests import naive
 
@@ -62,8 +63,9 @@ def test_flipped_labels_are_doubted(engine):
 
 def test_clean_labels_are_left_alone():
     X, y = load_iris(return_X_y=True)
+    assert audit_labels(X, y, engine="pooled").flip_rate < 0.05
     audit = audit_labels(X, y)
-    assert audit.flip_rate < 0.05
+    assert audit.error_rate < 0.05
     assert audit.doubtful.mean() < 0.05
 
 
@@ -213,7 +215,7 @@ def test_a_class_of_one_row_is_an_error():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"engine": "magic"}, "engine='magic': give one of 'pooled', 'confident', 'lnt'"),
+        ({"engine": "magic"}, "engine='magic': give one of 'transitions', 'pooled', 'confident', 'lnt'"),
         ({"experts": RidgeClassifier()}, r"'RidgeClassifier' \(RidgeClassifier\), which has no predict_proba"),
         ({"experts": {"best": object()}}, r"'best' \(object\), which has no predict_proba"),
         ({"experts": []}, "experts is empty"),
@@ -385,3 +387,54 @@ def test_ready_probabilities_are_in_sorted_order_even_for_a_categorical():
     assert list(ordered.classes) == names.tolist()
     np.testing.assert_allclose(ordered.probabilities[:, np.argsort(names)], plain.probabilities)
     assert not ordered.doubtful.any()
+
+
+def test_labels_of_noise_cannot_be_judged():
+    rng = np.random.default_rng(0)
+    judged = 0
+    for _ in range(10):
+        X, y = rng.normal(size=(120, 12)), rng.integers(0, 2, 120)
+        audit = audit_labels(X, y, experts=[GaussianNB(), LogisticRegression()])
+        judged += audit.judged
+        if not audit.judged:
+            assert not audit.doubtful.any() and np.isnan(audit.error_rate)
+            assert "cannot be judged" in str(audit)
+    assert judged <= 1
+
+
+def test_wrong_labels_of_one_class_are_flagged():
+    """Half of the labels that are wrong belong to one class: a single rate for all classes flags nobody."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(300) % 3
+    X = rng.normal(size=(300, 4)) + 4 * np.eye(3)[truth] @ rng.normal(size=(3, 4))
+    y = truth.copy()
+    wrong = np.flatnonzero(truth == 0)[:25]
+    y[wrong] = 1
+    audit = audit_labels(X, y)
+    assert audit.doubtful[wrong].mean() > 0.5
+    assert (y != truth)[audit.doubtful].mean() > 0.5
+    assert audit.flip_matrix[0, 1] > 0.1 > audit.flip_matrix[2, 1]
+    assert 0 < audit.skills["pool"] < 1
+
+
+def test_more_columns_than_rows_do_not_make_the_audit_sure():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 150))
+    truth = (X[:, 0] + X[:, 1] > 0) + 0
+    y = np.where(rng.random(150) < 0.2, 1 - truth, truth)
+    audit = audit_labels(X, y)
+    flagged = audit.doubtful
+    assert not flagged.any() or abs(audit.wrong[flagged].mean() - (y != truth)[flagged].mean()) < 0.2
+
+
+def test_transitions_equal_a_literal_maximum():
+    rng = np.random.default_rng(0)
+    said = rng.dirichlet(np.ones(3), size=(2, 60))
+    codes = rng.integers(0, 3, 60)
+    model = fit_transitions(said, codes)
+    best = naive.transitions_objective(said, codes, model.weights, model.rates)
+    for _ in range(50):
+        weights = np.maximum(model.weights + rng.normal(0, 0.05, 2), 0)
+        rates = np.abs(model.rates * np.exp(rng.normal(0, 0.1, (3, 3))))
+        rates /= rates.sum(axis=1, keepdims=True)
+        assert naive.transitions_objective(said, codes, weights, rates) <= best + 1e-4

@@ -73,7 +73,8 @@ OTHERS = "noise,p_setosa,p_versicolor,p_virginica,expert_0,expert_1,expert_2,sur
 def test_rank_prints_a_table(capfd, folder):
     code, out, err = dubio(capfd, "rank", folder / "iris.csv", "--target", "species")
     assert code == 0 and err == ""
-    assert "petal_length" in out and "Kept 4 of 5" in out
+    assert out.startswith("Keep 2 (of 5): petal_width, petal_length. 2 more are related to the target, but\n")
+    assert "sufficient" in out and "related" in out
     assert "\x1b" not in out  # no colours in a pipe
 
 
@@ -137,29 +138,33 @@ def test_soft_confidence_annotators_and_missing(capfd, folder):
 
 
 def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, monkeypatch):
-    words = folder / "iris.parquet", "-t", "species", "--keep", "2", "--json"
-    whole = ranked(capfd, *words, "--method", "weighted_laplacian")
+    words = folder / "iris.parquet", "-t", "species", "--keep", "2", "--json", "--method", "weighted_laplacian"
+    whole = ranked(capfd, *words)
     monkeypatch.setattr("dubio.cli.streaming.LARGE", 1000)
     streamed = ranked(capfd, *words)
     assert "is read once" in streamed["notes"][0]
     assert streamed["kept"] == whole["kept"]
     assert "petal_width" in streamed["kept"]
     assert not any("is read once" in note for note in ranked(capfd, *words, "--no-stream")["notes"])
-    # A number as a target, a wish for the whole table: loaded, as ever.
-    for more in (["-t", "noise"], ["--stability", "3"], ["--regression", "-t", "petal_width"]):
-        assert not any("is read once" in note for note in ranked(capfd, *words, *more)["notes"]), more
+    # The default method ranks a sample, with every option that a loaded table has.
+    sampled = ranked(capfd, folder / "iris.parquet", "-t", "species", "--stability", "3", "--json")
+    assert sampled["method"] == "neighbor_search" and "petal_width" in sampled["kept"]
+    monkeypatch.setattr("dubio.scale.row_sample.SAMPLE_ROWS", 90)
+    for more in (["-t", "species"], ["-t", "petal_width", "--regression"], []):
+        sampled = ranked(capfd, folder / "iris.parquet", *more, "--json")
+        assert any("a sample of 90 of 150 rows was used" in note for note in sampled["notes"]), more
     # A folder of files is streamed whatever its size, and text columns are left out with a note.
     monkeypatch.undo()
     table = pd.read_parquet(folder / "iris.parquet").assign(remark="none")
     table[::2].to_parquet(tmp_path / "a.parquet")
     table[1::2].to_parquet(tmp_path / "b.parquet")
-    parts = ranked(capfd, tmp_path, "-t", "species", "--keep", "2", "--json")
+    parts = ranked(capfd, tmp_path, "-t", "species", "--keep", "2", "--json", "--method", "weighted_laplacian")
     assert parts["kept"] == whole["kept"]
     assert "remark" in parts["notes"][1]
     table.loc[7, "noise"] = np.nan
     table.to_parquet(tmp_path / "b.parquet")
     monkeypatch.setattr("dubio.cli.streaming.LARGE", 1000)
-    code, _, err = dubio(capfd, "rank", tmp_path / "b.parquet", "-t", "species")
+    code, _, err = dubio(capfd, "rank", tmp_path / "b.parquet", "-t", "species", "-m", "weighted_laplacian")
     assert code == 2
     assert "'noise'" in err and "--no-stream" in err
 
@@ -205,9 +210,9 @@ def test_stream_gives_the_same_ranking(capfd, folder):
     assert streamed["kept"] == whole["kept"]
     for one, other in zip(whole["features"], streamed["features"], strict=True):
         assert one["feature"] == other["feature"] and one["score"] == pytest.approx(other["score"], rel=1e-9)
-    code, out, err = dubio(capfd, "rank", *words[:3], "--stream")
+    code, out, err = dubio(capfd, "rank", *words[:5], "--stream")
     assert code == 0 and "half of the features are kept" in err and "petal_length" in out
-    code, _, err = dubio(capfd, "rank", *words[:3], "--stream", "--report", "x.html")
+    code, _, err = dubio(capfd, "rank", *words[:5], "--stream", "--report", "x.html")
     assert code == 2 and "leave out --report" in err
     assert dubio(capfd, "rank", *words[:3], "--stream", "-m", "relieff")[0] == 2
 
@@ -390,14 +395,39 @@ def test_audit_finds_wrong_labels(capfd, folder, tmp_path):
     code, out, err = dubio(capfd, "audit", tmp_path / "wrong.csv", "--target", "species", "--json")
     found = json.loads(out)
     assert code == 0, err
-    assert {row["row"] for row in found["rows"]} >= set(wrong)
+    assert {row["row"] for row in found["rows"]} >= {row + 1 for row in wrong}  # rows are counted from 1
     assert found["doubtful"] == len(found["rows"])
     by_row = {row["row"]: row for row in found["rows"]}
-    assert by_row[3]["suggested"] == "setosa" and by_row[140]["suggested"] == "virginica"
+    assert by_row[4]["suggested"] == "setosa" and by_row[141]["suggested"] == "virginica"
+    assert "petal_length" in by_row[4]  # a telling value of the row
     code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species", "--csv", "--all")
     assert code == 0 and len(list(csv.DictReader(io.StringIO(out)))) == 150
     code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species")
-    assert code == 0 and "140" in out and "error rate" in out
+    assert code == 0 and "141" in out and "error rate" in out and "Skill of the experts" in out
+    table.insert(0, "patient", [f"P{i}" for i in range(150)])
+    table.to_csv(tmp_path / "named.csv", index=False)
+    page = tmp_path / "audit.html"
+    words = ["audit", tmp_path / "named.csv", "-t", "species", "--id", "patient", "--csv", "--report", page]
+    code, out, err = dubio(capfd, *words)
+    assert code == 0 and "P140" in out and "Labels in doubt" in page.read_text(), err
+
+
+def test_an_audit_without_a_doubtful_label_writes_a_header(capfd, folder):
+    table = pd.read_csv(folder / "iris.csv")
+    rng = np.random.default_rng(0)
+    noise = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc")).assign(y=table["species"][::2][:60].to_numpy())
+    noise["y"] = rng.permutation(["p", "q"] * 30)
+    noise.to_csv(folder / "noise.csv", index=False)
+    code, out, _ = dubio(capfd, "audit", folder / "noise.csv", "-t", "y", "--csv")
+    assert code == 0 and out == "row,given,suggested,wrong,doubtful,rank\n"
+    code, out, _ = dubio(capfd, "audit", folder / "noise.csv", "-t", "y")
+    assert code == 0 and "cannot be judged" in out
+
+
+def test_an_audit_writes_the_same_bytes_with_any_number_of_jobs(capfd, folder):
+    words = ["audit", folder / "iris.csv", "-t", "species", "--all", "--csv"]
+    runs = {dubio(capfd, *words, "-j", str(jobs))[1] for jobs in (1, 2, 1, 2)}
+    assert len(runs) == 1
 
 
 def test_audit_of_a_wide_table(capfd, tmp_path):
@@ -410,7 +440,7 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
     code, out, err = dubio(capfd, "audit", tmp_path / "wide.csv", "-t", "y", "--json", "--all")
     assert code == 0, err
     rows = json.loads(out)["rows"]
-    assert min(rows, key=lambda row: row["rank"])["row"] == 5
+    assert min(rows, key=lambda row: row["rank"])["row"] == 6
 
 
 @pytest.mark.parametrize(
@@ -480,7 +510,7 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
             ["rank", "{sums}", "--soft", "Y,Z", "--normalize"],
             "the target sums to 0 in row 0 (60 such rows): if a row is unlabelled, leave all of its cells empty",
         ),
-        (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream"], "leave out --normalize"),
+        (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream", "-m", "fisher"], "leave out --normalize"),
         (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by its sum: give --soft too"),
         (
             ["rank", "{iris}", "-t", "species", "--keep", "50"],
@@ -591,7 +621,11 @@ def test_nothing_stands_out_is_said(capfd, tmp_path):
     table = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef")).assign(y=["p", "q"] * 20)
     table.to_csv(tmp_path / "t.csv", index=False)
     code, out, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--json")
-    assert code == 0 and len(json.loads(out)["kept"]) == 1
+    found = json.loads(out)
+    assert code == 0 and found["kept"] == [] and found["n_relevant"] == 0
+    assert not any(row["kept"] for row in found["features"])
+    code, out, _ = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--save-table", tmp_path / "none.csv")
+    assert code == 0 and out.startswith("No feature stands out") and not (tmp_path / "none.csv").exists()
     assert err.startswith("dubio: the table has no feature that stands out")
     assert dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--json", "--quiet")[2] == ""
 
@@ -733,7 +767,7 @@ def test_demo_writes_its_report(tmp_path, capfd):
     code, text, err = dubio(capfd, "demo", "--report", out)
     assert code == 0 and err == ""
     assert str(out) in text and "clean labels" in text
-    assert "The method decides the rank; a test of each feature (q-value) decides whether it is kept" in text
+    assert "Method: neighbor_search" in text and "Keep " in text
     assert "<h1>" in out.read_text()
 
 
@@ -755,7 +789,7 @@ def test_the_table_itself_is_never_overwritten(capfd, folder, tmp_path):
         assert code == 2 and "is the table itself" in err
     assert Path(path).read_bytes() == before
     _, _, err = dubio(capfd, "rank", path, "-t", "species", "-m", "fisher", "--save-table", tmp_path / "small.csv")
-    assert f"table written to {tmp_path / 'small.csv'}" in err
+    assert f"table with 4 features written to {tmp_path / 'small.csv'}" in err
 
 
 def test_pairs_without_a_header(capfd, folder, tmp_path):

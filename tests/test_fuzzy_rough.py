@@ -383,7 +383,7 @@ def test_equal_rows_give_a_warning_and_no_feature():
             fitted = FuzzyRoughSearch().fit(X, y)
         assert len(fitted.dependencies_) == 0
         assert fitted.dependency_all_ == 0.0
-        assert fitted.ranking_.tolist() == [1, 1, 1]
+        assert fitted.ranking_.tolist() == [1, 2, 3]
         assert fitted.support_.tolist() == [True, False, False]  # the documented minimum
 
 
@@ -408,7 +408,7 @@ def test_counts_beyond_and_below_the_reduct():
     X[:, 1] = 4.0
     X[:, 2] = y = np.arange(30) % 2  # decides y alone
     fitted = FuzzyRoughSearch(n_features_to_select=4, nominal=[2]).fit(X, y)
-    assert fitted.ranking_.tolist() == [2, 2, 1, 2, 2]
+    assert fitted.ranking_.tolist() == [2, 5, 1, 3, 4]
     assert fitted.support_.tolist() == [True, False, True, True, True]
     hard = FuzzyRoughSearch().fit(rng.normal(size=(60, 6)), rng.integers(0, 2, size=60))
     assert len(hard.dependencies_) > 2

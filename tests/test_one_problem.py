@@ -140,7 +140,7 @@ def test_every_voice_hears_the_same_experts(trainings):
     dubio.noise.audit_problem(problem, "pooled")
     assert len(trainings) == 1
     assert (search.audit_.rank == dubio.audit_labels(X, y, engine="confident").rank).all()
-    assert (cleaned.audit_.rank == dubio.audit_labels(X, y).rank).all()
+    assert (cleaned.audit_.rank == dubio.audit_labels(X, y, engine="pooled").rank).all()
 
 
 # What was stored by a method and overwritten by its own permutations.
@@ -199,9 +199,9 @@ def test_the_front_door_keeps_the_columns_of_the_method():
 def test_nothing_of_an_earlier_fit_is_left():
     X, y = wine()
     selector = dubio.FeatureSelector().fit(X, y)
-    assert hasattr(selector, "sufficient_subset_") and hasattr(selector, "classes_")
+    assert hasattr(selector, "n_sufficient_") and hasattr(selector, "classes_")
     selector.set_params(method="laplacian", n_features_to_select=2).fit(X)
-    for name in ("sufficient_subset_", "pvalues_", "qvalues_", "classes_"):
+    for name in ("n_sufficient_", "n_relevant_", "at_the_line_", "pvalues_", "qvalues_", "classes_"):
         assert not hasattr(selector, name)
 
 

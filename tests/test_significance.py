@@ -19,12 +19,13 @@ from dubio.problem import read_problem
 from dubio.significance import (
     NoFeatureStandsOut,
     cauchy_combination,
-    keep_significant,
     permutation_pvalues,
     smallest_sufficient_size,
 )
 from dubio.significance.graph_null import GraphNull, RatioForms, column_moments, permutation_moments
+from dubio.significance.joint_test import joint_pvalues
 from dubio.significance.relation_tests import linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
+from dubio.significance.relevance import decide
 from dubio.supervision import unsure_expert
 from tests import naive
 
@@ -270,8 +271,9 @@ def test_auto_finds_what_is_there_and_says_when_nothing_is(selector):
     np.testing.assert_array_equal(selector.support_, selector.qvalues_ <= 0.05)
     table = selector.to_ranking().to_frame()
     assert {"pvalue", "qvalue"} <= set(table.columns)
+    # at 5 %, one method in twenty would find something in the same noise
     with pytest.warns(NoFeatureStandsOut, match="X has no feature that stands out"):
-        selector.fit(rng.normal(size=(80, 8)), rng.permutation(y))
+        selector.set_params(alpha=0.01).fit(rng.normal(size=(80, 8)), rng.permutation(y))
     assert selector.n_features_ == 1 and selector.ranking_[selector.support_] == [1]
     assert "no feature stands out" in selector.explanation_
 
@@ -293,13 +295,46 @@ def test_weights_travel_with_their_labels():
     assert fitted.support_[0]
 
 
-def test_keep_significant_needs_one_clear_feature():
-    ranking = np.array([2, 1, 3])
-    support, reason = keep_significant(np.array([0.02, 0.04, 0.9]), ranking, 0.05)
-    assert support.tolist() == [True, True, False] and "2 of 3" in reason
+def test_relevant_features_come_first():
+    best_first = np.array([2, 0, 1])
+    found = decide(np.array([0.01, 0.02, 0.9]), np.array([0.02, 0.04, 0.9]), 0.05)
+    assert found.relevant.tolist() == [True, True, False] and "2 features stand out" in found.reason
+    assert found.relevant_first(best_first).tolist() == [0, 1, 2]
     with pytest.warns(NoFeatureStandsOut):
-        support, reason = keep_significant(np.array([0.03, 0.04, 0.9]), ranking, 0.05)
-    assert support.tolist() == [False, True, False]
+        found = decide(np.array([0.3, 0.2, 0.9]), np.array([0.6, 0.6, 0.9]), 0.05)
+    assert not found.relevant.any()
+    assert found.relevant_first(best_first).tolist() == [1, 2, 0]  # the smallest p-value is handed on
+
+
+def test_tests_of_features_together_equal_a_literal_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 3))
+    problem = read_problem(X, ((X[:, 0] * X[:, 1]) > 0) + 0)
+    found = joint_pvalues(problem).pvalues
+    assert found[:2].max() < 1e-3 < found[2]
+    few = joint_pvalues(problem.rows(np.arange(40)))
+    assert few.pvalues.tolist() == [1.0, 1.0, 1.0]  # too few rows to search on half of them
+
+
+def test_chance_in_permutations_is_bounded():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6))
+    y = np.arange(80) % 2
+    X[:, 0] += 0.55 * y
+    problem = read_problem(X, y)
+    runs = [relation_pvalues(problem, random_state=seed) for seed in range(6)]
+    for run in runs:
+        assert (run.low <= run.pvalues).all() and (run.pvalues <= run.high).all()
+    for one in runs:
+        for other in runs:
+            assert (one.low <= other.high + 1e-12).all()
+
+
+def test_a_tiny_alpha_takes_no_minutes():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(6, 3)), [0, 0, 0, 1, 1, 1]
+    with pytest.warns(NoFeatureStandsOut):
+        dubio.FeatureSelector(alpha=1e-9).fit(X, y)
 
 
 def test_smallest_sufficient_size():
@@ -336,9 +371,10 @@ def test_searches_keep_a_sufficient_subset(search):
     X = rng.normal(size=(120, 5))
     X[:, 1] += 3 * y
     fitted = search.set_params(n_features_to_select="auto").fit(X, y)
-    assert fitted.support_[1] and fitted.n_features_ <= 2
-    assert re.match(r"(1 feature|2 features): the ", fitted.explanation_)
-    assert fitted.support_.sum() == fitted.n_features_
+    assert fitted.support_[1] and fitted.n_features_ == fitted.n_relevant_ <= 2
+    assert 1 <= fitted.n_sufficient_ <= fitted.n_relevant_
+    assert re.match(r"(1 feature stands|2 features stand) out", fitted.explanation_)
+    np.testing.assert_array_equal(fitted.support_, fitted.ranking_ <= fitted.n_features_)
 
 
 @pytest.mark.parametrize("name", ["neighbor", "information"])

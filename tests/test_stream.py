@@ -88,7 +88,7 @@ def test_every_source_and_batch_size_equals_memory(frame, tmp_path, kind, batch_
 @pytest.mark.parametrize("batch_rows", [1, 100, None])
 def test_soft_columns(frame, tmp_path, batch_rows):
     path = _sources(frame, tmp_path)["parquet"]
-    found = rank_stream(path, soft=["p", "q", "r"], exclude=["y"], batch_rows=batch_rows)
+    found = rank_stream(path, soft=["p", "q", "r"], exclude=["y"], batch_rows=batch_rows, method="weighted_laplacian")
     X = frame[list("abcdef")].astype({"d": float, "e": float})
     expected = dubio.WeightedLaplacianScore().fit(X, frame[["p", "q", "r"]])
     np.testing.assert_allclose(found.scores, expected.scores_, rtol=1e-10)
@@ -100,7 +100,7 @@ def test_soft_columns(frame, tmp_path, batch_rows):
 def test_weights_features_and_counts(frame, tmp_path):
     path = _sources(frame, tmp_path)["parquet"]
     with pytest.raises(ValueError, match=r"weight column 'p' holds nan in row 0"):
-        rank_stream(path, target="y", weight="p", features=["a", "c"])
+        rank_stream(path, target="y", weight="p", features=["a", "c"], method="weighted_laplacian")
     weights = frame["p"].fillna(0.0)
     table = pa.Table.from_pandas(frame.assign(p=weights), preserve_index=False)
     found = rank_stream(table, target="y", weight="p", features=["a", "c"], method="fisher", n_features_to_select=1)
@@ -143,10 +143,11 @@ def test_progress_is_reported(frame, tmp_path):
         exclude=list("pqr"),
         batch_rows=100,
         progress=lambda done, total: seen.append((done, total)),
+        method="weighted_laplacian",
     )
     assert seen[-1] == (1000, 1000)
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
-    rank_stream(tmp_path / "one.csv", target="y", exclude=list("pqr"), progress=True)
+    rank_stream(tmp_path / "one.csv", target="y", exclude=list("pqr"), progress=True, method="weighted_laplacian")
 
 
 # --- Bad input -----------------------------------------------------------------------------------------------------
@@ -155,24 +156,24 @@ def test_progress_is_reported(frame, tmp_path):
 def test_a_missing_column_says_which_exist(frame, tmp_path):
     path = _sources(frame, tmp_path)["parquet"]
     with pytest.raises(ValueError, match=r"target column 'Y' is not in one.parquet, which has 10 columns \('a', "):
-        rank_stream(path, target="Y")
+        rank_stream(path, target="Y", method="weighted_laplacian")
     with pytest.raises(ValueError, match=r"soft column 'pp'.*: did you mean 'p'\?"):
-        rank_stream(path, soft=["pp", "q"])
+        rank_stream(path, soft=["pp", "q"], method="weighted_laplacian")
     with pytest.raises(ValueError, match="exclude column 'z'"):
-        rank_stream(path, target="y", exclude=["z"])
+        rank_stream(path, target="y", exclude=["z"], method="weighted_laplacian")
     with pytest.raises(ValueError, match=r"target or soft is needed: .*, not both"):
-        rank_stream(path)
+        rank_stream(path, method="weighted_laplacian")
     with pytest.raises(ValueError, match="method='lap'"):
         rank_stream(path, target="y", method="lap")
     with pytest.raises(ValueError, match="takes one class per row"):
         rank_stream(path, soft=["p", "q", "r"], exclude=["y"], method="constraint")
     with pytest.raises(ValueError, match="has no feature left: every column is a label, a weight or excluded"):
-        rank_stream(path, target="y", exclude=list("abcdefpqr"))
+        rank_stream(path, target="y", exclude=list("abcdefpqr"), method="weighted_laplacian")
 
 
 def test_text_columns_are_named(frame, tmp_path):
     with pytest.raises(ValueError, match=r"1 column that is not numeric: 'y' \(.*string\): .*name it in exclude"):
-        rank_stream(_sources(frame, tmp_path)["parquet"], soft=["p", "q", "r"])
+        rank_stream(_sources(frame, tmp_path)["parquet"], soft=["p", "q", "r"], method="weighted_laplacian")
 
 
 def test_a_file_whose_type_differs_from_the_first(tmp_path):
@@ -180,16 +181,16 @@ def test_a_file_whose_type_differs_from_the_first(tmp_path):
     pq.write_table(good, tmp_path / "1.parquet")
     pq.write_table(pa.table({"a": ["one", "two"], "y": ["u", "v"]}), tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"column 'a' is double in 1.parquet and (large_)?string in 2.parquet"):
-        rank_stream(tmp_path, target="y")
+        rank_stream(tmp_path, target="y", method="weighted_laplacian")
     pq.write_table(pa.table({"a": [1.0, 2.0], "y": [1, 2]}), tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"column 'y' is (large_)?string in 1.parquet and int64 in 2.parquet"):
-        rank_stream(tmp_path, target="y")
+        rank_stream(tmp_path, target="y", method="weighted_laplacian")
     pq.write_table(pa.table({"b": [1.0, 2.0], "y": ["u", "v"]}), tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"2.parquet lacks 1 column of 1.parquet: \['a'\]"):
-        rank_stream(tmp_path, target="y")
+        rank_stream(tmp_path, target="y", method="weighted_laplacian")
     pq.write_table(good.append_column("b", pa.array([1, 2])), tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=r"2.parquet has 1 column that 1.parquet lacks: \['b'\]"):
-        rank_stream(tmp_path, target="y")
+        rank_stream(tmp_path, target="y", method="weighted_laplacian")
 
 
 def test_numbers_of_another_width_and_columns_in_another_order_are_fine(tmp_path):
@@ -213,7 +214,7 @@ def test_csv_with_whole_numbers_first_and_fractions_and_text_later(tmp_path, mon
     np.testing.assert_allclose(rank_stream(path, target="y", method="fisher").scores, expected, rtol=1e-10)
     path.write_text("a,y\n" + "\n".join([*rows, "oops,1"]) + "\n")
     with pytest.raises(ValueError, match=r"t.csv has rows that cannot be read \(.*oops"):
-        rank_stream(path, target="y")
+        rank_stream(path, target="y", method="weighted_laplacian")
 
 
 def test_a_truncated_file(frame, tmp_path):
@@ -222,13 +223,15 @@ def test_a_truncated_file(frame, tmp_path):
     (folder / "part-2.parquet").write_bytes(whole[: len(whole) // 2])
     seen = []
     with pytest.raises(ValueError, match=r"part-2.parquet cannot be read as a Parquet file \(.*\): is it cut short\?"):
-        rank_stream(folder, target="y", exclude=list("pqr"), progress=lambda *at: seen.append(at))
+        rank_stream(
+            folder, target="y", exclude=list("pqr"), progress=lambda *at: seen.append(at), method="weighted_laplacian"
+        )
     assert seen == []  # found before any row was read
     broken = bytearray(whole)
     broken[4:400] = b"\xff" * 396
     (folder / "part-2.parquet").write_bytes(bytes(broken))
     with pytest.raises(ValueError, match=r"part-2.parquet"):
-        rank_stream(folder, target="y", exclude=list("pqr"))
+        rank_stream(folder, target="y", exclude=list("pqr"), method="weighted_laplacian")
     assert {path.name for path in folder.iterdir()} == {"_SUCCESS", *(f"part-{i}.parquet" for i in range(4))}
 
 
@@ -245,7 +248,7 @@ def test_a_bad_value_is_located(frame, tmp_path, bad):
             ValueError,
             match=rf"{word} in column 'a' \(position 1\), .* row 777 \(the batch of 2.parquet that starts at row",
         ):
-            rank_stream(tmp_path, target="y", batch_rows=batch_rows)
+            rank_stream(tmp_path, target="y", batch_rows=batch_rows, method="weighted_laplacian")
 
 
 def test_a_nan_in_row_7000001_is_located(tmp_path):
@@ -254,7 +257,7 @@ def test_a_nan_in_row_7000001_is_located(tmp_path):
     x[7_000_001] = np.nan
     table = pa.table({"x": x, "y": pa.array(np.arange(7_000_100) % 2, type=pa.int8())})
     with pytest.raises(ValueError, match=r"NaN in column 'x' \(position 0\), first in row 7000001 "):
-        rank_stream(table, target="y", batch_rows=65_536)
+        rank_stream(table, target="y", batch_rows=65_536, method="weighted_laplacian")
 
 
 def test_bad_labels_are_located(frame):
@@ -263,27 +266,31 @@ def test_bad_labels_are_located(frame):
     wrong = np.where(np.arange(1000) == 640, 0.7, 0.0)
     table = pa.table(X | {"p": half, "q": 1 - half + wrong})
     with pytest.raises(ValueError, match=r"y .* sum to 1\.7, not to 1, in row 40 .*that starts at row 600\)"):
-        rank_stream(table, soft=["p", "q"], batch_rows=100)
+        rank_stream(table, soft=["p", "q"], batch_rows=100, method="weighted_laplacian")
     with pytest.raises(ValueError, match=r"only one class \('ant'"):
-        rank_stream(pa.table(X | {"y": ["ant"] * 1000}), target="y")
+        rank_stream(pa.table(X | {"y": ["ant"] * 1000}), target="y", method="weighted_laplacian")
     with pytest.raises(ValueError, match="no labelled row"):
-        rank_stream(pa.table(X | {"y": pa.nulls(1000, pa.string())}), target="y")
+        rank_stream(pa.table(X | {"y": pa.nulls(1000, pa.string())}), target="y", method="weighted_laplacian")
     with pytest.raises(ValueError, match="regression"):
-        rank_stream(pa.table(X | {"y": frame["a"]}), target="y")
+        rank_stream(pa.table(X | {"y": frame["a"]}), target="y", method="weighted_laplacian")
 
 
 def test_what_is_no_table(tmp_path):
     with pytest.raises(ValueError, match="does not exist"):
-        rank_stream(tmp_path / "none.parquet", target="y")
+        rank_stream(tmp_path / "none.parquet", target="y", method="weighted_laplacian")
     with pytest.raises(ValueError, match="no Parquet, CSV or Arrow file"):
-        rank_stream(tmp_path, target="y")
+        rank_stream(tmp_path, target="y", method="weighted_laplacian")
     (tmp_path / "a.xlsx").write_text("")
     with pytest.raises(ValueError, match="must end in"):
-        rank_stream(tmp_path / "a.xlsx", target="y")
+        rank_stream(tmp_path / "a.xlsx", target="y", method="weighted_laplacian")
     with pytest.raises(ValueError, match="source is a dict"):
-        rank_stream({}, target="y")
+        rank_stream({}, target="y", method="weighted_laplacian")
     with pytest.raises(ValueError, match="source has no rows"):
-        rank_stream(pa.table({"a": pa.array([], pa.float64()), "y": pa.array([], pa.int64())}), target="y")
+        rank_stream(
+            pa.table({"a": pa.array([], pa.float64()), "y": pa.array([], pa.int64())}),
+            target="y",
+            method="weighted_laplacian",
+        )
 
 
 @pytest.mark.slow
@@ -293,7 +300,7 @@ def test_a_gigabyte_in_half_a_gigabyte_of_memory(tmp_path):
 import sys
 from benchmarks.bench_scale import write_parquet, peak_resident_mb
 from dubio.scale import rank_stream
-ranking = rank_stream(sys.argv[1], target="y")
+ranking = rank_stream(sys.argv[1], target="y", method="weighted_laplacian")
 print(len(ranking.names), peak_resident_mb())
 """
     from benchmarks.bench_scale import write_parquet
@@ -311,14 +318,18 @@ def test_odd_types_of_columns():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, size=300)
     big = rng.integers(0, 2**62, size=300) + y * 2**61
-    found = rank_stream(pa.table({"a": big, "b": rng.normal(size=300), "y": y}), target="y")
+    found = rank_stream(
+        pa.table({"a": big, "b": rng.normal(size=300), "y": y}), target="y", method="weighted_laplacian"
+    )
     assert found.scores[0] == pytest.approx(dubio.weighted_laplacian_score(big[:, None].astype(float), y)[0], rel=1e-9)
     decimals = pa.array(y).cast(pa.decimal128(21, 1))
-    same = rank_stream(pa.table({"a": big, "b": rng.normal(size=300), "y": decimals}), target="y")
+    same = rank_stream(
+        pa.table({"a": big, "b": rng.normal(size=300), "y": decimals}), target="y", method="weighted_laplacian"
+    )
     assert same.scores[0] == found.scores[0]
     records = pa.array([{"k": int(v)} for v in y])
     with pytest.raises(ValueError, match=r"'y' .* holds struct.* text, whole numbers or booleans"):
-        rank_stream(pa.table({"a": big, "y": records}), target="y")
+        rank_stream(pa.table({"a": big, "y": records}), target="y", method="weighted_laplacian")
 
 
 def test_missing_words_of_text_files(tmp_path):
@@ -330,5 +341,5 @@ def test_missing_words_of_text_files(tmp_path):
     text = "".join(f'{a},"{w}","two\nlines"\n' for a, w in zip(x, words, strict=True))
     (tmp_path / "t.csv").write_text("x,y,note\n" + text)
     known = np.isin(words, ["p", "q"])
-    found = rank_stream(tmp_path / "t.csv", target="y", exclude=["note"])
+    found = rank_stream(tmp_path / "t.csv", target="y", exclude=["note"], method="weighted_laplacian")
     assert found.scores[0] == pytest.approx(dubio.weighted_laplacian_score(x[known, None], y[known])[0], rel=1e-9)

@@ -126,7 +126,8 @@ def test_it_is_a_search_and_says_what_suffices(table):
     assert METHODS["linear_fit_search"].is_search and not METHODS["fisher"].is_search
     fitted = LinearFitSearch(n_features_to_select="auto").fit(X, y)
     assert set(fitted.get_feature_names_out()) == {"b", "d"}
-    assert fitted.explanation_ == "95 % of what all features explain"
+    assert fitted.n_relevant_ == fitted.n_sufficient_ == 2
+    assert fitted.explanation_.startswith("2 features stand out")
     assert set(fitted.subsets_) == set(fitted.values_) == {1, 2, 3, 4}
 
 

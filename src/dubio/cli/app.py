@@ -35,6 +35,7 @@ class Combine(StrEnum):
 class Engine(StrEnum):
     """How the audit finds wrong labels."""
 
+    transitions = "transitions"
     pooled = "pooled"
     confident = "confident"
     lnt = "lnt"
@@ -242,8 +243,12 @@ def audit(
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
-    engine: Annotated[Engine, typer.Option("--engine", help="How wrong labels are found.")] = Engine.pooled,
+    engine: Annotated[Engine, typer.Option("--engine", help="How wrong labels are found.")] = Engine.transitions,
     every_row: Annotated[bool, typer.Option("--all", help="List every row, not only the doubtful ones.")] = False,
+    identifiers: Annotated[
+        list[str] | None, typer.Option("--id", metavar="A,B", help="Columns that name a row; they are listed too.")
+    ] = None,
+    report: Annotated[str | None, typer.Option("--report", "-r", metavar="FILE", help="Write an HTML report.")] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     as_json: AsJson = False,
@@ -254,7 +259,7 @@ def audit(
 ) -> None:
     """List the labels that look wrong, the most suspicious first.
 
-    Each label is judged by experts: classifiers that did not see this row when they were trained. Row 0 is the first
+    Each label is judged by experts: classifiers that did not see this row when they were trained. Row 1 is the first
     row under the header. Look at a row before you change its label: an unusual row may look wrong although its label
     is right.
 
@@ -263,12 +268,30 @@ def audit(
       dubio audit patients.csv --target diagnosis
       dubio audit patients.csv -t diagnosis --csv > doubtful.csv
     """
-    from dubio.cli.auditing import audit_table
+    from dubio.cli.auditing import AuditOptions, audit_table
 
+    named = _names(tuple(identifiers or ()))
     wishes = _wishes(
-        target=target, kind="classes", only_classes=True, unlabelled=unlabelled, ignore=ignore, nominal=nominal
+        target=target,
+        kind="classes",
+        only_classes=True,
+        unlabelled=unlabelled,
+        ignore=[*(ignore or []), *named],
+        nominal=nominal,
     )
-    audit_table(table, wishes, engine.value, every_row, seed, jobs, _output(as_json, as_csv), top, quiet)
+    options = AuditOptions(
+        engine=engine.value,
+        every_row=every_row,
+        identifiers=named,
+        report=report,
+        seed=seed,
+        jobs=jobs,
+        output=_output(as_json, as_csv),
+        top=top,
+        quiet=quiet,
+        command=shlex.join(["dubio", *sys.argv[1:]]),
+    )
+    audit_table(table, wishes, options)
 
 
 @app.command()

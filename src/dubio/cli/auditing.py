@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
+
+import numpy as np
 
 from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
+from dubio.cli.rank import require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem, read_problem
+from dubio.significance.relation_tests import linear_r2
 from dubio.supervision import Classes, Numbers
 from dubio.tables.files import read_parted_table
 from dubio.tables.matrix import check_squares
+
+#: Number of features whose values are listed beside each doubtful label.
+_N_TELLING = 3
 
 
 def _read(question: Question) -> Problem:
@@ -30,18 +39,25 @@ def _read(question: Question) -> Problem:
     return problem
 
 
-def audit_table(
-    path: str,
-    wishes: Wishes,
-    engine: Any,
-    every_row: bool,
-    seed: int,
-    jobs: int | None,
-    output: str,
-    top: int,
-    quiet: bool,
-) -> None:
+@dataclass(frozen=True)
+class AuditOptions:
+    """All options of an audit, except those about the target and the features."""
+
+    engine: Any = "transitions"
+    every_row: bool = False
+    identifiers: tuple[str, ...] = ()
+    report: str | None = None
+    seed: int = 0
+    jobs: int | None = None
+    output: str = "table"
+    top: int = 20
+    quiet: bool = False
+    command: str = ""
+
+
+def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     """Read the table, audit its labels, and print the doubtful ones."""
+    require_place(options.report, path)
     with step(f"reading {path}"):
         frame, separator = read_parted_table(path)
     question = ask(frame, wishes, path, separator)
@@ -61,17 +77,22 @@ def audit_table(
         were = "was" if problem.n_missing == 1 else "were"
         notes.append(f"{counted(problem.n_missing, 'missing value')} in the table {were} filled with column medians.")
     with step("auditing the labels"), notes_from_warnings(notes):
-        found = audit_problem(problem.filled, engine, random_state=seed, n_jobs=jobs)
-    rows = _rows(found, every_row)
+        found = audit_problem(problem.filled, options.engine, random_state=options.seed, n_jobs=options.jobs)
+    telling = _telling(problem.filled, found)
+    rows = _rows(found, frame, options, telling)
     by_class = records(found.classes_frame().reset_index())
-    if output == "csv":
-        print_text(as_csv(rows))
-    elif output == "json":
+    if options.report:
+        write_audit_report(path, question, problem, found, options, notes)
+    if options.output == "csv":
+        print_text(as_csv(rows, _header(options, telling)))
+    elif options.output == "json":
         content = {
             "table": path,
             "target": question.asked,
             "engine": found.engine,
             "assumption": found.assumption,
+            "judged": found.judged,
+            "skills": {name: plain(skill) for name, skill in found.skills.items()},
             "labels": int(found.labelled.sum()),
             "doubtful": int(found.doubtful.sum()),
             "error_rate": plain(found.error_rate),
@@ -81,30 +102,72 @@ def audit_table(
         }
         print_text(as_json(content))
     else:
-        _print(found, question, rows, by_class, top)
-    tell(notes, quiet)
+        _print(found, question, rows, by_class, options, telling)
+    tell(notes, options.quiet)
 
 
-def _rows(found: Any, every_row: bool) -> list[dict[str, Any]]:
+def _telling(problem: Problem, found: Any) -> list[str]:
+    """The features that separate the labelled classes best: their values are listed beside each doubtful label."""
+    if not found.judged:
+        return []
+    scores = linear_r2(problem)[0]
+    best = np.argsort(-scores, kind="stable")[:_N_TELLING]
+    return [str(problem.feature_names[j]) for j in best if scores[j] > 0]
+
+
+def _header(options: AuditOptions, telling: list[str]) -> list[str]:
+    """The names of the columns: those of the audit first, then those of the table, which may have the same name."""
+    own = ["row", "given", "suggested", "wrong", "doubtful", "rank"]
+    others = [name for name in (*options.identifiers, *telling) if name not in own]
+    return [*own, *dict.fromkeys(others)]
+
+
+def _rows(found: Any, frame: Any, options: AuditOptions, telling: list[str]) -> list[dict[str, Any]]:
     table = found.to_frame().reset_index(drop=True)
-    table.insert(0, "row", range(len(table)))
-    if not every_row:
+    table.insert(0, "row", range(1, len(table) + 1))  # as in the file, where the first row is row 1
+    header = _header(options, telling)
+    for name in header[6:]:
+        if name in frame.columns:
+            table[name] = frame[name].to_numpy()
+    if not options.every_row:
         table = table[table["doubtful"]]
         table = table.sort_values("rank", kind="stable")
-    return records(table[["row", "given", "suggested", "wrong", "doubtful", "rank"]])
+    return records(table[[name for name in header if name in table.columns]])
 
 
 def _print(
-    found: Any, question: Question, rows: list[dict[str, Any]], by_class: list[dict[str, Any]], top: int
+    found: Any,
+    question: Question,
+    rows: list[dict[str, Any]],
+    by_class: list[dict[str, Any]],
+    options: AuditOptions,
+    telling: list[str],
 ) -> None:
+    if not found.judged:
+        print_text(fill(str(found), 80) + "\n" + _skills(found) + "\n")
+        return
+    more_names = [name for name in _header(options, telling)[6:] if not rows or name in rows[0]]
     columns = [("row", "right"), ("given", "left"), ("suggested", "left"), ("P(wrong)", "right")]
-    shown = [(row["row"], row["given"], row["suggested"], _percent(row["wrong"])) for row in rows[:top]]
+    columns += [(name, "left") for name in more_names]
+    shown = [
+        (row["row"], row["given"], row["suggested"], _percent(row["wrong"]), *(row[name] for name in more_names))
+        for row in rows[: options.top]
+    ]
     hidden = len(rows) - len(shown)
     more = f"{counted(hidden, 'more row')}; --top {len(rows)} shows all. " if hidden > 0 else ""
-    print_table(f"Doubtful labels in {question.asked}", columns, shown, f"{more}{found}")
+    caption = fill(f"{more}{found}", 80) + "\n" + _skills(found)
+    print_table(f"Doubtful labels in {question.asked}", columns, shown, caption)
     rates = [(row["class"], row["rows"], row["doubtful"], _percent(row["error rate"])) for row in by_class]
     names = [("class", "left"), ("rows", "right"), ("doubtful", "right"), ("error rate", "right")]
     print_table("Classes", names, rates)
+
+
+def _skills(found: Any) -> str:
+    """How well the experts know the classes, in one line."""
+    if not found.skills:
+        return ""
+    said = ", ".join(f"{name} {max(0.0, skill):.2f}" for name, skill in found.skills.items())
+    return fill(f"Skill of the experts on rows they had not seen (1 is perfect, 0 is guessing): {said}.", 80)
 
 
 def _percent(value: float | None) -> str:

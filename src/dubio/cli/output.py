@@ -33,12 +33,12 @@ def as_json(content: dict[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def as_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """CSV with a header. None becomes an empty cell; numbers are written with all digits."""
+def as_csv(rows: Sequence[dict[str, Any]], header: Sequence[str] = ()) -> str:
+    """CSV with a header (given if there may be no row). None becomes an empty cell; numbers have all digits."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
-    if rows:
-        writer.writerow(rows[0])
+    if rows or header:
+        writer.writerow(rows[0] if rows else header)
         writer.writerows([[_csv_cell(value) for value in row.values()] for row in rows])
     return buffer.getvalue()
 

@@ -50,7 +50,7 @@ class RankOptions:
 def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     """Read the table, rank its features, and write the results."""
     for place in (options.report, options.save_table):
-        _require_place(place, path)
+        require_place(place, path)
     if options.save_table:
         table_format(options.save_table)
     with step(f"reading {path}"):
@@ -136,7 +136,7 @@ def _write_report(
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
         with step("auditing the labels"), notes_from_warnings(notes):
-            audit = audit_problem(filled, "pooled", random_state=options.seed, n_jobs=options.jobs)
+            audit = audit_problem(filled, random_state=options.seed, n_jobs=options.jobs)
     with step("writing the report"):
         findings = gather_problem(
             selector,
@@ -150,6 +150,30 @@ def _write_report(
             notes=notes,
         )
         write_whole(options.report, render_report(findings))
+    notes.append(f"report written to {options.report}")
+
+
+def write_audit_report(
+    path: str, question: Question, problem: Problem, audit: Any, options: Any, notes: list[str]
+) -> None:
+    """The report of an audit: the same page, with the features that tell the classes."""
+    from dubio.report import gather_problem, render_report
+
+    ranked = RankOptions(seed=options.seed, jobs=options.jobs)
+    selector = _selector(question, ranked)
+    with step("ranking"), notes_from_warnings(notes):
+        selector.fit_problem(problem)
+    findings = gather_problem(
+        selector,
+        problem.with_supervision(selector.supervision_),
+        audit=audit,
+        table_name="standard input" if path == "-" else Path(path).name,
+        target_name=question.asked,
+        code=python_code(question, ranked),
+        command=options.command,
+        notes=notes,
+    )
+    write_whole(options.report, render_report(findings))
     notes.append(f"report written to {options.report}")
 
 
@@ -294,7 +318,7 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
     return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
 
 
-def _require_place(path: str | None, table: str) -> None:
+def require_place(path: str | None, table: str) -> None:
     """Report a file that cannot be written before the work starts, not after it."""
     if path is None:
         return

@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import stats
 
 from dubio.errors import InputError, counted, listed
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
 from dubio.noise.estimation import membership_model
 from dubio.noise.experts import content_order, judged_codes, out_of_fold, require_judges
-from dubio.noise.pooled import pool_experts
+from dubio.noise.pooled import FLOOR, pool_experts
+from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
 from dubio.supervision import Classes, Memberships, read_supervision
 
 Floats = NDArray[np.float64]
-Engine = Literal["pooled", "confident", "lnt"]
+Engine = Literal["transitions", "pooled", "confident", "lnt"]
 
 ASSUMPTIONS: dict[str, str] = {
+    "transitions": (
+        "each pair of classes has its own rate of error, the same for all rows of a class, and the experts are "
+        "right about most rows; if wrong labels gather near the border of two classes, the rates are too low"
+    ),
     "pooled": (
         "every label is wrong with the same probability, every other class is equally likely, and the experts are "
         "right about most rows; if wrong labels gather near the border of two classes or always go to one class, the "
@@ -36,6 +43,15 @@ ASSUMPTIONS: dict[str, str] = {
         "each other; this is good enough to select features, but it is a weak detector of wrong labels"
     ),
 }
+#: Share of the labels doubted by confident learning that the engine "transitions" flags. With all of them, more labels
+#: would be flagged at a lower precision than by other tools.
+_FLAGGED = 0.85
+#: A label that is less probable than this is flagged in any case.
+_CLEAR = 0.25
+#: From this many columns per labelled row, labels are flagged only with this much evidence (in nats) of errors.
+_MANY_COLUMNS, _EVIDENCE = 0.25, 0.3
+#: The labels are judged if the experts beat the class shares: one-sided level of this test.
+_SKILL_LEVEL = 0.01
 #: Standard deviation of the seeded noise that prevents distances of zero in the LNT model, as in its paper.
 _JITTER = 1e-3
 
@@ -44,7 +60,7 @@ def audit_labels(
     X: Any,
     y: Any,
     *,
-    engine: Engine = "pooled",
+    engine: Engine = "transitions",
     experts: Any = None,
     probabilities: ArrayLike | None = None,
     n_folds: int = 5,
@@ -64,8 +80,12 @@ def audit_labels(
         The table, used as it is (the default experts scale it themselves). May be None if ``probabilities`` are given.
     y : array-like (n_rows,)
         One class per row; for rows without a label, one is suggested.
-    engine : {"pooled", "confident", "lnt"}, default="pooled"
-        ``"pooled"``: posterior of the true class under one uniform flip rate; it ranks doubtful labels best.
+    engine : {"transitions", "pooled", "confident", "lnt"}, default="transitions"
+        ``"transitions"``: each pair of classes has its own rate of error
+        (:func:`dubio.noise.transitions.fit_transitions`). The probabilities are the mean of the posterior under this
+        model and of the experts' opinion without the label; confident learning decides how many labels are flagged, and
+        the rates are the mean of both.
+        ``"pooled"``: posterior of the true class under one uniform flip rate.
         ``"confident"``: confident learning on the pooled probabilities; it flags rows and counts errors by class.
         ``"lnt"``: the k-nearest-neighbour model of :func:`dubio.estimate_memberships` on the scaled table (it needs
         the distances of all pairs of rows, but no experts).
@@ -142,7 +162,7 @@ def audit_labels(
 
 def audit_problem(
     problem: Problem,
-    engine: Engine = "pooled",
+    engine: Engine = "transitions",
     *,
     experts: Any = None,
     n_folds: int = 5,
@@ -162,7 +182,8 @@ def audit_problem(
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
         return _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
-    return judge(supervision, codes, said.probabilities, engine, said.names, said.n_folds, index)
+    many = problem.n_features >= _MANY_COLUMNS * supervision.n_labelled
+    return judge(supervision, codes, said.probabilities, engine, said.names, said.n_folds, index, many_columns=many)
 
 
 def judge(
@@ -173,14 +194,51 @@ def judge(
     names: tuple[str, ...],
     n_folds: int,
     index: Any,
+    *,
+    many_columns: bool = False,
 ) -> LabelAudit:
     """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
     kept = np.unique(codes[codes >= 0])
     place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
     place[kept] = np.arange(len(kept))
-    pool = pool_experts(np.ascontiguousarray(said[:, :, kept]), place[codes], flips=engine == "pooled")
-    rate = pool.flip_rate if engine == "pooled" else None
-    return _record(supervision, codes, pool.memberships, engine, rate, names, pool.weights, n_folds, index)
+    known, said = place[codes], np.ascontiguousarray(said[:, :, kept])
+    opinions = pool_experts(said, known, flips=False).opinions
+    skills, judged = _skill(said, opinions, known, names)
+    rate, flags = None, True
+    if engine == "pooled":
+        pool = pool_experts(said, known, flips=True)
+        posterior, weights, rate = pool.memberships, pool.weights, pool.flip_rate
+    elif engine == "transitions":
+        model = fit_transitions(said, known)
+        posterior, weights = model.memberships, model.weights
+        # with many columns, experts often misjudge rows whose label is right: flag only if errors explain the labels
+        flags = not many_columns or model.evidence > _EVIDENCE
+    else:
+        posterior, weights = opinions, pool_experts(said, known, flips=False).weights
+    record = _record(supervision, codes, posterior, engine, rate, names, weights, n_folds, index, opinions)
+    if not (judged and flags):
+        record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
+    if not judged:
+        record = replace(record, joint=np.full_like(record.joint, np.nan), judged=False)
+    return replace(record, skills=skills)
+
+
+def _skill(
+    said: Floats, opinions: Floats, codes: NDArray[np.int64], names: tuple[str, ...]
+) -> tuple[dict[str, float], bool]:
+    """The share of the uncertainty about the labels that each expert and the pool explain, on rows they have not seen,
+    and whether the pool is significantly better than the class shares alone."""
+    rows = np.flatnonzero(codes >= 0)
+    y = codes[rows]
+    shares = np.bincount(y, minlength=said.shape[2]) / len(y)
+    alone = -np.log(shares[y])
+    # each expert is mixed with a little of the class shares, so that one sure mistake does not cost everything
+    mixed = [(expert[rows, y] + FLOOR * shares[y]) / (1.0 + FLOOR) for expert in (*said, opinions)]
+    losses = [-np.log(np.maximum(own, 1e-12)) for own in mixed]
+    skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in zip((*names, "pool"), losses, strict=True)}
+    gain = alone - losses[-1]
+    spread = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
+    return skills, bool(gain.sum() > stats.norm.ppf(1 - _SKILL_LEVEL) * spread)
 
 
 def _record(
@@ -193,6 +251,7 @@ def _record(
     weights: Floats,
     n_folds: int,
     index: Any,
+    opinions: Floats | None = None,
 ) -> LabelAudit:
     """The audit record for the classes that could be judged, from their posterior."""
     kept = np.unique(codes[codes >= 0])
@@ -201,14 +260,22 @@ def _record(
     codes = place[codes]
     labelled = codes >= 0
     doubtful = np.zeros(len(codes), dtype=bool)
-    if engine == "confident":
-        found = confident_count(posterior[labelled], codes[labelled])
-        doubtful[labelled] = found.doubtful
-        joint = found.joint
+    joint = np.zeros((len(kept), len(kept)))
+    np.add.at(joint, codes[labelled], posterior[labelled])
+    if engine in ("confident", "transitions"):
+        assert opinions is not None
+        found = confident_count(opinions[labelled], codes[labelled])
+        if engine == "confident":
+            joint, doubtful[labelled] = found.joint, found.doubtful
+        else:
+            joint = (joint + found.joint) / 2
+            posterior = (posterior + opinions) / 2
+            rows = np.flatnonzero(labelled)
+            own = posterior[rows, codes[rows]]
+            doubtful[rows[np.argsort(own, kind="stable")[: round(_FLAGGED * found.doubtful.sum())]]] = True
+            doubtful[rows[own < _CLEAR]] = True
     else:
         doubtful[labelled] = posterior[labelled].argmax(axis=1) != codes[labelled]
-        joint = np.zeros((len(kept), len(kept)))
-        np.add.at(joint, codes[labelled], posterior[labelled])
     return LabelAudit(
         engine=engine,
         assumption=ASSUMPTIONS[engine],

@@ -28,8 +28,8 @@ class LabelAudit:
     codes : array (n_rows,)
         Observed class of each row as a position in ``classes``, -1 if it has no label.
     probabilities : array (n_rows, n_classes)
-        Probability of each class. Engines ``"pooled"`` and ``"lnt"`` take the observed label into account;
-        ``"confident"`` gives the experts' opinion without it.
+        Probability of each class. Engines ``"transitions"``, ``"pooled"`` and ``"lnt"`` take the observed label into
+        account; ``"confident"`` gives the experts' opinion without it.
     doubtful : array (n_rows,) of bool
         The labels that the engine does not trust.
     joint : array (n_classes, n_classes)
@@ -42,6 +42,12 @@ class LabelAudit:
         Number of folds; 0 if no experts were trained.
     index
         Row names of the table, if it has any.
+    judged : bool
+        False if the experts are not significantly better than the class shares alone: the columns do not tell the
+        classes. Then no label is doubtful, and rates are NaN.
+    skills : dict of str to float
+        For each expert and for the pool, the share of the uncertainty about the labels that it explains on rows it has
+        not seen: 1 is everything, 0 is no better than the class shares.
     """
 
     engine: str
@@ -56,6 +62,8 @@ class LabelAudit:
     expert_weights: Floats
     n_folds: int
     index: Any = field(default=None, repr=False)
+    judged: bool = True
+    skills: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -87,8 +95,11 @@ class LabelAudit:
 
     @property
     def suggested(self) -> NDArray[Any]:
-        """The suggested label: the most probable class if the label is doubtful or missing, else the given label."""
-        best = np.where(self.doubtful | ~self.labelled, self.probabilities.argmax(axis=1), self.codes)
+        """The suggested label: the most probable other class if the label is doubtful, the most probable class if it is
+        missing, else the given label."""
+        others = np.array(self.probabilities)
+        others[self.doubtful, self.codes[self.doubtful]] = -1.0
+        best = np.where(self.doubtful | ~self.labelled, others.argmax(axis=1), self.codes)
         return self.classes[best]
 
     @property
@@ -143,6 +154,11 @@ class LabelAudit:
         return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
 
     def __str__(self) -> str:
+        if not self.judged:
+            return (
+                "The columns do not tell the classes: the labels cannot be judged. The experts predict held-out labels "
+                "no better than the class shares do, so no label is flagged and no rate is given."
+            )
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True))
         missing = len(self) - int(self.labelled.sum())
         return (

@@ -1,7 +1,7 @@
 """Combine the opinions of several experts: a log-linear pool, and the posterior of the true class.
 
 The pool is ``q_ik ~ prod_e p_eik ** w_e`` with weights ``w_e >= 0`` that maximise the likelihood of the observed
-labels. There are two ways to read those labels:
+labels, with a prior towards equal ones. There are two ways to read those labels:
 
 * *stacked*: the experts predict the observed label, so the likelihood of row ``i`` is ``q_i[y_i]``;
 * *pooled*: the experts predict the true class, and every label is wrong with the same probability ``rho``, with equal
@@ -25,6 +25,9 @@ Codes = NDArray[np.int64]
 
 #: Weight of the class priors mixed into each expert, so that no expert is ever completely sure.
 FLOOR = 0.05
+#: Prior of the weights: equal ones that sum to 1, with this strength (in nats per squared difference). Without it, the
+#: weight of an expert who knows nothing can grow until it looks sure, if there are more columns than rows.
+_STRENGTH, _STRENGTH_WITH_FLIPS = 5.0, 1.0
 #: The largest flip rate, as a share of the rate of pure chance. A higher rate cannot be told from chance.
 _MOST_FLIPS = 0.95
 
@@ -67,10 +70,9 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
     """
     labelled = codes >= 0
     n_classes = probabilities.shape[2]
-    priors = np.bincount(codes[labelled], minlength=n_classes) / labelled.sum()
-    logs = np.log((probabilities + FLOOR * priors) / (1.0 + FLOOR) + 1e-12)
+    logs = logs_of(probabilities, codes)
     weights, rate = _fit(logs[:, labelled], codes[labelled], flips)
-    opinions = _pool(logs, weights)
+    opinions = log_pool(logs, weights)
     memberships = opinions
     if flips:
         memberships = opinions.copy()
@@ -81,7 +83,15 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
     return Pool(weights, rate, opinions, memberships)
 
 
-def _pool(logs: Floats, weights: Floats) -> Floats:
+def logs_of(probabilities: Floats, codes: Codes) -> Floats:
+    """Logarithms of the experts' probabilities, mixed with a little of the class priors."""
+    labelled = codes >= 0
+    priors = np.bincount(codes[labelled], minlength=probabilities.shape[2]) / labelled.sum()
+    return np.asarray(np.log((probabilities + FLOOR * priors) / (1.0 + FLOOR) + 1e-12))
+
+
+def log_pool(logs: Floats, weights: Floats) -> Floats:
+    """The log-linear pool of the experts with these weights: (rows, classes)."""
     total = np.tensordot(weights, logs, axes=1)
     total -= total.max(axis=1, keepdims=True)
     np.exp(total, out=total)
@@ -97,19 +107,22 @@ def _fit(logs: Floats, codes: Codes, flips: bool) -> tuple[Floats, float]:
 
     def loss(parameters: Floats) -> tuple[float, Floats]:
         rate = parameters[-1] if flips else 0.0
-        pooled = _pool(logs, parameters[:n_experts])
+        pooled = log_pool(logs, parameters[:n_experts])
         own = pooled[rows, codes]
         likelihood = (1.0 - rate) * own + rate / others * (1.0 - own)
         likelihood = np.maximum(likelihood, 1e-300)
         slope = (1.0 - rate - rate / others) / likelihood * own
         # d own / d w_e = own (log p_e[y] - mean over the pool of log p_e)
         gradient = (own_logs - np.einsum("ik,eik->ei", pooled, logs)) @ slope
+        away = parameters[:n_experts] - 1.0 / n_experts
+        gradient = gradient - 2 * strength * away
         if flips:
             gradient = np.append(gradient, (((1.0 - own) / others - own) / likelihood).sum())
-        return -float(np.log(likelihood).mean()), -gradient / n
+        return (strength * float(away @ away) - float(np.log(likelihood).sum())) / n, -gradient / n
 
+    strength = _STRENGTH_WITH_FLIPS if flips else _STRENGTH
     start = np.full(n_experts, 1.0 / n_experts)
-    bounds: list[tuple[float, float | None]] = [(0.0, 20.0)] * n_experts
+    bounds: list[tuple[float, float | None]] = [(0.0, None)] * n_experts
     if flips:
         start = np.append(start, 0.1)
         bounds.append((1e-4, _MOST_FLIPS * others / n_classes))

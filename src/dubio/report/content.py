@@ -248,7 +248,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
     rows = (rows[audit.doubtful[rows]] if doubtful else rows[:10])[:_MAX_ROWS]
     given = [names[c] for c in audit.codes[rows]]
     columns = [
-        _column("row", _numbers(rows), "number", "counted from 0"),
+        _column("row", _numbers(rows + 1), "number", "counted from 1"),
         _column("given label", given, "text"),
         _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
         _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
@@ -256,6 +256,8 @@ def _audit(findings: Findings) -> dict[str, Any]:
     columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
     shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
     return {
+        "judged": audit.judged,
+        "said": str(audit),
         "rates": charts.share_bars(
             [names[k] for k in shown],
             np.nan_to_num(rates[shown]),

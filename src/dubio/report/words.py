@@ -56,7 +56,9 @@ def surety(findings: Findings) -> list[str]:
     if audit is not None:
         doubtful, labelled = int(audit.doubtful.sum()), int(audit.labelled.sum())
         sentences.append(
-            f"{doubtful} of {labelled} labels look wrong (estimated share: {100 * audit.error_rate:.1f} %)."
+            "The columns do not tell the classes, so the labels cannot be judged."
+            if not audit.judged
+            else f"{doubtful} of {labelled} labels look wrong (estimated share: {100 * audit.error_rate:.1f} %)."
             if doubtful
             else f"None of the {labelled} labels looks wrong."
         )

@@ -152,13 +152,13 @@ def draw_rows(
     features: list[str],
     labels: list[str],
     *,
-    most: int = SAMPLE_ROWS,
+    most: int | None = None,
     seed: int = 0,
     missing_label: Any = None,
     batch_rows: int | None = None,
 ) -> tuple[Any, int]:
     """A sample of the rows of some files, as a pyarrow table in the order of the files, and the number of all rows."""
-    sample = RowSample(most, seed, features, labels, missing_label)
+    sample = RowSample(SAMPLE_ROWS if most is None else most, seed, features, labels, missing_label)
     known = [piece.n_rows for piece in pieces]
     total = None if None in known else sum(n for n in known if n is not None)
     for piece in pieces:

@@ -102,10 +102,8 @@ def decide(
     relevant = qvalues <= alpha
     at_the_line = np.zeros(len(pvalues), dtype=bool) if at_the_line is None else at_the_line
     if relevant.any():
-        reason = (
-            f"{counted(int(relevant.sum()), 'feature')} related to the target (false discoveries held at "
-            f"{100 * alpha:g} %)"
-        )
+        stand = "stands" if relevant.sum() == 1 else "stand"
+        reason = f"{counted(int(relevant.sum()), 'feature')} {stand} out (false discoveries held at {100 * alpha:g} %)"
     else:
         text = f"the smallest q-value is {qvalues.min():.2g}, above {alpha:g}"
         warn(

@@ -38,9 +38,9 @@ def sufficient_size(order: NDArray[np.int64], n_relevant: int, losses: RowLosses
     --------
     >>> import numpy as np
     >>> from dubio.significance.sufficient import sufficient_size
-    >>> rng = np.random.default_rng(0)
-    >>> def losses(features):
-    ...     return rng.normal(1.0 / min(len(features), 2), 0.1, size=50)
+    >>> noise = np.random.default_rng(0).normal(0, 0.1, size=50)
+    >>> def losses(features):  # a third feature adds nothing
+    ...     return 1.0 / min(len(features), 2) + noise
     >>> sufficient_size(np.arange(5), 4, losses)
     2
     """
