@@ -101,8 +101,8 @@ def main() -> None:
     rows = []
     for name in TABLES:
         table = load(name)
-        y = np.asarray(table.target).astype(str)
-        X = np.asarray(table.data, dtype=float)
+        y = np.asarray(table.y).astype(str)
+        X = np.asarray(table.X, dtype=float)
         names, counts = np.unique(y, return_counts=True)
         enough = np.isin(y, names[counts >= FEWEST])
         X, codes = X[enough], np.unique(y[enough], return_inverse=True)[1]
