@@ -1,0 +1,165 @@
+"""Tables of every size and kind: sampled, spread over machines, streamed, sparse; refusals before memory is gone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import dubio
+from dubio import FeatureSelector
+from dubio.memory import free_bytes, require_memory
+from dubio.problem import read_problem, sample_rows
+from dubio.progress import _Patient, with_time_left
+from dubio.scale import rank_stream
+from dubio.scale.row_sample import RowSample
+
+pa = pytest.importorskip("pyarrow")
+
+
+def _table(n=3000, d=6, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, d)), columns=list("abcdefgh"[:d]))
+    y = np.digitize(X["b"] + 0.6 * X["e"], [-0.6, 0.6])
+    return X, y
+
+
+def test_a_sample_keeps_shares_and_rare_classes_and_ignores_the_order_of_rows():
+    X, y = _table(2000)
+    y = np.where(np.arange(2000) < 12, 3, y)
+    y[500:1500] = -1
+    problem = read_problem(X, y)
+    rows = sample_rows(problem, 300)
+    known = problem.supervision
+    assert len(rows) == 300 and known.labelled[rows].all()  # labelled rows first
+    counts = np.bincount(known.codes[rows], minlength=4)
+    assert counts[3] >= 10
+    shares = np.bincount(known.codes[known.labelled], minlength=4)[:3] / 990
+    np.testing.assert_allclose(counts[:3] / counts[:3].sum(), shares, atol=0.03)
+    assert len(sample_rows(problem, 1500)) == 1500
+    order = np.random.default_rng(1).permutation(2000)
+    again = sample_rows(read_problem(X.iloc[order], y[order]), 300)
+    np.testing.assert_array_equal(np.sort(order[again]), rows)
+    assert not np.array_equal(sample_rows(problem, 300, 1), rows)
+    sparse_rows = sample_rows(read_problem(sparse.csr_array(X.to_numpy()), y, accept_sparse=True), 300)
+    assert len(sparse_rows) == 300
+
+
+@pytest.mark.parametrize("kind", ["numpy", "pandas", "sparse", "dask array", "dask frame", "arrow"])
+def test_every_kind_of_table_gets_the_same_answer(kind):
+    X, y = _table()
+    if kind.startswith("dask"):
+        pytest.importorskip("dask")
+    table = {
+        "numpy": lambda: X.to_numpy(),
+        "pandas": lambda: X,
+        "sparse": lambda: sparse.csr_array(X.to_numpy()),
+        "dask array": lambda: __import__("dask.array").array.from_array(X.to_numpy(), chunks=(700, 3)),
+        "dask frame": lambda: __import__("dask.dataframe").dataframe.from_pandas(X, npartitions=3),
+        "arrow": lambda: pa.Table.from_pandas(X),
+    }[kind]()
+    fitted = FeatureSelector(max_rows=800).fit(table, y)
+    assert set(np.flatnonzero(fitted.support_)) == {1, 4}
+    assert fitted.n_sampled_ == 800
+    assert "A sample of 800 of 3000 rows was used" in fitted.explanation_
+    chosen = fitted.transform(table)
+    if kind in ("pandas", "numpy"):
+        assert chosen.shape == (3000, 2)
+    elif kind == "arrow":
+        assert chosen.column_names == ["b", "e"]
+    elif kind == "dask frame":
+        assert list(chosen.columns) == ["b", "e"]
+    named = kind in ("pandas", "dask frame", "arrow")
+    assert list(fitted.get_feature_names_out()) == (["b", "e"] if named else ["x1", "x4"])
+
+
+def test_a_dask_table_and_labels_of_other_lengths_are_refused():
+    da = pytest.importorskip("dask.array")
+    X, y = _table()
+    with pytest.raises(ValueError, match="y has 2999 rows and X has 3000"):
+        FeatureSelector(max_rows=50).fit(da.from_array(X.to_numpy(), chunks=(700, 6)), y[1:])
+
+
+def test_a_wide_sparse_table_is_sampled_to_what_memory_holds(monkeypatch):
+    X, y = _table(1500)
+    monkeypatch.setattr("dubio.methods.feature_selector._DENSE_CELLS", 6 * 1200)
+    fitted = FeatureSelector("relieff", n_features_to_select=2).fit(sparse.csr_array(X.to_numpy()), y)
+    assert fitted.n_sampled_ == 1200
+    exact = FeatureSelector("fisher", n_features_to_select=2).fit(sparse.csr_array(X.to_numpy()), y)
+    assert exact.n_sampled_ == 1500  # this method takes sparse tables as they are
+    holes = sparse.csr_array(np.where(X > 2, np.nan, X))
+    assert FeatureSelector("relieff").fit(holes, y).n_missing_values_ == int((X > 2).to_numpy().sum())
+    with pytest.raises(ValueError, match="X is sparse and has missing values"):
+        FeatureSelector("fisher").fit(holes, y)
+
+
+@pytest.mark.parametrize("batch", [97, 1000, 5000])
+def test_a_stream_is_sampled_the_same_way_in_any_batches(batch):
+    X, y = _table()
+    labels = np.array(["low", "mid", "high"])[y].astype(object)
+    labels[::5] = None
+    labels[:4] = "rare"
+    table = pa.Table.from_pandas(X.assign(y=labels))
+    sample = RowSample(200, 3, list(X.columns), ["y"], None)
+    for part in table.to_batches(max_chunksize=batch):
+        sample.offer(part)
+    found = sample.table().to_pandas()
+    assert len(found) == 200 and found["y"].notna().all()
+    assert (found["y"] == "rare").sum() == 4
+    shares = found["y"].value_counts(normalize=True)
+    expected = pd.Series(labels).value_counts(normalize=True)
+    assert abs(shares - expected).max() < 0.1
+    whole = RowSample(200, 3, list(X.columns), ["y"], None)
+    whole.offer(table)
+    pd.testing.assert_frame_equal(found, whole.table().to_pandas())
+
+
+def test_a_stream_of_few_labels_is_filled_up_with_unlabelled_rows():
+    X, _ = _table(1000)
+    known = np.where(np.arange(1000) % 20 == 0, np.arange(1000) % 2, -1)
+    sample = RowSample(300, 0, list(X.columns), ["y"], "auto")
+    sample.offer(pa.Table.from_pandas(X.assign(y=known)))
+    found = sample.table().to_pandas()["y"]
+    assert len(found) == 300 and (found >= 0).sum() == 50
+
+
+def test_rank_stream_uses_the_same_auto(tmp_path):
+    X, y = _table()
+    X.assign(y=np.array(list("pqr"))[y]).to_parquet(tmp_path / "t.parquet")
+    ranking = rank_stream(tmp_path / "t.parquet", target="y")
+    assert set(ranking.names[ranking.support]) == {"b", "e"} and ranking.method == "neighbor_search"
+    direct = FeatureSelector(missing_label="auto").fit(X, np.array(list("pqr"))[y])
+    np.testing.assert_array_equal(ranking.ranking, direct.ranking_)
+    with pytest.raises(ValueError, match="weight cannot be used with method='auto'"):
+        rank_stream(tmp_path / "t.parquet", target="y", weight="a")
+
+
+def test_memory_is_refused_before_it_is_taken(monkeypatch):
+    assert free_bytes() > 0
+    monkeypatch.setattr("dubio.memory.free_bytes", lambda: 1_000_000)
+    with pytest.raises(ValueError, match=r"they need 0\.0 GB, and 0\.0 GB are free: use less"):
+        require_memory(900_000, "the distances", "use less")
+    with pytest.raises(ValueError, match="too large for the distances of all pairs of rows"):
+        dubio.MutualInformationSearch().fit(np.random.default_rng(0).normal(size=(600, 3)), np.arange(600) % 2)
+
+
+def test_long_work_shows_its_share_and_the_time_left(capsys, monkeypatch):
+    assert with_time_left("search", 1, 4, 50.0) == "search: 25 %, about 150 s left".replace("150 s", "2 min")
+    patient, now = _Patient(), iter([0.0, 1.0, 6.0, 9.0, 20.0])
+    monkeypatch.setattr("dubio.progress.time.monotonic", lambda: next(now))
+    for done in (1, 2, 3, 4, 10):
+        patient("work", done, 10)
+    err = capsys.readouterr().err
+    assert "work: 30 %, about 14 s left" in err and "work: 20 %" not in err
+    assert err.endswith("work: 100 %, about 0 s left\n")
+
+
+def test_a_large_audit_learns_from_a_sample_and_judges_every_row(monkeypatch):
+    monkeypatch.setattr("dubio.noise.experts.MOST_TRAINED", 300)
+    X, y = _table(1500)
+    wrong = np.random.default_rng(0).random(1500) < 0.05
+    given = np.where(wrong, (y + 1) % 3, y)
+    audit = dubio.audit_labels(X, given)
+    assert (audit.rank > 0).all()
+    assert audit.wrong[wrong].mean() > 2 * audit.wrong[~wrong].mean()
