@@ -24,7 +24,7 @@ from dubio.significance import (
 )
 from dubio.significance.graph_null import GraphNull, RatioForms, column_moments, permutation_moments
 from dubio.significance.joint_test import joint_pvalues
-from dubio.significance.relation_tests import linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
+from dubio.significance.relation_tests import _limits, linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
 from dubio.significance.relevance import decide
 from dubio.supervision import unsure_expert
 from tests import naive
@@ -327,6 +327,12 @@ def test_chance_in_permutations_is_bounded():
     for one in runs:
         for other in runs:
             assert (one.low <= other.high + 1e-12).all()
+
+
+def test_limits_of_p_values_are_numbers():
+    low, high = _limits(np.array([0.0, 1e-5, 0.001, 0.5, 1.0]), 999)
+    assert (low <= high).all() and low[0] == 0.0 and high[-1] == 1.0
+    assert (low[:4] <= [0.0, 1e-3, 0.001, 0.5]).all() and (high[1:] >= [1e-5, 0.001, 0.5, 1.0]).all()
 
 
 def test_a_tiny_alpha_takes_no_minutes():

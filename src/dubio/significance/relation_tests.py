@@ -82,7 +82,7 @@ def relation_pvalues(
 
 def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Limits (Clopper and Pearson's) for p-values that come from ``count`` permutations."""
-    hits = np.round(pvalues * (count + 1) - 1)
+    hits = np.clip(np.round(pvalues * (count + 1) - 1), 0, count)
     low = np.where(hits > 0, stats.beta.ppf(_UNSAFE, np.maximum(hits, 1), count - hits + 1), 0.0)
     high = np.where(hits < count, stats.beta.ppf(1 - _UNSAFE, hits + 1, np.maximum(count - hits, 1)), 1.0)
     return low, high
@@ -181,7 +181,8 @@ class SmoothNull:
         n_jobs: int | None = None,
     ) -> None:
         self._seed, self._n_jobs = random_state, n_jobs
-        self.scores = smooth_r2(problem, random_state=random_state, n_jobs=n_jobs) if scores is None else scores
+        # rows with equal values are ordered in the same way for every seed: a decision must not hang on it
+        self.scores = smooth_r2(problem, n_jobs=n_jobs) if scores is None else scores
         known = problem.supervision.labelled
         self._target = np.ascontiguousarray(problem.supervision.target_matrix(known))
         self._most = max(_FEWEST, min(_MOST, int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))))
