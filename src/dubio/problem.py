@@ -200,7 +200,7 @@ def read_problem(
         cannot_link_weights=cannot_link_weights,
         is_block=is_block,
     )
-    weights = None if sample_weight is None else check_weights(sample_weight, matrix)
+    weights = None if sample_weight is None else _in_range(check_weights(sample_weight, matrix), is_block)
     return Problem(matrix, supervision, column_names(X), is_nominal, weights)
 
 
@@ -258,6 +258,24 @@ def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
     """The bits of numbers as whole numbers, mixed a little; zero has one form."""
     bits = (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
     return np.asarray(bits ^ (bits >> np.uint64(32)))
+
+
+#: Sums and squares of weights between these keep their digits.
+_LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
+
+
+def _in_range(weights: NDArray[np.float64], is_block: bool) -> NDArray[np.float64]:
+    """Weights whose squares neither overflow nor vanish: scores depend only on their ratios."""
+    largest = float(weights.max(initial=0.0))
+    if largest == 0.0 or _LEAST_WEIGHT <= largest <= _MOST_WEIGHT:
+        return weights
+    if is_block:
+        raise InputError(
+            "sample_weight",
+            f"has a largest value of {largest:.3g}, and other blocks may be on another scale",
+            "divide all weights by the same number, so that they are about 1",
+        )
+    return np.asarray(weights / largest)
 
 
 def require_weights(problem: Problem) -> None:

@@ -17,6 +17,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
     Even after a failure (a full disk, no permission, an interruption) there is either the old file or the new one.
     """
     place = Path(path)
+    if place.is_symlink():  # write the file that the link points to, and keep the link
+        place = place.resolve()
     data = content.encode("utf-8") if isinstance(content, str) else content
     if place.exists() and not place.is_file():  # a pipe or /dev/null must not be replaced by a plain file
         place.write_bytes(data)
@@ -26,6 +28,8 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # the content must be on the disk before the name
         mask = os.umask(0)
         os.umask(mask)
         os.chmod(temporary, 0o666 & ~mask)  # the permissions that open() gives; mkstemp makes private files

@@ -270,6 +270,8 @@ def audit(
     """
     from dubio.cli.auditing import AuditOptions, audit_table
 
+    if not target.strip():
+        raise UserError("--target is empty: give the column with the class.")
     named = _names(tuple(identifiers or ()))
     wishes = _wishes(
         target=target,

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dubio.cli.wording import UserError
+
 
 def plain(value: Any) -> Any:
     """A value that JSON and CSV can hold: NumPy scalars become Python scalars, NaN and infinity become None."""
@@ -45,6 +47,8 @@ def as_csv(rows: Sequence[dict[str, Any]], header: Sequence[str] = ()) -> str:
 
 def print_text(content: str) -> None:
     """Write to standard output as UTF-8, in any locale."""
+    if sys.stdout is None:
+        raise UserError("standard output is closed: nothing can be printed.")
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
         sys.stdout.write(content)

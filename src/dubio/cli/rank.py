@@ -51,6 +51,9 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     """Read the table, rank its features, and write the results."""
     for place in (options.report, options.save_table):
         require_place(place, path)
+        require_place(place, wishes.pairs, "the file of pairs")
+    if options.report and options.save_table and Path(options.report).resolve() == Path(options.save_table).resolve():
+        raise UserError("--report and --save-table are the same file: give two names.")
     if options.save_table:
         table_format(options.save_table)
     with step(f"reading {path}"):
@@ -318,12 +321,14 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
     return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
 
 
-def require_place(path: str | None, table: str) -> None:
+def require_place(path: str | None, table: str | None, what: str = "the table itself") -> None:
     """Report a file that cannot be written before the work starts, not after it."""
-    if path is None:
+    if path is None or table is None:
         return
     if Path(path).exists() and Path(table).exists() and Path(path).samefile(table):
-        raise UserError(f"{quoted(path)} is the table itself and would be overwritten: give another name.")
+        raise UserError(f"{quoted(path)} is {what} and would be overwritten: give another name.")
+    if Path(path).is_file() and not os.access(path, os.W_OK):
+        raise UserError(f"{quoted(path)} cannot be written: the file is read-only.")
     folder = Path(path).parent
     if Path(path).is_dir():
         raise UserError(f"{quoted(path)} is a folder: give the name of a file.")

@@ -64,7 +64,8 @@ def _call(words: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
         result = command.main(args=words, prog_name="dubio", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except typer.Exit as stop:
         return int(stop.exit_code)
     except typer.Abort as stop:

@@ -56,8 +56,13 @@ def rank_without_repeats(
     problem: Problem, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200, n_movable: int | None = None
 ) -> NDArray[np.int64]:
     """:func:`redundancy_ranking` of a problem; only the first ``n_movable`` features change places."""
-    ranks = np.asarray(ranking, dtype=np.int64)
+    given = np.asarray(ranking, dtype=np.float64)
     d = problem.n_features
+    if given.shape == (d,) and sorted(given.tolist()) != list(range(1, d + 1)):
+        raise InputError(
+            "ranking", "does not hold each rank from 1 to the number of features once", "give a ranking, 1 = best"
+        )
+    ranks = given.astype(np.int64) if np.isfinite(given).all() else np.zeros(0, dtype=np.int64)
     if ranks.shape != (d,):
         raise InputError(
             "ranking",

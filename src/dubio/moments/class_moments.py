@@ -18,7 +18,7 @@ from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sum
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.problem import Problem
 from dubio.supervision import OfClasses
-from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
+from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
 
 #: Rows summed by one kernel call: enough to keep threads busy, and fixed, so that sums do not depend on the threads.
 _CHUNK = 65_536
@@ -141,6 +141,7 @@ def class_moments(
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow(np.sum(first + second, axis=0), names)
+    check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
     moments = centred_moments(weight, first, second, shift)
     cancelled = cancelled_columns(moments, second)
     return recentred(moments, X[:, cancelled], P, cancelled) if len(cancelled) else moments
@@ -216,6 +217,7 @@ def _sparse_moments(
     if not np.isfinite(sums.sum()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow((first + second).sum(axis=0), names)
+    check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
     moments = centred_moments(P.sum(axis=0), first, second, np.zeros(d))
     cancelled = cancelled_columns(moments, second)
     return _sparse_recentred(moments, X, P, cancelled) if len(cancelled) else moments

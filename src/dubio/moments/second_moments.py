@@ -19,7 +19,7 @@ from dubio.errors import InputError
 from dubio.moments.class_moments import provisional_centre
 from dubio.problem import Problem
 from dubio.supervision import Classes, Numbers, OfClasses, Supervision
-from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow
+from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
 
 Floats = NDArray[np.float64]
 
@@ -139,6 +139,7 @@ def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: i
     if not (np.isfinite(sums.first).all() and np.isfinite(sums.second.diagonal()).all()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow(sums.first + sums.second.diagonal(), names)
+    check_vanished(sums.first, sums.second.diagonal(), names)
     moments = sums.moments(target)
     if not sparse.issparse(X) and (moments.products.diagonal() < CANCELLED * sums.second.diagonal()).any():
         # the provisional centre is far away, compared with the spread: sum again around the mean
@@ -146,6 +147,9 @@ def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: i
         moments = sums.moments(target)
     if not np.isfinite(moments.squares).all():
         raise InputError("y", "has values too large to square", "rescale it, for example divide it by its largest")
+    known = problem.supervision
+    if isinstance(known, Numbers) and not moments.squares.any() and len(np.unique(known.values[known.labelled])) > 1:
+        raise InputError("y", "has values too small to square", "rescale it, for example divide it by its largest")
     return moments
 
 

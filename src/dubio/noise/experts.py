@@ -84,6 +84,8 @@ def out_of_fold(
         table = problem.X
         if experts is None and problem.n_features > MANY_FEATURES:
             table = main_directions(problem, random_state)
+        elif experts is None and _is_large(table):  # trees compute in single precision
+            table = problem.standardized_table
         judges = read_experts(experts, left, table.shape[1], n_jobs)
         # the default experts need no check of parameters and values in every fold
         with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
@@ -102,6 +104,11 @@ def out_of_fold(
 
     problem.once(("experts", id(experts)), lambda: experts)  # kept alive, so that no other object gets the same id
     return problem.once(("out of fold", id(experts), n_folds, random_state), train)
+
+
+def _is_large(table: NDArray[Any]) -> bool:
+    """Whether values do not fit into single precision."""
+    return bool(table.dtype == np.float64 and max(table.max(), -table.min()) > np.finfo(np.float32).max / 2)
 
 
 def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> NDArray[np.bool_]:

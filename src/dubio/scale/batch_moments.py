@@ -29,7 +29,7 @@ from dubio.scale.sources import is_number, read_ahead
 from dubio.supervision import Classes, Memberships, OfClasses, Supervision, read_supervision
 from dubio.supervision.reader import Target
 from dubio.tables.columns import name_column
-from dubio.tables.matrix import check_overflow
+from dubio.tables.matrix import check_overflow, check_vanished
 
 #: Number of columns that one call in a thread sums.
 _COLUMNS = 8
@@ -191,6 +191,8 @@ def _column_moments(
     if bad.any():
         _raise_bad_value(columns, np.flatnonzero(bad), names, first_column, first_row, place)
         check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names[first_column : first_column + d]))
+    here = list(names[first_column : first_column + d])
+    check_vanished(np.abs(first).sum(axis=1), second.sum(axis=1), here)
     moments = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift)
     cancelled = cancelled_columns(moments, second.T)
     if len(cancelled):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -148,7 +149,7 @@ def _open_file(path: Path) -> Piece:
         raise InputError("source", f"is {path}", "the name must end in .parquet, .csv, .tsv, .arrow or .feather")
     try:
         piece = opener(path)
-    except (pa.ArrowInvalid, OSError) as error:
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         problem = f"cannot be read as a {kind} file ({first_line(error).rstrip('.')})"
         raise InputError(str(path), problem, "is it cut short?") from error
 

@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from dubio.errors import InputError, counted
 from dubio.supervision.knowledge import Floats, Supervision
 
+#: Numbers whose squares neither overflow nor vanish.
+_LEAST, _MOST = 1e-100, 1e100
+
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers(Supervision):
@@ -41,14 +44,18 @@ class Numbers(Supervision):
     def standardized(self) -> Floats:
         """The numbers with mean 0 and standard deviation 1 over the labelled rows; NaN stays NaN."""
         known = self.values[self.labelled]
-        spread = known.std()
-        if not spread > 0:
+        if (known == known[0]).all():
             raise InputError(
                 "y",
                 f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}",
                 "such a target says nothing about the features",
             )
-        return np.asarray((self.values - known.mean()) / spread)
+        values = self.values
+        largest = float(np.abs(known).max())
+        if not _LEAST <= largest <= _MOST:  # squares would overflow or vanish; a power of two loses no digit
+            values = np.ldexp(values, -int(np.frexp(largest)[1]))
+            known = values[self.labelled]
+        return np.asarray((values - known.mean()) / known.std())
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         values = self.values[rows][:, None]

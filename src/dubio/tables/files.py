@@ -13,6 +13,7 @@ import io
 import os
 import re
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -75,8 +76,8 @@ def read_parted_table(path: str, *, as_text: Collection[str] = ()) -> tuple[Any,
             f"is not UTF-8 text (byte {error.object[error.start]:#x})",
             'save it as UTF-8, in a spreadsheet as "CSV UTF-8"',
         ) from error
-    except pa.ArrowException as error:
-        raise InputError(quoted(path), f"cannot be read as {kind}: {first_line(error)}") from error
+    except (pa.ArrowException, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
+        raise InputError(quoted(path), f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
     _refuse_twins(table.column_names, path)
     return _tidy(table.to_pandas(), path), ","
 

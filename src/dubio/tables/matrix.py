@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_array
 from dubio.errors import InputError, counted, listed
 from dubio.tables.columns import column_names, name_column
 
-#: Squares of values this large would overflow when they are summed.
-LARGEST = 1e150
+#: Squares of values this large would overflow when they are summed; those of values this small would vanish.
+LARGEST, SMALLEST = 1e150, 1e-150
 #: The form every method computes on: float64 or float32, dense or CSR.
 Matrix = Any
 
@@ -106,14 +106,35 @@ def check_finite(
 
 
 def check_squares(matrix: Matrix, *, names: list[Any] | None = None) -> None:
-    """Raise if a value is so large that sums of its square overflow: no method can use such a column."""
+    """Raise if a value is so large that sums of its square overflow, or all values of a column are so small that their
+    squares vanish: no method can use such a column."""
     values = matrix.data if sparse.issparse(matrix) else matrix
     if values.dtype == np.float32 or values.size == 0:  # squares are summed in float64
         return
-    if max(np.fmax.reduce(values, axis=None), -np.fmin.reduce(values, axis=None)) < LARGEST:
-        return
-    large = sparse.csr_array(abs(matrix) >= LARGEST) if sparse.issparse(matrix) else np.abs(matrix) >= LARGEST
-    check_overflow(np.where(np.asarray(large.sum(axis=0)).ravel() > 0, np.inf, 0.0), names)
+    if sparse.issparse(matrix):
+        largest = np.zeros(matrix.shape[1])
+        np.maximum.at(largest, matrix.indices, np.abs(matrix.data))
+    else:
+        largest = np.maximum(np.fmax.reduce(matrix, axis=0), -np.fmin.reduce(matrix, axis=0))
+    if (largest >= LARGEST).any():
+        check_overflow(np.where(largest >= LARGEST, np.inf, 0.0), names)
+    check_vanishing(largest, names)
+
+
+def check_vanished(first: NDArray[Any], second: NDArray[Any], names: list[Any] | None = None) -> None:
+    """Raise if the squares of a column vanished: it has sums ``first``, but none of its squares ``second``."""
+    check_vanishing(np.where((first != 0) & (second == 0), SMALLEST / 2, 0.0), names)
+
+
+def check_vanishing(largest: NDArray[Any], names: list[Any] | None = None) -> None:
+    """Raise if the largest absolute value of a column is so small that its square vanishes."""
+    tiny = np.flatnonzero((largest > 0) & (largest < SMALLEST))
+    if len(tiny):
+        raise InputError(
+            "X",
+            f"has values too small to square in {name_column(names, int(tiny[0]))}",
+            "rescale it, for example divide it by its largest absolute value",
+        )
 
 
 def check_overflow(statistic: NDArray[Any], names: list[Any] | None = None) -> None:

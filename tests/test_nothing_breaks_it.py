@@ -1,0 +1,151 @@
+"""Extreme numbers, damaged files and other attacks that once broke something."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dubio
+from dubio import METHODS, FeatureSelector
+from dubio.cli.run import run
+from dubio.whole_files import write_whole
+
+
+def _table(n=60):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 4))
+    y = np.arange(n) % 2
+    X[:, 1] += 2 * y
+    return X, y
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e155, 1e307])
+@pytest.mark.parametrize("Score", [dubio.FisherScore, dubio.WeightedLaplacianScore, dubio.LinearSearch])
+def test_only_the_ratios_of_weights_matter(Score, factor):
+    X, y = _table()
+    weights = np.random.default_rng(1).uniform(0.5, 1.0, size=60)
+    plain = Score().fit(X, y, sample_weight=weights)
+    scaled = Score().fit(X, y, sample_weight=factor * weights)
+    np.testing.assert_array_equal(plain.ranking_, scaled.ranking_)
+    with pytest.raises(ValueError, match="sample_weight has a largest value of"):
+        Score().partial_fit(X, y, sample_weight=factor * weights)
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])
+@pytest.mark.parametrize("method", ["auto", "supervised_laplacian", "linear_r2", "smooth_r2", "linear_search"])
+def test_the_scale_of_a_numeric_target_does_not_matter(method, factor):
+    X, _ = _table()
+    y = X[:, 0] + X[:, 2]
+    plain = FeatureSelector(method, n_features_to_select=2).fit(X, y)
+    if method == "linear_search":  # it works on sums of squares, which must mean the same in every block
+        with pytest.raises(ValueError, match=r"y has values too (small|large) to square"):
+            FeatureSelector(method, n_features_to_select=2).fit(X, factor * y)
+        return
+    scaled = FeatureSelector(method, n_features_to_select=2).fit(X, factor * y)
+    np.testing.assert_array_equal(plain.ranking_, scaled.ranking_)
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - {"mutual_information_search"}))
+@pytest.mark.parametrize("factor", [1e-300, 1e-150, 1e100, 1e149])
+def test_the_scale_of_a_column_does_not_matter_or_is_refused_by_name(name, factor):
+    X, y = _table()
+    target = X[:, 0] + X[:, 2] if METHODS[name].takes[0] == "numbers" else y
+    if METHODS[name].takes[0] == "none":
+        target = None
+    table = pd.DataFrame(X, columns=list("abcd"))
+    plain = FeatureSelector(name, n_features_to_select=2).fit(table, target)
+    try:
+        scaled = FeatureSelector(name, n_features_to_select=2).fit(table.assign(b=factor * table["b"]), target)
+    except dubio.errors.InputError as error:
+        assert "'b'" in str(error) and "too small to square" in str(error) and factor == 1e-300
+        return
+    np.testing.assert_array_equal(plain.ranking_, scaled.ranking_)
+
+
+@pytest.mark.parametrize("Score", [dubio.FisherScore, dubio.LinearSearch, dubio.LaplacianScore])
+def test_a_column_of_tiny_numbers_is_refused_by_name(Score):
+    X, y = _table()
+    X[:, 3] *= 1e-300
+    with pytest.raises(ValueError, match="X has values too small to square in column 3"):
+        Score().fit(X, y)
+
+
+def test_large_columns_are_audited():
+    X, y = _table()
+    plain = dubio.audit_labels(X, y)
+    X[:, 3] *= 1e100
+    np.testing.assert_allclose(dubio.audit_labels(X, y).wrong, plain.wrong, atol=0.2)
+
+
+@pytest.mark.parametrize("ranks", [[1, 1, 2], [1, np.nan, 3], [-1, 2, 3], [0, 1, 2]])
+def test_a_ranking_is_checked(ranks):
+    with pytest.raises(ValueError, match="ranking does not hold each rank"):
+        dubio.redundancy_ranking(_table()[0][:, :3], ranks)
+
+
+def test_redundancy_never_keeps_a_constant_column():
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=80)
+    X = np.column_stack([a, a + 0.1 * rng.normal(size=80), np.ones(80)])
+    fitted = FeatureSelector("fisher", n_features_to_select=2, redundancy=1.0).fit(X, (a > 0) + 0)
+    assert fitted.support_.tolist() == [True, True, False]
+
+
+def _said(capfd, *words):
+    code = run([str(word) for word in words])
+    return code, capfd.readouterr().err
+
+
+def test_damaged_files_are_one_line_errors(capfd, tmp_path):
+    X, y = _table(400)
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "whole.csv", index=False)
+    packed = bytearray(gzip.compress((tmp_path / "whole.csv").read_bytes(), mtime=0))
+    packed[2000:2100] = bytes(100)
+    (tmp_path / "damaged.csv.gz").write_bytes(packed)
+    (tmp_path / "cut.csv.gz").write_bytes(packed[:1000])
+    (tmp_path / "damaged.parquet").write_bytes(b"PAR1" + bytes(200) + b"PAR1")
+    (tmp_path / "damaged.feather").write_bytes(b"ARROW1" + bytes(300) + b"ARROW1")
+    for name in ("damaged.csv.gz", "cut.csv.gz", "damaged.parquet", "damaged.feather"):
+        code, err = _said(capfd, "rank", tmp_path / name, "-t", "y")
+        assert code == 2 and err.count("\n") == 1 and "internal error" not in err, (name, err)
+
+
+def test_an_empty_target_and_a_closed_output_are_one_line_errors(capfd, tmp_path, monkeypatch):
+    X, y = _table()
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    code, err = _said(capfd, "audit", tmp_path / "t.csv", "--target=")
+    assert code == 2 and "--target is empty" in err
+    monkeypatch.setattr(sys, "stdout", None)
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "y", "-m", "fisher", "-k", "1"]) == 2
+    monkeypatch.undo()
+    assert "standard output is closed" in capfd.readouterr().err
+
+
+def test_no_other_file_is_overwritten(capfd, tmp_path):
+    X, y = _table()
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "pairs.csv").write_text("a,b,kind\n0,2,must\n0,1,cannot\n")
+    words = ["rank", tmp_path / "t.csv", "--pairs", tmp_path / "pairs.csv", "--ignore", "y", "-k", "1"]
+    code, err = _said(capfd, *words, "--save-table", tmp_path / "pairs.csv")
+    assert code == 2 and "is the file of pairs" in err
+    same = tmp_path / "same.csv"
+    code, err = _said(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--report", same, "--save-table", same)
+    assert code == 2 and "are the same file" in err
+    (tmp_path / "old.csv").write_text("mine")
+    os.chmod(tmp_path / "old.csv", 0o444)
+    if not os.access(tmp_path / "old.csv", os.W_OK):  # the superuser may write anything
+        code, err = _said(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--save-table", tmp_path / "old.csv")
+        assert code == 2 and "read-only" in err
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "real.txt").write_text("old")
+    (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
+    write_whole(tmp_path / "link.txt", "new")
+    assert (tmp_path / "link.txt").is_symlink() and Path(tmp_path / "real.txt").read_text() == "new"
