@@ -57,7 +57,16 @@ def supervised_laplacian_score(X, y, k=5, t=1.0):
     known = ~np.isnan(y)
     X, y = X[known], y[known]
     distances = np.abs(y[:, None] - y[None, :])
-    S = np.where(close_pairs(distances, k), np.exp(-(distances**2) / t), 0.0)
+    near = close_pairs(distances, k)
+    if len(set(y.tolist())) < len(y):  # equal numbers: all rows as near as the k-th are neighbours
+        near = np.zeros((len(y), len(y)), dtype=bool)
+        for i in range(len(y)):
+            others = [j for j in range(len(y)) if j != i]
+            limit = sorted(distances[i, j] for j in others)[min(k, len(others)) - 1]
+            for j in others:
+                near[i, j] = distances[i, j] <= limit
+        near = near | near.T
+    S = np.where(near, np.exp(-(distances**2) / t), 0.0)
     return np.array([laplacian_quotient(S, f) for f in X.T])
 
 

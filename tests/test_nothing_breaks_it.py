@@ -14,6 +14,7 @@ import pytest
 import dubio
 from dubio import METHODS, FeatureSelector
 from dubio.cli.run import run
+from dubio.graphs import target_graph
 from dubio.whole_files import write_whole
 
 
@@ -149,3 +150,24 @@ def test_a_link_stays_a_link(tmp_path):
     (tmp_path / "link.txt").symlink_to(tmp_path / "real.txt")
     write_whole(tmp_path / "link.txt", "new")
     assert (tmp_path / "link.txt").is_symlink() and Path(tmp_path / "real.txt").read_text() == "new"
+
+
+@pytest.mark.parametrize("share", [1.0, 0.4])
+@pytest.mark.parametrize("Score", [dubio.SupervisedLaplacianScore, dubio.SemiSupervisedLaplacianScore])
+def test_rows_with_equal_numbers_are_treated_alike(Score, share):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    y = np.clip(np.round(5.5 + X[:, 0] + rng.normal(size=400)), 3, 8)
+    y[rng.random(400) > share] = np.nan
+    order = rng.permutation(400)
+    here, there = Score().fit(X, y).scores_, Score().fit(X[order], y[order]).scores_
+    np.testing.assert_allclose(here, there, rtol=1e-9)
+    assert np.argmin(here) == 0
+
+
+def test_the_graph_of_equal_numbers_joins_all_or_none():
+    y = np.array([1.0, 1, 1, 2, 2, 5, 9])
+    graph = target_graph(y, n_neighbors=2).toarray() > 0
+    assert graph[:3, :3].sum() == 6 and not graph[0, 5]  # two others share the number 1
+    assert graph[3, :5].tolist() == [True, True, True, False, True]  # one shares 2; the next number is 1, all its rows
+    assert (graph == graph.T).all() and not graph.diagonal().any()

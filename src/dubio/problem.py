@@ -224,7 +224,7 @@ def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> ND
     if problem.n_rows <= most:
         return np.arange(problem.n_rows)
     strata = problem.supervision.strata + 1
-    order = np.lexsort((_mixed_contents(problem, random_state), strata))
+    order = np.lexsort((mixed_contents(problem, random_state), strata))
     counts = np.bincount(strata)
     place = np.empty(problem.n_rows, dtype=np.int64)  # place of each row in the random order of its stratum
     place[order] = np.arange(problem.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -234,7 +234,7 @@ def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> ND
     return np.sort(np.argsort(key, kind="stable")[:most])
 
 
-def _mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uint64]:
+def mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uint64]:
     """One random-looking number per row, from its contents and the seed."""
     rng = np.random.RandomState(random_state)
     numbers = np.zeros(problem.n_rows, dtype=np.uint64)

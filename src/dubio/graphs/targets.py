@@ -21,14 +21,55 @@ from dubio.graphs.neighbors import (
 )
 from dubio.tables.matrix import Matrix
 
+#: Most edges of a graph in which all rows with equal numbers are neighbours.
+_MOST_EDGES = 2e7
+
 
 def target_graph(y: NDArray[np.float64], *, n_neighbors: int = 5, t: float | Literal["mean"] = 1.0) -> sparse.csr_array:
-    r"""Weights :math:`e^{-(y_i-y_j)^2/t}` between rows whose numbers are nearest (in at least one direction: "or")."""
+    r"""Weights :math:`e^{-(y_i-y_j)^2/t}` between rows whose numbers are nearest (in at least one direction: "or").
+
+    Rows with equal numbers are treated alike: if one of them is a neighbour, all of them are. So the order of the rows
+    does not matter. (If this needs more than 20 million edges, neighbours among equal numbers are the next rows.)
+    """
     check_width(t)
     k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row")
-    graph = symmetrize(from_neighbor_lists(line_neighbors(y, k), len(y)))
+    graph = _tied_graph(y, k)
+    if graph is None:
+        graph = symmetrize(from_neighbor_lists(line_neighbors(y, k), len(y)))
     graph.data = heat(squared_distances(graph, y[:, None]), t)
     return graph
+
+
+def _tied_graph(y: NDArray[np.float64], k: int) -> sparse.csr_array | None:
+    """Neighbours in y, where all rows of a number are neighbours or none; None without equal numbers, or with too many.
+
+    The neighbours of a number are the nearest numbers, so many that they have at least k other rows.
+    """
+    values, group, counts = np.unique(y, return_inverse=True, return_counts=True)
+    m = len(values)
+    if m == len(y):
+        return None
+    width = min(m, k + 1)  # every number has at least one row
+    nearest = np.empty((m, width), dtype=np.int64)
+    nearest[:, 0] = np.arange(m)
+    if width > 1:
+        nearest[:, 1:] = line_neighbors(values, width - 1)
+    distances = np.abs(values[nearest] - values[:, None])
+    order = np.argsort(distances, axis=1, kind="stable")
+    nearest, distances = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(distances, order, axis=1)
+    reached = np.cumsum(counts[nearest], axis=1) - 1  # other rows, up to each of the numbers
+    last = np.argmax(reached >= k, axis=1)
+    used = distances <= np.take_along_axis(distances, last[:, None], axis=1)
+    pairs = sparse.coo_array(
+        (np.ones(int(used.sum())), (np.repeat(np.arange(m), used.sum(axis=1)), nearest[used])), shape=(m, m)
+    )
+    between = sparse.csr_array(((pairs + pairs.T) > 0).astype(np.float64))
+    if float(counts @ (between @ counts)) > _MOST_EDGES:
+        return None
+    rows_of = sparse.csr_array((np.ones(len(y)), (np.arange(len(y)), group)), shape=(len(y), m))
+    edges = sparse.coo_array(rows_of @ between @ rows_of.T)
+    apart = edges.row != edges.col
+    return sparse.csr_array((edges.data[apart], (edges.row[apart], edges.col[apart])), shape=edges.shape)
 
 
 def semi_supervised_graph(

@@ -16,7 +16,7 @@ from dubio.graphs.targets import semi_supervised_graph, target_graph
 from dubio.methods.base import ScoreSelector
 from dubio.methods.laplacian import estimated
 from dubio.methods.parameters import POSITIVE, documented, estimator
-from dubio.problem import Problem
+from dubio.problem import Problem, mixed_contents
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull
 from dubio.significance.permutation import permutation_pvalues
@@ -220,6 +220,7 @@ class SupervisedLaplacianScore(_NumericScore):
     random_state: Any = 0
 
     def _score(self, problem: Problem) -> Scored:
+        problem = by_content(problem)
         known = problem.supervision.labelled
         X, y = problem.X[known], self._values(problem)[known]
         options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t}
@@ -298,6 +299,7 @@ class SemiSupervisedLaplacianScore(_NumericScore):
     n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
+        problem = by_content(problem)
         X, y = problem.X, self._values(problem)
         space = problem.standardized if self.standardize else X
         known = problem.supervision.labelled
@@ -310,6 +312,16 @@ class SemiSupervisedLaplacianScore(_NumericScore):
             return estimated(_product(mixed, supervised), error * np.where(np.isfinite(supervised), supervised, 0.0))
         graph = semi_supervised_graph(space, y, approximate=self.neighbors == "approximate", **options)
         return Scored(_product(laplacian_ratio(graph, X), supervised))
+
+
+def by_content(problem: Problem) -> Problem:
+    """The same rows in an order that depends on their contents, if some numbers are equal: neighbours among rows with
+    equal numbers must not depend on the place of a row in the table."""
+    known = problem.supervision
+    assert isinstance(known, Numbers)
+    if len(np.unique(known.values[known.labelled])) == known.n_labelled:
+        return problem
+    return problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))
 
 
 def _product(mixed: NDArray[np.float64], supervised: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -114,11 +114,13 @@ def check_squares(matrix: Matrix, *, names: list[Any] | None = None) -> None:
     if sparse.issparse(matrix):
         largest = np.zeros(matrix.shape[1])
         np.maximum.at(largest, matrix.indices, np.abs(matrix.data))
+        varies = largest > 0
     else:
-        largest = np.maximum(np.fmax.reduce(matrix, axis=0), -np.fmin.reduce(matrix, axis=0))
+        high, low = np.fmax.reduce(matrix, axis=0), np.fmin.reduce(matrix, axis=0)
+        largest, varies = np.maximum(high, -low), high != low
     if (largest >= LARGEST).any():
         check_overflow(np.where(largest >= LARGEST, np.inf, 0.0), names)
-    check_vanishing(largest, names)
+    check_vanishing(np.where(varies, largest, 0.0), names)
 
 
 def check_vanished(first: NDArray[Any], second: NDArray[Any], names: list[Any] | None = None) -> None:
