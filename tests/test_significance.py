@@ -305,13 +305,13 @@ def test_relevant_features_come_first():
     assert found.relevant_first(best_first).tolist() == [1, 2, 0]  # the smallest p-value is handed on
 
 
-def test_tests_of_features_together_equal_a_literal_one():
+def test_features_that_matter_together_have_small_p_values():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(90, 3))
+    X = rng.normal(size=(160, 3))
     problem = read_problem(X, ((X[:, 0] * X[:, 1]) > 0) + 0)
     found = joint_pvalues(problem).pvalues
     assert found[:2].max() < 1e-3 < found[2]
-    few = joint_pvalues(problem.rows(np.arange(40)))
+    few = joint_pvalues(problem.rows(np.arange(110)))
     assert few.pvalues.tolist() == [1.0, 1.0, 1.0]  # too few rows to search on half of them
 
 

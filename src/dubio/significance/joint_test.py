@@ -22,7 +22,7 @@ from dubio.supervision import Numbers, OfClasses
 from dubio.tables.scaling import standardize
 
 #: Rows used, at most, and fewest in each half; features that the search begins with, at most.
-_MOST_ROWS, _FEWEST_ROWS, _MOST_FEATURES = 1000, 30, 60
+_MOST_ROWS, _FEWEST_ROWS, _MOST_FEATURES = 1000, 60, 60
 #: Permutations of a feature among the rows of the other half.
 _PERMUTATIONS = 60
 #: Different splits into halves. More of them make the result depend less on the seed.
@@ -46,7 +46,7 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     Only given labels are used, not those completed by experts, who have seen all rows.
     """
     known = problem.labelled
-    if known.n_rows < 2 * _FEWEST_ROWS:
+    if not has_enough_rows(problem):
         nothing = np.ones(problem.n_features)
         return TestedFeatures(nothing, nothing, nothing)
     if isinstance(known.supervision, Numbers):
@@ -55,6 +55,11 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
     found = [_split_pvalues(known, [random_state, split], n_jobs) for split in range(_SPLITS)]
     return TestedFeatures(cauchy_combination(*found), np.min(found, axis=0), np.max(found, axis=0))
+
+
+def has_enough_rows(problem: Problem) -> bool:
+    """Whether a search on half of the labelled rows can find anything."""
+    return problem.supervision.n_labelled >= 2 * _FEWEST_ROWS
 
 
 def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from scipy.stats import false_discovery_control
 from dubio.errors import counted, listed, warn
 from dubio.problem import Problem
 from dubio.significance.count import NoFeatureStandsOut
-from dubio.significance.joint_test import joint_pvalues
+from dubio.significance.joint_test import has_enough_rows, joint_pvalues
 from dubio.significance.relation_tests import relation_pvalues
 
 #: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
@@ -71,8 +71,10 @@ def relevance_of(
         part = problem.features(varying)
         single = relation_pvalues(part, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         together = joint_pvalues(part, random_state=random_state, n_jobs=n_jobs)
+        # with too few rows for the second test, the first one has all of the error
+        share = _SINGLE if has_enough_rows(part) else 1.0
         for whole, name in ((pvalues, "pvalues"), (low, "low"), (high, "high")):
-            one, other = getattr(single, name) / _SINGLE, getattr(together, name) / _TOGETHER
+            one, other = getattr(single, name) / share, getattr(together, name) / _TOGETHER
             whole[varying] = np.minimum(1.0, np.minimum(one, other))
         for name, values in {**single.parts, "together": together.pvalues}.items():
             parts[name] = np.ones(problem.n_features)
