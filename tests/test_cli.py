@@ -833,3 +833,43 @@ def test_stability_asks_the_same_question(capfd, folder):
     assert found["stability"]["index"] == pytest.approx(expected.index.value)
     code, out, _ = dubio(capfd, "rank", *words)
     assert code == 0 and "kept in" in out
+
+
+def test_a_folder_is_ranked_by_the_default_method(capfd, folder, tmp_path):
+    shutil.copy(folder / "iris.parquet", tmp_path / "one.parquet")
+    found = ranked(capfd, tmp_path, "-t", "species", "--json")
+    assert found["method"] == "neighbor_search" and "petal_width" in found["kept"]
+
+
+def test_identifiers_of_an_audit(capfd, folder, tmp_path):
+    table = pd.read_csv(folder / "iris.csv").assign(row=range(1000, 1150), rank=1)
+    table.loc[3, "species"] = "virginica"
+    table.to_csv(tmp_path / "t.csv", index=False)
+    words = ["audit", tmp_path / "t.csv", "-t", "species", "--csv"]
+    code, out, _ = dubio(capfd, *words, "--id", "row,rank")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0 and {"row", "row (table)", "rank (table)"} <= rows[0].keys()
+    assert any(row["row"] == "4" and row["row (table)"] == "1003" for row in rows)
+    code, _, err = dubio(capfd, *words, "--id", "nope")
+    assert code == 2 and "--id names 'nope'" in err
+    page = tmp_path / "page.html"
+    assert dubio(capfd, *words, "--id", "row", "--report", page)[0] == 0
+    assert "1003" in page.read_text() and "labels are doubtful.</h1>" in page.read_text()
+    (tmp_path / "two.csv").write_text("a,b,y\n1,2,p\n3,5,q\n")
+    code, _, err = dubio(capfd, "audit", tmp_path / "two.csv", "-t", "y")
+    assert code == 2 and "fewer than two classes with at least two labelled rows" in err
+
+
+def test_numbers_with_a_unit_get_no_harmful_advice(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=80), "spo2": [f"{v:.1f} %" for v in rng.normal(96, 2, 80)]})
+    table.assign(y=np.arange(80) % 2).to_csv(tmp_path / "t.csv", index=False)
+    _, _, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y")
+    assert "look like numbers with a unit or a mark" in err and "--nominal" not in err
+
+
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_narrow_terminal_shows_every_name(capfd, folder, monkeypatch, width):
+    monkeypatch.setattr("dubio.cli.rank.terminal_width", lambda: width)
+    _, out, _ = dubio(capfd, "rank", folder / "iris.csv", "-t", "species", "--stability", "3")
+    assert "petal_length" in out and "sufficient" in out

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import dubio
 from dubio import METHODS, FeatureSelector, select_features
@@ -170,7 +171,7 @@ def test_nothing_related_says_so():
     X["f4"] += y
     with pytest.warns(NoFeatureStandsOut):
         fitted = FeatureSelector().fit(X, np.random.default_rng(1).permutation(y))
-    assert fitted.n_features_ == 1 and "no feature stands out" in fitted.explanation_
+    assert fitted.n_features_ == 1 and "No feature stands out" in fitted.explanation_
     assert fitted.n_relevant_ == fitted.n_sufficient_ == 0
     assert np.argmin(fitted.pvalues_) == np.argmin(fitted.ranking_) == np.argmax(fitted.support_)
     assert fitted.to_ranking().headline().startswith("No feature stands out")
@@ -272,3 +273,31 @@ def test_pairs_are_never_dropped_silently(method):
     X = np.random.default_rng(0).normal(size=(40, 4))
     with pytest.raises(ValueError, match="takes no pairs, but 1 must-link"):
         FeatureSelector(method, n_features_to_select=1).fit(X, np.arange(40) % 2, must_link=[[0, 2]])
+
+
+def test_redundancy_of_a_search_from_sums():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 6))
+    X[:, 5] = X[:, 0] + 0.01 * rng.normal(size=150)
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    fitted = FeatureSelector("linear_search", n_features_to_select=2, redundancy=5.0).fit(X, y)
+    assert fitted.support_[1] and fitted.support_[[0, 5]].sum() == 1
+
+
+def test_tests_that_are_impossible_are_refused():
+    X, y = _table()
+    sums = dubio.LinearSearch(n_features_to_select="relevant")
+    for call in (lambda: sums.fit(sparse.csr_array(X.to_numpy()), y), lambda: sums.partial_fit(X, y)):
+        with pytest.raises(ValueError, match="='relevant' needs the rows of a dense table"):
+            call()
+    found = FeatureSelector("fuzzy_rough_search").fit(X.iloc[:30])
+    assert not hasattr(found, "pvalues_") and found.n_features_ >= 1
+
+
+def test_a_cleaned_selector_hands_the_lines_on():
+    X, y = _table(150)
+    ranking = dubio.CleanedSelector(FeatureSelector()).fit(X, y).to_ranking()
+    assert ranking.n_relevant >= 2 and ranking.n_sufficient >= 1
+    with pytest.warns(NoFeatureStandsOut):
+        noise = dubio.CleanedSelector(FeatureSelector()).fit(np.random.default_rng(0).normal(size=(150, 4)), y)
+    assert noise.to_ranking().nothing_stands_out

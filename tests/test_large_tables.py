@@ -14,6 +14,7 @@ from dubio.problem import read_problem, sample_rows
 from dubio.progress import _Patient, with_time_left
 from dubio.scale import rank_stream
 from dubio.scale.row_sample import RowSample
+from dubio.significance import relevance_of
 
 pa = pytest.importorskip("pyarrow")
 
@@ -163,3 +164,73 @@ def test_a_large_audit_learns_from_a_sample_and_judges_every_row(monkeypatch):
     audit = dubio.audit_labels(X, given)
     assert (audit.rank > 0).all()
     assert audit.wrong[wrong].mean() > 2 * audit.wrong[~wrong].mean()
+
+
+def test_equal_rows_are_divided_between_a_sample_and_the_rest():
+    """If equal rows went together, the target would depend on the features within the sample."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(2000, 3)).astype(float)
+    y = rng.integers(0, 2, 2000)
+    drawn = np.zeros(2000, dtype=bool)
+    drawn[sample_rows(read_problem(X, y), 1000)] = True
+    pattern = (X @ [1, 2, 4] + 8 * y).astype(int)
+    shares = np.array([drawn[pattern == k].mean() for k in range(16)])
+    assert (np.abs(shares - 0.5) < 0.2).all()
+
+
+def test_noise_with_repeated_rows_has_no_relevant_feature():
+    found = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 2, size=(400, 6)).astype(float), rng.integers(0, 2, 400)
+        found += relevance_of(read_problem(X, y)).relevant.any()
+    assert found <= 1
+
+
+@pytest.mark.parametrize("decimals", [0, 6])
+def test_the_order_of_rows_changes_no_decision(decimals):
+    rng = np.random.default_rng(10)
+    X = rng.normal(size=(150, 6))
+    y = (X[:, 0] + 0.35 * X[:, 1] + 0.3 * X[:, 2] + 1.2 * rng.normal(size=150) > 0).astype(int)
+    X = X.round(decimals)
+    order = rng.permutation(150)
+    here, there = relevance_of(read_problem(X, y)), relevance_of(read_problem(X[order], y[order]))
+    np.testing.assert_allclose(here.pvalues, there.pvalues, rtol=1e-9)
+
+
+def test_arrow_columns_of_every_kind_of_number_are_features():
+    X, y = _table(400)
+    table = pa.table(
+        {
+            "bool": pa.array([bool(v > 0) if i % 7 else None for i, v in enumerate(X["a"])]),
+            "coded": pa.array(X["b"].round(1)).dictionary_encode(),
+            "whole": pa.array(X["c"].round().astype("i4")),
+            "e": pa.array(X["e"]),
+        }
+    )
+    fitted = FeatureSelector().fit(table, y)
+    assert {"coded", "e"} <= set(fitted.get_feature_names_out())
+    labels = pa.array((y > 0).astype("u1"))
+    ranking = rank_stream(table.append_column("y", labels), target="y")
+    assert {"coded", "e"} <= set(ranking.names[ranking.support])
+    coded = pa.array([None if i % 9 == 0 else str(v) for i, v in enumerate(y)]).dictionary_encode()
+    assert rank_stream(table.append_column("y", coded), target="y").support.any()
+
+
+def test_a_stream_has_one_target():
+    X, y = _table(60)
+    table = pa.Table.from_pandas(X.assign(y=y))
+    with pytest.raises(ValueError, match="not both"):
+        rank_stream(table, target="y", soft=["a", "b"])
+    with pytest.raises(ValueError, match="at least two"):
+        rank_stream(table, soft=["a"])
+
+
+def test_an_arrow_table_with_other_columns_is_refused_by_transform():
+    X, y = _table(200)
+    fitted = FeatureSelector(n_features_to_select=2).fit(X.to_numpy(), y)
+    assert fitted.transform(pa.Table.from_pandas(X)).num_columns == 2  # fitted without names: by position
+    with pytest.raises(ValueError, match="X has 5 features, but the selector was fitted on 6"):
+        fitted.transform(pa.Table.from_pandas(X.iloc[:, :5]))
+    with pytest.raises(ValueError, match="same column names"):
+        FeatureSelector(n_features_to_select=2).fit(X, y).transform(pa.Table.from_pandas(X[list("bacdef")]))

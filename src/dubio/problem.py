@@ -235,7 +235,11 @@ def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> ND
 
 
 def mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uint64]:
-    """One random-looking number per row, from its contents and the seed."""
+    """One random-looking number per row, from its contents and the seed.
+
+    Equal rows get different numbers, by their count: otherwise they would all be drawn, or none, and the target would
+    depend on the features within a sample.
+    """
     rng = np.random.RandomState(random_state)
     numbers = np.zeros(problem.n_rows, dtype=np.uint64)
     known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
@@ -249,9 +253,19 @@ def mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uin
         for start in range(0, len(table), _MIXED_ROWS):
             block = _bits(table[start : start + _MIXED_ROWS]).reshape(-1, width)
             numbers[start : start + _MIXED_ROWS] += (block * factors).sum(axis=1, dtype=np.uint64)
-    numbers ^= numbers >> np.uint64(31)
-    numbers *= np.uint64(0x9E3779B97F4A7C15)
-    return np.asarray(numbers ^ (numbers >> np.uint64(29)))
+    numbers = _scrambled(numbers)
+    order = np.argsort(numbers, kind="stable")
+    first = np.searchsorted(numbers[order], numbers[order])
+    copy = np.empty(len(numbers), dtype=np.uint64)
+    copy[order] = (np.arange(len(numbers)) - first).astype(np.uint64)
+    return _scrambled(numbers + copy * np.uint64(0xD1B54A32D192ED03))
+
+
+def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Every bit of the result depends on every bit of a number (the last step of SplitMix64)."""
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
 
 
 def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:

@@ -105,7 +105,7 @@ class Ranking:
         """
         total, kept = len(self.names), int(self.support.sum())
         if self.nothing_stands_out:
-            return "No feature stands out: nothing in the table is clearly related to the target."
+            return "No feature stands out: nothing in the table is clearly better than chance."
         shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept
         names = listed(self.names[self.order[:shown]], most)
         text = f"Keep {shown} (of {total}): {names}."

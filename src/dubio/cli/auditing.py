@@ -24,6 +24,8 @@ from dubio.tables.matrix import check_squares
 
 #: Number of features whose values are listed beside each doubtful label.
 _N_TELLING = 3
+#: The columns of the list that the audit makes itself.
+_OWN = ("row", "given", "suggested", "wrong", "doubtful", "rank")
 
 
 def _read(question: Question) -> Problem:
@@ -60,6 +62,9 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     require_place(options.report, path)
     with step(f"reading {path}"):
         frame, separator = read_parted_table(path)
+    for name in options.identifiers:
+        if name not in frame.columns:
+            raise UserError(f"--id names {quoted(name)}, which is not a column of the table.")
     question = ask(frame, wishes, path, separator)
     notes = list(question.notes)
     with notes_from_warnings(notes):
@@ -117,18 +122,21 @@ def _telling(problem: Problem, found: Any) -> list[str]:
 
 def _header(options: AuditOptions, telling: list[str]) -> list[str]:
     """The names of the columns: those of the audit first, then those of the table, which may have the same name."""
-    own = ["row", "given", "suggested", "wrong", "doubtful", "rank"]
-    others = [name for name in (*options.identifiers, *telling) if name not in own]
-    return [*own, *dict.fromkeys(others)]
+    return [*_OWN, *dict.fromkeys(_column_name(name) for name in (*options.identifiers, *telling))]
+
+
+def _column_name(name: str) -> str:
+    """A column of the table in the list; a name that the audit uses itself is marked."""
+    return f"{name} (table)" if name in _OWN else name
 
 
 def _rows(found: Any, frame: Any, options: AuditOptions, telling: list[str]) -> list[dict[str, Any]]:
     table = found.to_frame().reset_index(drop=True)
     table.insert(0, "row", range(1, len(table) + 1))  # as in the file, where the first row is row 1
     header = _header(options, telling)
-    for name in header[6:]:
+    for name in (*options.identifiers, *telling):
         if name in frame.columns:
-            table[name] = frame[name].to_numpy()
+            table[_column_name(name)] = frame[name].to_numpy()
     if not options.every_row:
         table = table[table["doubtful"]]
         table = table.sort_values("rank", kind="stable")

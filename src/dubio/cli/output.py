@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import shutil
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -68,9 +69,16 @@ def print_table(
     from rich.text import Text
 
     table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for name, side in columns:
+    for c, (name, side) in enumerate(columns):
         number = side == "right"  # numbers are never wrapped
-        table.add_column(Text(visible(name)), justify="right" if number else "left", overflow="fold", no_wrap=number)
+        longest = max([len(name), *(len(_cell(row[c])) for row in rows)])
+        table.add_column(
+            Text(visible(name)),
+            justify="right" if number else "left",
+            overflow="fold",
+            no_wrap=number,
+            min_width=longest if number else min(10, longest),
+        )
     for row in rows:
         # Text, not markup: a feature may be called "[red]"
         table.add_row(*[Text(visible(_cell(value))) for value in row])
@@ -80,6 +88,11 @@ def print_table(
     console.print(table)
     if caption:
         console.print(Text(visible(caption)), width=min(console.width, 100))
+
+
+def terminal_width() -> int:
+    """Width of the terminal that the tables go to; plenty in a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout is not None and sys.stdout.isatty() else 100
 
 
 def visible(text: object) -> str:

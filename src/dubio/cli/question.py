@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -299,8 +300,12 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
             distinct = column.nunique()
             if distinct == 0 or distinct > MAX_CATEGORIES:
                 what = "it is empty" if distinct == 0 else f"it is text with {distinct} different values"
-                take_in = f"--nominal {shlex.quote(name)} includes it"
-                notes.append(f"column {quoted(name)} was left out: {what} ({take_in}).")
+                if distinct and _has_units(column):
+                    example = quoted(str(column.dropna().iloc[0]))
+                    what = f"its cells look like numbers with a unit or a mark, such as {example}"
+                    notes.append(f"column {quoted(name)} was left out: {what}. Remove the mark to use it as a number.")
+                else:
+                    notes.append(f"column {quoted(name)} was left out: {what}.")
                 dropped.append(name)
             else:
                 nominal.append(name)
@@ -338,6 +343,12 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
     return table, sources
 
 
+def _has_units(column: Any) -> bool:
+    """Whether most cells are a number followed or preceded by something else, such as 96.2 % or 12 mg."""
+    cells = column.dropna().astype(str).str.strip()
+    return bool(cells.str.fullmatch(r"[^\w]{0,3}[-+]?\d+(?:[.,]\d+)?\s*[^\d\s]{1,8}").mean() > 0.8)
+
+
 def _is_text(column: Any) -> bool:
     kind = getattr(column.dtype, "kind", "O")
     return kind in "OUS" or str(column.dtype) in ("category", "str", "string")
@@ -367,6 +378,8 @@ def counts_rows(column: Any, name: str) -> bool:
 
 
 def _reading_code(path: str, separator: str) -> list[str]:
+    if Path(path).is_dir():
+        return ["import pyarrow.dataset", "", f"table = pyarrow.dataset.dataset({path!r}).to_table().to_pandas()"]
     reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path))
     if reader:
         return [f"table = {reader}({path!r})"]

@@ -9,14 +9,15 @@ from textwrap import fill
 from typing import Any
 
 import joblib
+import numpy as np
 from sklearn.base import clone
 
 from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
-from dubio.cli.output import as_csv, as_json, print_table, print_text, records, visible
+from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
 from dubio.cli.question import Question, Wishes, ask
 from dubio.cli.wording import UserError
-from dubio.errors import counted, quoted
+from dubio.errors import counted, listed, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem
 from dubio.significance import problem_stability
@@ -24,8 +25,8 @@ from dubio.supervision import Classes
 from dubio.tables.files import frame_bytes, read_parted_table, table_format
 from dubio.whole_files import write_whole
 
-#: Width of the text that is printed.
-_WIDTH = 80
+#: Width of the text that is printed, and the width of a terminal below which some columns are left out.
+_WIDTH, _NARROW = 80, 80
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,11 @@ def rank_frame(
     if options.report:
         _write_report(path, question, problem, selector, sure, options, notes)
     if options.save_table:
-        notes.append(_save_table(question, wishes, selector, options.save_table))
+        said = _save_table(question, wishes, selector, options.save_table)
+        if selector.to_ranking().nothing_stands_out:
+            tell([said], quiet=False)  # a missing file is said even with --quiet
+        else:
+            notes.append(said)
     _print(path, question, selector, sure, options, notes)
 
 
@@ -175,6 +180,8 @@ def write_audit_report(
         code=python_code(question, ranked),
         command=options.command,
         notes=notes,
+        identifiers={name: question.table[name].tolist() for name in options.identifiers},
+        about_labels=True,
     )
     write_whole(options.report, render_report(findings))
     notes.append(f"report written to {options.report}")
@@ -266,17 +273,26 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
             f"Method: {selector.method_}",
             *getattr(selector.selector_, "notes_", ()),
         ]
-        print_ranking(question.asked, rows, ranking, _how_sure(ranking, options, sure), how, options.top)
+        if ranking.n_relevant:
+            how.append("Related features come first; within each part the order is that of the method")
+        if selector.n_missing_values_:
+            how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with column medians")
+        line = getattr(selector, "at_the_line_", np.zeros(len(ranking.names), dtype=bool))
+        said = _how_sure(ranking, options, sure, [str(name) for name in ranking.names[line]])
+        is_search = hasattr(selector.selector_, "subsets_")
+        print_ranking(question.asked, rows, ranking, said, how, options.top, scores=not is_search)
     tell(notes, options.quiet)
 
 
-def _how_sure(ranking: Any, options: RankOptions, sure: Any) -> list[str]:
+def _how_sure(ranking: Any, options: RankOptions, sure: Any, at_the_line: list[str]) -> list[str]:
     """How sure the answer is, in short sentences without a full stop."""
     said = []
     if ranking.n_relevant:
         said.append(f"Tested against chance; about {100 * options.alpha:g} % of the related features may be chance")
     elif ranking.n_relevant is None:
-        said.append("No test was made: the number of features was given")
+        said.append("The features were not tested")
+    if at_the_line:
+        said.append(f"At the line, where another seed might decide otherwise: {listed(at_the_line)}")
     if sure is not None:
         said.append(
             f"Stability {sure.index.value:.2f} ({sure.index.low:.2f} to {sure.index.high:.2f}) over "
@@ -286,20 +302,33 @@ def _how_sure(ranking: Any, options: RankOptions, sure: Any) -> list[str]:
 
 
 def print_ranking(
-    asked: str, rows: list[dict[str, Any]], ranking: Any, sure: list[str], how: list[str], top: int
+    asked: str,
+    rows: list[dict[str, Any]],
+    ranking: Any,
+    sure: list[str],
+    how: list[str],
+    top: int,
+    *,
+    scores: bool = True,
 ) -> None:
     """The answer, how sure it is, the best features as a table, and how it was found."""
-    labels = {"qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
+    labels = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
     for line in (ranking.headline(), *(f"{sentence}." for sentence in sure)):
-        print_text(visible(fill(line, _WIDTH)) + "\n")
-    names = [name for name in rows[0] if name not in ("rank_median", "pvalue", "relevant", "sufficient", "kept")]
-    names.insert(names.index("score") + 1, "kept")
+        print_text(visible(fill(line, min(_WIDTH, terminal_width()))) + "\n")
+    hidden_names = {"rank_median", "pvalue", "relevant", "sufficient", "kept"}
+    if not scores:
+        hidden_names.add("score")
+    if terminal_width() < _NARROW:
+        hidden_names |= {"score", "rank_low", "rank_high"}
+    names = [name for name in rows[0] if name not in hidden_names]
+    names.insert(names.index("feature") + 1, "kept")
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
     more = [f"{counted(hidden, 'more feature')}; --top {len(rows)} shows all"] if hidden > 0 else []
-    direction = f"Scores: {'low' if ranking.lower_is_better else 'high'} is good"
-    caption = "\n".join(fill(f"{sentence}.", _WIDTH) for sentence in (*more, direction, *how))
+    direction = [f"Scores: {'low' if ranking.lower_is_better else 'high'} is good"] if "score" in names else []
+    width = min(_WIDTH, terminal_width())
+    caption = "\n".join(fill(f"{sentence}.", width) for sentence in (*more, *direction, *how))
     print_table(f"Features for {asked}" if asked else "Features, without a target", columns, shown, caption)
 
 
@@ -318,6 +347,8 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
         return line_of(row["rank"], ranking)
     if name == "qvalue" and value is not None:
         return f"{value:.2g}"
+    if name in ("rank_low", "rank_high") and value is not None:
+        return f"{value:.0f}"
     return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
 
 

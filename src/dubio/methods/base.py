@@ -479,7 +479,8 @@ class SearchSelector(Selector):
         count, reason = self._wished(problem.n_features)
         found = self._search(problem, count)
         relevance = None
-        if self.n_features_to_select in self._tested and not sparse.issparse(problem.X):
+        has_target = problem.supervision.kind != "none"  # without a target there is nothing to test
+        if self.n_features_to_select in self._tested and has_target and not sparse.issparse(problem.X):
             relevance = relevance_of(
                 problem.filled,
                 alpha=getattr(self, "alpha", 0.05),
@@ -511,6 +512,16 @@ class SearchSelector(Selector):
             attributes["at_the_line_"] = relevance.at_the_line
         else:
             if count is None:
+                if (
+                    self.n_features_to_select not in ("auto", "reduct")
+                    and found.row_losses is None
+                    and self._tested != TESTED
+                ):
+                    raise InputError(
+                        "n_features_to_select",
+                        f"={self.n_features_to_select!r} needs the rows of a dense table, to test the features",
+                        "give 'auto', a count or a share",
+                    )
                 assert found.sufficient is not None
                 count, reason = found.sufficient
             lines = _Lines(self._subset_first(found, count), count, reason)

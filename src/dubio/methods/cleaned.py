@@ -104,8 +104,9 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
         if isinstance(fitted, Selector):
             inner = fitted.to_ranking()
             scores, lower_is_better, columns = inner.scores, inner.lower_is_better, inner.extras
+            lines = {"n_relevant": inner.n_relevant, "n_sufficient": inner.n_sufficient}
         else:
-            scores, lower_is_better, columns = ranks.astype(np.float64), True, {}
+            scores, lower_is_better, columns, lines = ranks.astype(np.float64), True, {}, {}
         reason = f"chosen by {type(fitted).__name__}, from the labels that the audit trusts"
         return Answer(
             Ranking(
@@ -117,6 +118,7 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
                 type(self).__name__,
                 reason,
                 extras=columns,
+                **lines,
             ),
             {"selector_": fitted, "audit_": cleaned.audit, "trusted_": cleaned.trusted},
         )

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import field, replace
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from dubio._sklearn import Interval
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
 from dubio.methods.base import Selector
 from dubio.methods.choice import Choice, choose
-from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, Count, estimator
+from dubio.methods.parameters import NOT_NEGATIVE, Count, estimator
 from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, sample_rows
@@ -26,6 +28,8 @@ from dubio.tables.matrix import check_squares, is_dask
 
 #: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
 _DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
+#: A sample has at least this many rows.
+_FEWEST_SAMPLED = 20
 
 
 @estimator
@@ -107,7 +111,7 @@ class FeatureSelector(Selector):
         "method": [str],
         "redundancy": [None, *NOT_NEGATIVE],
         "method_params": [None, dict],
-        "max_rows": [*AT_LEAST_ONE, None],
+        "max_rows": [Interval(Integral, _FEWEST_SAMPLED, None, closed="left"), None],
     }
 
     method: str = field(default="auto", kw_only=False)
@@ -154,7 +158,8 @@ class FeatureSelector(Selector):
         """
         if is_dask(X) or is_arrow(X):
             check_is_fitted(self)
-            return take_columns(X, np.flatnonzero(self.support_), self.get_feature_names_out())
+            names = list(getattr(self, "feature_names_in_", ()))
+            return take_columns(X, np.flatnonzero(self.support_), names, self.n_features_in_)
         return super().transform(X)
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
@@ -199,7 +204,7 @@ class FeatureSelector(Selector):
         problem = problem.with_supervision(problem.supervision.certain())
         if not method.estimator._takes_nan:  # the same check as when that method reads a table
             check_squares(problem.X, names=problem.names)
-        selector = self._make(method, seed, "auto" if self.redundancy else wish)
+        selector = self._make(method, seed, "relevant" if self.redundancy else wish)
         with warnings.catch_warnings():
             if not self.method_params:
                 warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
@@ -294,6 +299,10 @@ class FeatureSelector(Selector):
                 f"Features that resemble better ones were moved down (redundancy weight {self.redundancy:g})"
             )
         kept, total = int(ranking.support.sum()), len(ranking.names)
+        if ranking.nothing_stands_out:
+            handed_on = ranking.names[ranking.order[0]]
+            sentences.append(f"N{ranking.reason[1:]}. Nothing is kept; {handed_on} is handed on so that pipelines run")
+            return ". ".join(sentences) + "."
         sentences.append(f"Kept {kept} of {total}: {ranking.reason}")
         if ranking.n_sufficient and ranking.n_sufficient < (ranking.n_relevant or 0):
             first = listed(ranking.names[ranking.order[: ranking.n_sufficient]])

@@ -177,6 +177,13 @@ def audit_problem(
     """
     supervision = _require_classes(problem.supervision)
     codes = judged_codes(supervision) if codes is None else codes
+    if not (codes >= 0).any():
+        raise InputError(
+            "y",
+            "has fewer than two classes with at least two labelled rows each",
+            "an audit compares the rows of a class: label more rows",
+            code="alone",
+        )
     supervision.with_codes(codes).require_enough()
     if engine == "lnt":
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)

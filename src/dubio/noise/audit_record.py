@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from dubio.errors import counted
 
 Floats = NDArray[np.float64]
+#: Experts that explain less than this share of the uncertainty know little.
+_LITTLE_SKILL = 0.3
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,14 @@ class LabelAudit:
         flips[totals <= 0] = np.eye(len(totals))[totals <= 0]  # no row is left in this class: nothing is known about it
         return flips
 
+    def how_likely(self) -> str:
+        """How many doubtful labels are more likely wrong than right, and whether the experts know much."""
+        likely = int((self.wrong[self.doubtful] > 0.5).sum())
+        text = f"{likely} of them {'is' if likely == 1 else 'are'} more likely wrong than right."
+        if self.skills and self.skills["pool"] < _LITTLE_SKILL:
+            text += " The experts know little about the classes, so this is a list of rows to check, not of errors."
+        return text
+
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
         import pandas as pd
@@ -163,7 +173,8 @@ class LabelAudit:
         missing = len(self) - int(self.labelled.sum())
         return (
             f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful ({self.engine} engine). "
-            f"Estimated share of wrong labels: {self.error_rate:.1%}; by given class: {rates}."
+            + (f"{self.how_likely()} " if self.doubtful.any() else "")
+            + f"Estimated share of wrong labels: {self.error_rate:.1%}; by given class: {rates}."
             + (f" A label is suggested for {counted(missing, 'row')} without one." if missing else "")
             + f" Assumed: {self.assumption}."
         )

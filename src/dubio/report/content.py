@@ -249,6 +249,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
     given = [names[c] for c in audit.codes[rows]]
     columns = [
         _column("row", _numbers(rows + 1), "number", "counted from 1"),
+        *(_column(name, [str(values[i]) for i in rows], "text") for name, values in findings.identifiers.items()),
         _column("given label", given, "text"),
         _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
         _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
@@ -258,6 +259,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
     return {
         "judged": audit.judged,
         "said": str(audit),
+        "likely": audit.how_likely(),
         "rates": charts.share_bars(
             [names[k] for k in shown],
             np.nan_to_num(rates[shown]),

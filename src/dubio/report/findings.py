@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,6 +51,8 @@ class Findings:
     code: str = ""
     command: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
+    identifiers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    about_labels: bool = False
 
     @property
     def table(self) -> NDArray[np.float64]:
@@ -118,9 +120,11 @@ def gather_problem(
     code: str = "",
     command: str = "",
     notes: Sequence[str] = (),
+    identifiers: Mapping[str, Sequence[Any]] | None = None,
+    about_labels: bool = False,
 ) -> Findings:
     """The same as :func:`gather`, for a problem."""
-    ranking = selector.to_ranking()
+    ranking = selector.to_ranking().without_handed_on()
     if problem.n_features != len(ranking.names):
         raise InputError(
             "X",
@@ -145,16 +149,18 @@ def gather_problem(
         code=code,
         command=command,
         notes=tuple(notes),
+        identifiers=dict(identifiers or {}),
+        about_labels=about_labels,
     )
 
 
 def size_curve(selector: Any) -> Curve:
     """The curve behind the chosen size: q-values, the criterion of a search, or otherwise the scores."""
-    ranking = selector.to_ranking()
+    ranking = selector.to_ranking().without_handed_on()
     kept = int(ranking.support.sum())
     qvalues = ranking.extras.get("qvalue")
     if qvalues is not None:
-        alpha = float(getattr(selector, "alpha", 0.05))
+        alpha = float(getattr(selector, "alpha", 0.05)) / (2 if ranking.nothing_stands_out else 1)
         steps = np.arange(1, len(qvalues) + 1)
         return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
     path = subset_path(selector)

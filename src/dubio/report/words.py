@@ -25,6 +25,11 @@ def question(findings: Findings) -> str:
 
 def answer(findings: Findings) -> str:
     """The answer, in one or two sentences."""
+    audit = findings.audit
+    if findings.about_labels and audit is not None:
+        if not audit.judged:
+            return "The labels cannot be judged."
+        return f"{int(audit.doubtful.sum())} of {int(audit.labelled.sum())} labels are doubtful."
     return findings.ranking.headline()
 
 
@@ -58,9 +63,10 @@ def surety(findings: Findings) -> list[str]:
         sentences.append(
             "The columns do not tell the classes, so the labels cannot be judged."
             if not audit.judged
-            else f"{doubtful} of {labelled} labels look wrong (estimated share: {100 * audit.error_rate:.1f} %)."
+            else f"{doubtful} of {labelled} labels are doubtful (estimated share of wrong ones: "
+            f"{100 * audit.error_rate:.1f} %)."
             if doubtful
-            else f"None of the {labelled} labels looks wrong."
+            else f"None of the {labelled} labels is doubtful."
         )
     return sentences
 

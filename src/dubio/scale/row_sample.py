@@ -142,7 +142,7 @@ class RowSample:
             try:
                 same = pc.equal(column, pa.scalar(self._missing, type=column.type))
                 hidden = pc.or_(hidden, pc.fill_null(same, False))
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
                 pass  # a value of another type equals nothing
         return np.asarray(hidden).astype(bool)
 

@@ -19,6 +19,7 @@ from dubio.ranking import Ranking
 from dubio.scale.batch_moments import BATCH_MOMENTS, Batch, Labels
 from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source, usual_rows
+from dubio.tables.large import arrow_frame
 
 #: Row groups with more bytes of features than this are not taken whole.
 _WHOLE_ROWS_BYTES = 64 * 2**20
@@ -130,6 +131,7 @@ def _rank_sample(
     progress: bool | Callable[[int, int | None], None],
 ) -> Ranking:
     """Rank a sample of the rows with ``FeatureSelector``."""
+    _require_one_target(target, soft)
     if weight is not None:
         raise InputError("weight", "cannot be used with method='auto'", "leave it out, or name a method")
     labels = [target] if target is not None else list(soft or [])
@@ -140,9 +142,10 @@ def _rank_sample(
         table, n_rows = draw_rows(pieces, names, labels, missing_label=missing_label, batch_rows=batch_rows)
     y = None
     if labels:
-        y = table.column(labels[0]).to_pandas() if target is not None else table.select(labels).to_pandas()
+        y = arrow_frame(table.select(labels))
+        y = y[target] if target is not None else y
     selector = FeatureSelector(n_features_to_select="auto" if wish is None else wish, missing_label=missing_label)
-    ranking = selector.fit(table.select(names).to_pandas(), y).to_ranking()
+    ranking = selector.fit(arrow_frame(table.select(names)), y).to_ranking()
     sampled = f"A sample of {table.num_rows:,} of {n_rows:,} rows was used. " if table.num_rows < n_rows else ""
     return replace(ranking, reason=sampled + ranking.reason)
 
@@ -164,12 +167,11 @@ def fit_stream(
 
     The result is the same as that of ``fit`` on the whole table. Parameters are those of :func:`rank_stream`.
     """
-    if (target is None) == (soft is None):
+    if target is None and soft is None:
         raise InputError(
             "target", "or soft is needed", "give one column of classes or several columns of probabilities, not both"
         )
-    if soft is not None and len(soft) < 2:
-        raise InputError("soft", f"={list(soft)!r}", "give one column of probabilities per class, at least two")
+    _require_one_target(target, soft)
     if soft is not None and "soft" not in selector._takes:
         raise InputError(
             "soft",
@@ -189,6 +191,15 @@ def fit_stream(
             batch_rows = batch_rows or usual_rows(used)
     running = _stream_moments(pieces, names, used, batch_rows, progress, where, selector._moments)
     return selector.fit_moments(running, names, len(names))
+
+
+def _require_one_target(target: str | None, soft: Sequence[str] | None) -> None:
+    if target is not None and soft is not None:
+        raise InputError(
+            "target", "or soft is needed", "give one column of classes or several columns of probabilities, not both"
+        )
+    if soft is not None and len(soft) < 2:
+        raise InputError("soft", f"={list(soft)!r}", "give one column of probabilities per class, at least two")
 
 
 def _stream_moments(

@@ -27,6 +27,8 @@ _COLUMNS = 16
 _CHUNK = 64
 #: Fewest and most permutations, and the limit on the work (rows x columns of the target x permutations).
 _FEWEST, _MOST, _WORK = 999, 500_000, 4e8
+#: The fewest if even so many exceed the limit on the work: a target with hundreds of classes.
+_FEWEST_OF_ALL = 199
 #: A decision is safe if chance in the permutations would change it less often than this.
 _UNSAFE = 1e-3
 
@@ -185,7 +187,8 @@ class SmoothNull:
         self.scores = smooth_r2(problem, n_jobs=n_jobs) if scores is None else scores
         known = problem.supervision.labelled
         self._target = np.ascontiguousarray(problem.supervision.target_matrix(known))
-        self._most = max(_FEWEST, min(_MOST, int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))))
+        affordable = int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))
+        self._most = max(_FEWEST_OF_ALL, min(_MOST, affordable))
         wanted = 10 * len(self.scores) / alpha  # ten times what a single feature needs to pass Benjamini-Hochberg
         self._null = np.empty(0)
         self._draw(int(min(max(_FEWEST, wanted), self._most)))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from dubio.errors import counted, listed, warn
-from dubio.problem import Problem
+from dubio.problem import Problem, mixed_contents
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.joint_test import has_enough_rows, joint_pvalues
 from dubio.significance.relation_tests import relation_pvalues
@@ -69,6 +69,7 @@ def relevance_of(
     parts: dict[str, NDArray[np.float64]] = {}
     if len(varying):
         part = problem.features(varying)
+        part = part.rows(np.argsort(mixed_contents(part, 0), kind="stable"))  # the order of the rows decides nothing
         single = relation_pvalues(part, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         together = joint_pvalues(part, random_state=random_state, n_jobs=n_jobs)
         # with too few rows for the second test, the first one has all of the error

@@ -253,6 +253,8 @@ class _Draws(ABC):
     def __call__(self, kind: str, seed: np.random.SeedSequence) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         fitted = self.fitted(kind, np.random.default_rng(seed))
         support = np.asarray(fitted.get_support(), dtype=bool)
+        if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
+            support = fitted.to_ranking().without_handed_on().support
         return _ranking_of(fitted, support), support
 
     @abstractmethod

@@ -49,15 +49,46 @@ def take_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     return _take_dask_rows(X, rows, n_rows) if is_dask(X) else _take_arrow_rows(X, rows, n_rows)
 
 
-def take_columns(X: Any, positions: NDArray[np.intp], names: NDArray[Any]) -> Any:
-    """Some columns of a Dask collection or an Arrow table, as a table of the same kind; nothing is computed."""
+def take_columns(X: Any, positions: NDArray[np.intp], names: list[Any], n_columns: int) -> Any:
+    """Some columns of a Dask collection or an Arrow table, as a table of the same kind; nothing is computed.
+
+    ``names`` are the names of all columns when the selector was fitted, if it saw any.
+    """
     if hasattr(X, "chunks"):
+        _require_columns(None, int(X.shape[1]), names, n_columns)
         return X[:, positions]
     if is_dask(X):
-        return X[list(names)]
+        columns = list(X.columns)
+        _require_columns(columns, len(columns), names, n_columns)
+        return X[[columns[j] for j in positions]]
     import pyarrow as pa
 
-    return (X if isinstance(X, pa.Table) else pa.table(X)).select(list(names))
+    table = X if isinstance(X, pa.Table) else pa.table(X)
+    _require_columns(table.column_names, table.num_columns, names, n_columns)
+    return table.select([int(j) for j in positions])
+
+
+def _require_columns(found: list[Any] | None, n_found: int, names: list[Any], n_columns: int) -> None:
+    if n_found != n_columns:
+        raise InputError("X", f"has {counted(n_found, 'feature')}, but the selector was fitted on {n_columns}")
+    if found is not None and names and found != names:
+        raise InputError("X", "does not have the same column names as the table the selector was fitted on")
+
+
+def arrow_frame(table: Any) -> Any:
+    """A pyarrow table as a pandas frame; numbers of every kind (whole, boolean, decimal, coded) become float64."""
+    import pandas as pd
+    import pyarrow as pa
+
+    columns = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        kind = column.type
+        if any(test(kind) for test in (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)):
+            column = column.cast(pa.float64() if not pa.types.is_boolean(kind) else pa.uint8()).cast(pa.float64())
+        columns[name] = column.to_pandas()
+    return pd.DataFrame(columns)
 
 
 def _take_dask_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
@@ -102,7 +133,7 @@ def _take_arrow_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
             parts.append(batch.take(pa.array(rows[first:last] - start)))
         start = stop
     _require_same(start, n_rows)
-    return pa.Table.from_batches(parts, schema=reader.schema).to_pandas()
+    return arrow_frame(pa.Table.from_batches(parts, schema=reader.schema))
 
 
 def _require_same(n_found: int, n_rows: int) -> None:
