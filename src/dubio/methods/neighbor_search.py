@@ -30,6 +30,8 @@ from dubio.tables.scaling import varying_columns
 EXPERT_ROWS = 5
 #: If a search stops early, it looks at so many features; the others are ranked one by one.
 SCREENED = 300
+#: A row is predicted by at most one neighbour per so many rows, but by at least so many.
+_ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
 
 
 @estimator
@@ -51,7 +53,8 @@ class NeighborSearch(SearchSelector):
         "auto" searches forward, which gave the best order in our trials. "both" searches forward and backward and
         keeps, for each size, the subset with the better value.
     n_neighbors : int, default=15
-        Number of neighbours that predict a row.
+        Number of neighbours that predict a row: at most an eighth of the rows, but at least three. (If ``max_rows`` is
+        None, exactly this number.)
     clean : {"experts", "confident", "pooled", "lnt"} or None, default="experts"
         What to do about wrong labels. "experts": join each label with the experts' opinion, one to three. "confident":
         leave out rows whose label confident learning doubts. "pooled": weight every class by its posterior under a
@@ -230,7 +233,10 @@ class NeighborSearch(SearchSelector):
         order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
         order = order[np.random.RandomState(self.random_state).permutation(n)]
         distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=n)
-        k = clip_neighbors(self.n_neighbors, max(1, n - 1))
+        wanted = self.n_neighbors
+        if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
+            wanted = min(wanted, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
+        k = clip_neighbors(wanted, max(1, n - 1))
         if isinstance(known, Numbers):
             return NeighborSquaredError(distances, goal[order], n_neighbors=k)
         balanced = self.class_weight == "balanced"
