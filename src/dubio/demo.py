@@ -58,7 +58,6 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
     """Rank the features, print the ranking, write the report, and print its path."""
     from dubio.cli.bars import step
     from dubio.cli.output import print_table
-    from dubio.cli.rank import line_of
     from dubio.report import write_report
 
     X, labels, truth, guesses = doubtful_wine(seed)
@@ -77,9 +76,9 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
             int(ranking.ranking[j]),
             str(ranking.names[j]),
             float(ranking.extras["qvalue"][j]),
-            line_of(int(ranking.ranking[j]), ranking),
+            ranking.line_of(int(j)),
             int(clean.ranking_[j]),
-            line_of(int(clean.ranking_[j]), clean.to_ranking()),
+            clean.to_ranking().line_of(int(j)),
         )
         for j in ranking.order
     ]
@@ -87,9 +86,9 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         ("rank", "right"),
         ("feature", "left"),
         ("q-value", "right"),
-        ("kept", "left"),
+        ("line", "left"),
         ("clean labels: rank", "right"),
-        ("kept", "left"),
+        ("line", "left"),
     ]
     print(fill(ranking.headline(), 100))
     print(f"Method: {doubtful.method_}. Features related to the target come first.\n")

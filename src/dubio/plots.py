@@ -13,7 +13,7 @@ from dubio.errors import InputError
 from dubio.ranking import Ranking
 from dubio.report.findings import Curve, size_curve, subset_path
 
-_KEPT, _LEFT, _WARN = "#0b6e6e", "#c3c8d1", "#b4441c"
+_KEPT, _RELATED, _LEFT, _WARN = "#0b6e6e", "#7fb5b5", "#c3c8d1", "#b4441c"
 
 
 @dataclass
@@ -65,7 +65,8 @@ class RankingDisplay:
             figure, beside = ax.figure, None
         places = np.arange(len(shown))
         scores = np.where(np.isfinite(self.ranking.scores[shown]), self.ranking.scores[shown], 0.0)
-        colours = [_KEPT if self.ranking.support[j] else _LEFT for j in shown]
+        shades = {"sufficient": _KEPT, "kept": _KEPT, "related": _RELATED}
+        colours = [shades.get(self.ranking.line_of(int(j)), _LEFT) for j in shown]
         ax.barh(places, scores, color=colours)
         ax.set_yticks(places, [_plain(self.ranking.names[j]) for j in shown])
         ax.set_xlabel(f"score ({'low' if self.ranking.lower_is_better else 'high'} is good)")

@@ -94,6 +94,15 @@ class Ranking:
         """The same ranking; if nothing stands out, nothing is kept. (In Python one feature is handed on.)"""
         return replace(self, support=np.zeros_like(self.support)) if self.nothing_stands_out else self
 
+    def line_of(self, feature: int) -> str:
+        """The line above which a feature stands: "sufficient", "related" or ""; without tests "kept" or ""."""
+        rank = int(self.ranking[feature])
+        if self.n_relevant is None:
+            return "kept" if self.support[feature] else ""
+        if self.n_sufficient is not None and rank <= self.n_sufficient:
+            return "sufficient"
+        return "related" if rank <= self.n_relevant else ""
+
     def headline(self, most: int = 12) -> str:
         """The answer in one or two sentences.
 

@@ -332,19 +332,10 @@ def print_ranking(
     print_table(f"Features for {asked}" if asked else "Features, without a target", columns, shown, caption)
 
 
-def line_of(rank: int, ranking: Any) -> str:
-    """Which line a feature is above: sufficient, related, or none. Without tests: whether it is kept."""
-    if ranking.n_relevant is None:
-        return "yes" if ranking.support[ranking.order[rank - 1]] else ""
-    if ranking.n_sufficient is not None and rank <= ranking.n_sufficient:
-        return "sufficient"
-    return "related" if rank <= ranking.n_relevant else ""
-
-
 def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
     value = row[name]
     if name == "kept":
-        return line_of(row["rank"], ranking)
+        return ranking.line_of(int(ranking.order[row["rank"] - 1]))
     if name == "qvalue" and value is not None:
         return f"{value:.2g}"
     if name in ("rank_low", "rank_high") and value is not None:

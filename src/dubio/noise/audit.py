@@ -45,7 +45,7 @@ ASSUMPTIONS: dict[str, str] = {
 }
 #: Share of the labels doubted by confident learning that the engine "transitions" flags. With all of them, more labels
 #: would be flagged at a lower precision than by other tools.
-_FLAGGED = 0.85
+_FLAGGED = 0.95
 #: A label that is less probable than this is flagged in any case.
 _CLEAR = 0.25
 #: From this many columns per labelled row, labels are flagged only with this much evidence (in nats) of errors.

@@ -104,6 +104,9 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     columns = [
         _column("rank", _numbers(ranking.ranking[order]), "number", "1 is best"),
         _column("feature", [str(ranking.names[j]) for j in order], "text"),
+        _column(
+            "line", [ranking.line_of(int(j)) for j in order], "text", "sufficient, related to the target, or neither"
+        ),
         _column("kept", [int(ranking.support[j]) for j in order], "yes"),
         _column("score", _numbers(ranking.scores[order]), "number", direction),
     ]
