@@ -48,8 +48,8 @@ ASSUMPTIONS: dict[str, str] = {
 _FLAGGED = 0.95
 #: A label that is less probable than this is flagged in any case.
 _CLEAR = 0.25
-#: From this many columns per labelled row, labels are flagged only with this much evidence (in nats) of errors.
-_MANY_COLUMNS, _EVIDENCE = 0.25, 0.3
+#: From so many columns per labelled row on, labels are flagged only with so much evidence (in nats) of errors.
+_EVIDENCE = ((1.0, 2.0), (0.25, 0.3))
 #: The labels are judged if the experts beat the class shares: one-sided level of this test.
 _SKILL_LEVEL = 0.01
 #: Standard deviation of the seeded noise that prevents distances of zero in the LNT model, as in its paper.
@@ -189,8 +189,9 @@ def audit_problem(
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
         return _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
-    many = problem.n_features >= _MANY_COLUMNS * supervision.n_labelled
-    return judge(supervision, codes, said.probabilities, engine, said.names, said.n_folds, index, many_columns=many)
+    per_row = problem.n_features / supervision.n_labelled
+    needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)
+    return judge(supervision, codes, said.probabilities, engine, said.names, said.n_folds, index, needed=needed)
 
 
 def judge(
@@ -202,7 +203,7 @@ def judge(
     n_folds: int,
     index: Any,
     *,
-    many_columns: bool = False,
+    needed: float = -np.inf,
 ) -> LabelAudit:
     """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
     kept = np.unique(codes[codes >= 0])
@@ -219,7 +220,7 @@ def judge(
         model = fit_transitions(said, known)
         posterior, weights = model.memberships, model.weights
         # with many columns, experts often misjudge rows whose label is right: flag only if errors explain the labels
-        flags = not many_columns or model.evidence > _EVIDENCE
+        flags = model.evidence > needed
     else:
         posterior, weights = opinions, pool_experts(said, known, flips=False).weights
     record = _record(supervision, codes, posterior, engine, rate, names, weights, n_folds, index, opinions)
