@@ -171,3 +171,36 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
     assert graph[:3, :3].sum() == 6 and not graph[0, 5]  # two others share the number 1
     assert graph[3, :5].tolist() == [True, True, True, False, True]  # one shares 2; the next number is 1, all its rows
     assert (graph == graph.T).all() and not graph.diagonal().any()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda X, y: dubio.FisherScore().fit(X, [f"n{i}" for i in range(60)]), "a different value in each of its 60"),
+        (lambda X, y: FeatureSelector().fit(X, [f"n{i}" for i in range(60)]), "a different value in each of its 60"),
+        (lambda X, y: dubio.FisherScore().fit(np.ma.masked_array(X, mask=X > 1), y), "is a masked array"),
+        (lambda X, y: dubio.FisherScore().fit(np.zeros((60, 2), dtype="datetime64[s]"), y), "not numbers"),
+        (lambda X, y: dubio.CleanedSelector(dubio.FisherScore(), random_state=-1).fit(X, y), "random_state=-1"),
+        (lambda X, y: dubio.NeighborSearch(random_state=-1).fit(X, y), "random_state=-1"),
+        (
+            lambda X, y: dubio.smooth_r2_score(X, np.vstack([[0.5, 0.5], np.full((59, 2), np.nan)])),
+            "the same for all 1",
+        ),
+    ],
+)
+def test_odd_input_is_an_error_that_names_it(call, message):
+    with pytest.raises(dubio.errors.InputError, match=message):
+        call(*_table())
+
+
+def test_classes_above_half_of_the_unsigned_numbers():
+    X, y = _table()
+    names = np.where(y == 1, 2**63 + 1, 2**63 + 2).astype(np.uint64)
+    np.testing.assert_array_equal(dubio.FisherScore().fit(X, names).scores_, dubio.FisherScore().fit(X, y).scores_)
+
+
+def test_memberships_that_do_not_fit_are_refused(monkeypatch):
+    X, _ = _table()
+    monkeypatch.setattr("dubio.memory.free_bytes", lambda: 1000)
+    with pytest.raises(ValueError, match="y is too large for memberships of 60 rows in 20 classes"):
+        dubio.WeightedLaplacianScore().fit(X, np.arange(60) % 20)

@@ -19,7 +19,7 @@ def free_bytes() -> int:
     return min((value for value in found if value is not None), default=_UNKNOWN)
 
 
-def require_memory(needed: float, what: str, remedy: str) -> None:
+def require_memory(needed: float, what: str, remedy: str, argument: str = "X") -> None:
     """Raise if work needs more memory than is free, before it starts.
 
     >>> from dubio.memory import require_memory
@@ -30,7 +30,7 @@ def require_memory(needed: float, what: str, remedy: str) -> None:
     free = free_bytes()
     if needed > _SHARE * free:
         raise InputError(
-            "X",
+            argument,
             f"is too large for {what}: they need {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free",
             remedy,
             code="memory",

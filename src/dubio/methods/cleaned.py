@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
-from dubio._sklearn import HasMethods, StrOptions
+from dubio._sklearn import HasMethods, Interval, StrOptions
 from dubio.errors import InputError
 from dubio.methods.base import Selector
 from dubio.methods.parameters import estimator
@@ -71,7 +71,7 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
         "selector": [HasMethods(["fit", "get_support"])],
         "clean": [StrOptions({"confident", "pooled", "lnt"})],
         "doubtful": [StrOptions({"drop", "soften"})],
-        "random_state": [Integral, None],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
     }
 
     selector: Any = field(kw_only=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import StrOptions
+from dubio._sklearn import Interval, StrOptions
 from dubio.counts import clip_neighbors
 from dubio.errors import counted
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
@@ -136,7 +136,7 @@ class NeighborSearch(SearchSelector):
         "max_rows": [*AT_LEAST_ONE, None],
         "max_steps": [*AT_LEAST_ONE, None],
         "max_features": [*AT_LEAST_ONE, StrOptions({"auto"}), None],
-        "random_state": [Integral, None],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
     }
 
     alpha: float = 0.05

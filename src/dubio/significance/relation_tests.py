@@ -241,6 +241,8 @@ def half_window(n_rows: int) -> int:
 def leave_one_out_total(target: NDArray[np.float64]) -> float:
     """Sum of squared errors when each row is predicted by the mean of all other rows, for a centred target."""
     n = len(target)
+    if n < 2:
+        _raise_same(n)
     total = float((target**2).sum()) * (n / (n - 1)) ** 2
     if not total > 0:
         _raise_same(n)

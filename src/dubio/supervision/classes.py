@@ -13,9 +13,13 @@ from numpy.typing import NDArray
 from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError, InputWarning, counted, warn
+from dubio.memory import require_memory
 from dubio.supervision.class_names import warn_of_odd_names
 from dubio.supervision.knowledge import Floats, Supervision
 from dubio.supervision.pairs import Pairs
+
+#: If so many labelled rows all have different values, these are no classes.
+_ALL_DIFFERENT = 6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +107,12 @@ class Classes(OfClasses):
     @cached_property
     def memberships(self) -> Floats:
         """One-hot rows; made when a method first needs them."""
+        require_memory(
+            8.0 * self.n_rows * self.n_classes,
+            f"memberships of {self.n_rows} rows in {self.n_classes} classes",
+            "is the target an identifier, or a number (target='numbers')?",
+            argument="y",
+        )
         memberships = np.empty((self.n_rows, self.n_classes))
         codes = self.codes
 
@@ -112,6 +122,16 @@ class Classes(OfClasses):
         run_chunks(work, chunks(self.n_rows, 65_536), default_threads())
         memberships.setflags(write=False)
         return memberships
+
+    def require_enough(self) -> None:
+        """Raise unless two classes have labelled rows and not every row has a class of its own."""
+        if self.n_classes >= _ALL_DIFFERENT and self.n_classes == self.n_labelled:
+            raise InputError(
+                "y",
+                f"has a different value in each of its {self.n_labelled} labelled rows",
+                "classes must repeat. Is it an identifier, or a number (target='numbers')?",
+            )
+        super().require_enough()
 
     @property
     def strata(self) -> NDArray[np.int64]:
@@ -246,7 +266,7 @@ def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_labe
 
 def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """The distinct values, sorted, and the position of each value among them."""
-    if values.dtype.kind in "iu" and len(values):
+    if values.dtype.kind in "iu" and len(values) and int(values.max()) < 2**63:
         lowest, highest = int(values.min()), int(values.max())
         if highest - lowest < 65_536:  # count instead of sorting: ten times faster on a million rows
             offset = values.astype(np.int64)

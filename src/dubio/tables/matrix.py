@@ -55,6 +55,10 @@ def read_matrix(
         )
     names = column_names(X)
     _refuse_text_columns(X, names, name)
+    if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
+        raise InputError(name, "is a masked array, and its mask would be ignored", "fill it: X.filled(np.nan)")
+    if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
+        raise InputError(name, f"holds {X.dtype} values, not numbers", "turn them into numbers, such as days")
     matrix = check_array(
         X,
         accept_sparse="csr" if accept_sparse else False,
