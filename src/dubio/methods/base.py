@@ -18,12 +18,13 @@ from dubio._sklearn import check_parameters, feature_names
 from dubio.counts import resolve_count
 from dubio.errors import InputError, counted
 from dubio.methods.parameters import CONSTRAINTS, Count, estimator
+from dubio.methods.two_lines import TESTED, Lines, draw_lines
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order
 from dubio.seeds import seed_of
 from dubio.significance.permutation import RelabelNull, permutation_pvalues
 from dubio.significance.relevance import Relevance, decide, qvalues_of, relevance_of
-from dubio.significance.sufficient import RowLosses, row_losses_of, sufficient_size
+from dubio.significance.sufficient import RowLosses, row_losses_of
 from dubio.supervision import OfClasses
 from dubio.supervision.knowledge import kinds_in_words
 
@@ -252,46 +253,6 @@ class Selector(SelectorMixin, BaseEstimator):
         return tags
 
 
-#: Values of ``n_features_to_select`` that need tests: the second line of the answer (two names), and the first line.
-TESTED = ("auto", "relevant", "sufficient")
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """One order of all features, how many of its beginning to keep and why, and the two lines if they were drawn."""
-
-    order: NDArray[np.int64]
-    count: int
-    reason: str
-    n_relevant: int | None = None
-    n_sufficient: int | None = None
-
-
-def _draw_lines(
-    wish: str,
-    best_first: NDArray[np.int64],
-    relevance: Relevance,
-    losses: RowLosses | None,
-    n_found: int | None = None,
-) -> _Lines:
-    """Relevant features first, each part in the order of the method, and the two lines.
-
-    The first line comes from ``losses``, or from a number of features that the method found sufficient (``n_found``).
-    """
-    order = relevance.relevant_first(best_first)
-    n_relevant = int(relevance.relevant.sum())
-    n_sufficient = None if n_found is None else min(n_found, n_relevant)
-    if losses is not None:
-        n_sufficient = sufficient_size(order, n_relevant, losses)
-    reason = relevance.reason
-    count = max(1, n_relevant)
-    if wish == "sufficient":
-        assert n_sufficient is not None
-        count = max(1, n_sufficient)
-        reason = f"{reason}; {n_sufficient} of them predict it as well as all" if n_relevant else reason
-    return _Lines(order, count, reason, n_relevant, n_sufficient)
-
-
 @estimator
 class ScoreSelector(Selector):
     """A selector that gives every feature its own score.
@@ -370,7 +331,7 @@ class ScoreSelector(Selector):
         count, reason = (0, "") if wish in TESTED else resolve_count(wish, problem.n_features)
         scored = self._score(problem)
         order = np.argsort(scored.scores if self._lower_is_better else -scored.scores, kind="stable")
-        lines = _Lines(order, count, reason)
+        lines = Lines(order, count, reason)
         columns = dict(scored.columns)
         if wish in TESTED:
             pvalues = self._pvalues(problem, scored)
@@ -380,7 +341,7 @@ class ScoreSelector(Selector):
             losses = None
             if wish == "sufficient":
                 losses = self._row_losses(problem)
-            lines = _draw_lines(wish, order, relevance, losses)
+            lines = draw_lines(wish, order, relevance, losses)
         ranking = Ranking(
             problem.feature_names,
             scored.scores,
@@ -507,7 +468,7 @@ class SearchSelector(Selector):
         if relevance is not None:
             n_found = None if found.sufficient is None else found.sufficient[0]
             wish = self.n_features_to_select
-            lines = _draw_lines(wish, found.best_first, relevance, found.row_losses, n_found)
+            lines = draw_lines(wish, found.best_first, relevance, found.row_losses, n_found)
             columns = {"pvalue": relevance.pvalues, "qvalue": relevance.qvalues, **columns}
             attributes["at_the_line_"] = relevance.at_the_line
         else:
@@ -524,7 +485,7 @@ class SearchSelector(Selector):
                     )
                 assert found.sufficient is not None
                 count, reason = found.sufficient
-            lines = _Lines(self._subset_first(found, count), count, reason)
+            lines = Lines(self._subset_first(found, count), count, reason)
         ranks = rank_in_order(lines.order)
         ranking = Ranking(
             names,

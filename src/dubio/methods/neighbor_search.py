@@ -233,10 +233,9 @@ class NeighborSearch(SearchSelector):
         order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
         order = order[np.random.RandomState(self.random_state).permutation(n)]
         distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=n)
-        wanted = self.n_neighbors
+        k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
-            wanted = min(wanted, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
-        k = clip_neighbors(wanted, max(1, n - 1))
+            k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
         if isinstance(known, Numbers):
             return NeighborSquaredError(distances, goal[order], n_neighbors=k)
         balanced = self.class_weight == "balanced"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,14 +66,7 @@ class OfClasses(Supervision, ABC):
             return
         looks_numeric = self.kind == "hard" and self.classes.dtype.kind in "iu"
         if looks_numeric and 3 * len(lonely) > len(rows_of) > 20:
-            raise InputError(
-                "y",
-                f"holds {len(rows_of)} distinct whole numbers in {self.n_labelled} rows, {len(lonely)} of them once "
-                "(Unknown label type)",
-                "this looks like regression, and this method needs classes. For a numeric target use a method such as "
-                "SupervisedLaplacianScore",
-                code="regression",
-            )
+            _raise_regression(len(rows_of), self.n_labelled, len(lonely))
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
         raise InputError(
             "y",
@@ -126,6 +119,8 @@ class Classes(OfClasses):
     def require_enough(self) -> None:
         """Raise unless two classes have labelled rows and not every row has a class of its own."""
         if self.n_classes >= _ALL_DIFFERENT and self.n_classes == self.n_labelled:
+            if self.classes.dtype.kind in "iu":
+                _raise_regression(self.n_classes, self.n_labelled, self.n_classes)
             raise InputError(
                 "y",
                 f"has a different value in each of its {self.n_labelled} labelled rows",
@@ -158,6 +153,16 @@ class Classes(OfClasses):
             new_code = np.append(np.cumsum(present) - 1, -1)  # code -1 reads the last place
             codes, classes = new_code[codes], classes[present]
         return type(self)(n_rows=len(codes), labelled=codes >= 0, pairs=pairs, classes=classes, codes=codes)
+
+
+def _raise_regression(n_classes: int, n_labelled: int, n_lonely: int) -> NoReturn:
+    raise InputError(
+        "y",
+        f"holds {n_classes} distinct whole numbers in {n_labelled} rows, {n_lonely} of them once (Unknown label type)",
+        "this looks like regression, and this method needs classes. For a numeric target use a method such as "
+        "SupervisedLaplacianScore",
+        code="regression",
+    )
 
 
 def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
