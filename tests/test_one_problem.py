@@ -17,6 +17,7 @@ from dubio.cli.run import run
 from dubio.errors import InputError, InputWarning
 from dubio.noise import experts
 from dubio.problem import read_problem
+from dubio.progress import advance, listener_of, listening
 from dubio.supervision import flip_labels
 from dubio.supervision.reader import read_supervision
 from dubio.tables.matrix import read_matrix
@@ -315,3 +316,27 @@ def test_a_report_of_a_few_rows(tmp_path, capsys):
     assert run(["rank", str(tmp_path / "five.csv"), "-t", "y", "-k", "1", "--report", str(page)]) == 0
     assert page.exists()
     assert "five.html" in capsys.readouterr().err
+
+
+def test_the_lnt_model_judges_a_class_of_one_row():
+    X, y = wine()
+    y = np.where(np.arange(len(y)) == 5, "alone", y.astype(object))
+    assert "alone" in dubio.audit_labels(X, y, engine="lnt").classes
+    with pytest.raises(ValueError, match="only one labelled row of class"):
+        dubio.audit_labels(X, y)
+
+
+def test_stability_takes_dask_tables():
+    da = pytest.importorskip("dask.array")
+    X, y = wine()
+    here = dubio.stability(dubio.FisherScore(), X, y, n_draws=3)
+    there = dubio.stability(dubio.FisherScore(), da.from_array(X, chunks=(50, 6)), y, n_draws=3)
+    np.testing.assert_array_equal(here.rankings, there.rankings)
+
+
+def test_progress_reports_only_the_work_asked_for(capsys):
+    with listening(listener_of(True, of="resamples")):
+        advance("experts", 1, 2)
+        advance("resamples", 1, 2)
+    err = capsys.readouterr().err
+    assert "resamples" in err and "experts" not in err

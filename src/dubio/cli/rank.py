@@ -137,53 +137,53 @@ def _write_report(
     options: RankOptions,
     notes: list[str],
 ) -> None:
-    from dubio.report import gather_problem, render_report
-
-    assert options.report is not None
     audit = None
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
         with step("auditing the labels"), notes_from_warnings(notes):
             audit = audit_problem(filled, random_state=options.seed, n_jobs=options.jobs)
-    with step("writing the report"):
-        findings = gather_problem(
-            selector,
-            problem.with_supervision(selector.supervision_),
-            stability=sure,
-            audit=audit,
-            table_name="standard input" if path == "-" else Path(path).name,
-            target_name=question.asked,
-            code=python_code(question, options),
-            command=options.command,
-            notes=notes,
-        )
-        write_whole(options.report, render_report(findings))
-    notes.append(f"report written to {options.report}")
+    _write_page(path, question, problem, selector, options, notes, stability=sure, audit=audit)
 
 
 def write_audit_report(
     path: str, question: Question, problem: Problem, audit: Any, options: Any, notes: list[str]
 ) -> None:
     """The report of an audit: the same page, with the features that tell the classes."""
-    from dubio.report import gather_problem, render_report
-
-    ranked = RankOptions(seed=options.seed, jobs=options.jobs)
+    ranked = RankOptions(seed=options.seed, jobs=options.jobs, report=options.report, command=options.command)
     selector = _selector(question, ranked)
     with step("ranking"), notes_from_warnings(notes):
         selector.fit_problem(problem)
-    findings = gather_problem(
-        selector,
-        problem.with_supervision(selector.supervision_),
-        audit=audit,
-        table_name="standard input" if path == "-" else Path(path).name,
-        target_name=question.asked,
-        code=python_code(question, ranked),
-        command=options.command,
-        notes=notes,
-        identifiers={name: question.table[name].tolist() for name in options.identifiers},
-        about_labels=True,
+    identifiers = {name: question.table[name].tolist() for name in options.identifiers}
+    _write_page(
+        path, question, problem, selector, ranked, notes, audit=audit, identifiers=identifiers, about_labels=True
     )
-    write_whole(options.report, render_report(findings))
+
+
+def _write_page(
+    path: str,
+    question: Question,
+    problem: Problem,
+    selector: Any,
+    options: RankOptions,
+    notes: list[str],
+    **more: Any,
+) -> None:
+    """Write the report of a fitted selector; ``more`` are further findings."""
+    from dubio.report import gather_problem, render_report
+
+    assert options.report is not None
+    with step("writing the report"):
+        findings = gather_problem(
+            selector,
+            problem.with_supervision(selector.supervision_),
+            table_name="standard input" if path == "-" else Path(path).name,
+            target_name=question.asked,
+            code=python_code(question, options),
+            command=options.command,
+            notes=notes,
+            **more,
+        )
+        write_whole(options.report, render_report(findings))
     notes.append(f"report written to {options.report}")
 
 

@@ -473,11 +473,7 @@ class SearchSelector(Selector):
             attributes["at_the_line_"] = relevance.at_the_line
         else:
             if count is None:
-                if (
-                    self.n_features_to_select not in ("auto", "reduct")
-                    and found.row_losses is None
-                    and self._tested != TESTED
-                ):
+                if self.n_features_to_select in self._tested and self._tested != TESTED:
                     raise InputError(
                         "n_features_to_select",
                         f"={self.n_features_to_select!r} needs the rows of a dense table, to test the features",

@@ -26,5 +26,5 @@ def choose(supervision: Supervision) -> Choice:
         return Choice("laplacian", "nothing is known of the target, and the Laplacian score does not need a target")
     return Choice(
         "neighbor_search",
-        "for every kind of target, experts that clean and complete it, followed by a search on near rows, ranked best",
+        "it gave the best order for every kind of target in our trials",
     )

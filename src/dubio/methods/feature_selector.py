@@ -39,7 +39,7 @@ class FeatureSelector(Selector):
     Parameters
     ----------
     method : str
-        "auto" chooses by the supervision and the size of the table (``dubio/methods/choice.py`` has the rule).
+        "auto" chooses by what is known of the target (:mod:`dubio.methods.choice` has the rule).
         Otherwise a name in ``dubio.METHODS``.
     n_features_to_select : "auto", "relevant", "sufficient", int, float or None
         "auto" or "relevant" keeps the features that are related to the target, alone or together with others
@@ -87,7 +87,8 @@ class FeatureSelector(Selector):
     at_the_line_ : array (n_features,) of bool
         Features whose test was so close that another seed might decide otherwise.
     n_sampled_ : int
-        Number of rows used; ``n_labelled_`` and ``n_unlabelled_`` count all rows.
+        Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
+        those of the sample.
     n_missing_values_ : int
         Number of missing cells of X; they were filled with the median of their column.
 

@@ -159,9 +159,9 @@ class NeighborSearch(SearchSelector):
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         with listening(lines_of(type(self).__name__) if self.verbose else None):
-            return self._find(problem, count)
+            return self._find(problem)
 
-    def _find(self, whole: Problem, count: int | None) -> Searched:
+    def _find(self, whole: Problem) -> Searched:
         seed, most = self.random_state, self.max_rows
         sample = np.arange(whole.n_rows)
         problem = whole

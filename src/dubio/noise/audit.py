@@ -14,7 +14,7 @@ from dubio.errors import InputError, counted, listed
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
 from dubio.noise.estimation import membership_model
-from dubio.noise.experts import content_order, judged_codes, out_of_fold, require_judges
+from dubio.noise.experts import content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.noise.pooled import FLOOR, pool_experts
 from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
@@ -206,11 +206,10 @@ def judge(
     needed: float = -np.inf,
 ) -> LabelAudit:
     """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
-    kept = np.unique(codes[codes >= 0])
-    place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
-    place[kept] = np.arange(len(kept))
-    known, said = place[codes], np.ascontiguousarray(said[:, :, kept])
-    opinions = pool_experts(said, known, flips=False).opinions
+    kept, known = places(codes, supervision.n_classes)
+    said = np.ascontiguousarray(said[:, :, kept])
+    stacked = pool_experts(said, known, flips=False)
+    opinions = stacked.opinions
     skills, judged = _skill(said, opinions, known, names)
     rate, flags = None, True
     if engine == "pooled":
@@ -222,7 +221,7 @@ def judge(
         # with many columns, experts often misjudge rows whose label is right: flag only if errors explain the labels
         flags = model.evidence > needed
     else:
-        posterior, weights = opinions, pool_experts(said, known, flips=False).weights
+        posterior, weights = opinions, stacked.weights
     record = _record(supervision, codes, posterior, engine, rate, names, weights, n_folds, index, opinions)
     if not (judged and flags):
         record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
@@ -262,10 +261,7 @@ def _record(
     opinions: Floats | None = None,
 ) -> LabelAudit:
     """The audit record for the classes that could be judged, from their posterior."""
-    kept = np.unique(codes[codes >= 0])
-    place = np.full(supervision.n_classes + 1, -1)
-    place[kept] = np.arange(len(kept))
-    codes = place[codes]
+    kept, codes = places(codes, supervision.n_classes)
     labelled = codes >= 0
     doubtful = np.zeros(len(codes), dtype=bool)
     joint = np.zeros((len(kept), len(kept)))

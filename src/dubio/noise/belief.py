@@ -16,7 +16,7 @@ from dubio.errors import counted
 from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
-from dubio.noise.experts import judged_codes, out_of_fold
+from dubio.noise.experts import judged_codes, out_of_fold, places
 from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.noise.pooled import pool_experts
 from dubio.problem import Problem
@@ -179,12 +179,9 @@ def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
 
     def pool() -> Floats:
         said = out_of_fold(problem, **options.for_audit)
-        codes = judged_codes(supervision)
-        kept = np.unique(codes[codes >= 0])
-        place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
-        place[kept] = np.arange(len(kept))
+        kept, known = places(judged_codes(supervision), supervision.n_classes)
         opinions = np.zeros((supervision.n_rows, supervision.n_classes))
-        pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), place[codes], flips=False)
+        pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), known, flips=False)
         opinions[:, kept] = pooled.opinions
         return opinions
 

@@ -74,9 +74,7 @@ def out_of_fold(
         supervision = problem.supervision
         assert isinstance(supervision, Classes)
         codes = judged_codes(supervision)
-        kept = np.unique(codes[codes >= 0])
-        place = np.full(supervision.n_classes + 1, -1)  # code -1 reads the last place
-        place[kept] = np.arange(len(kept))
+        kept, known = places(codes, supervision.n_classes)
         counts = np.bincount(codes[codes >= 0])[kept]
         folds = usable_folds(counts, supervision.classes[kept], n_folds)
         learned = np.minimum(counts, counts * MOST_TRAINED // counts.sum() + 1)
@@ -91,7 +89,7 @@ def out_of_fold(
         with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
             said = out_of_fold_probabilities(
                 table,
-                place[codes],
+                known,
                 len(kept),
                 judges,
                 n_folds=folds,
@@ -120,6 +118,14 @@ def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> ND
         trained = np.zeros(len(codes), dtype=bool)
         trained[sample_rows(judged, MOST_TRAINED, random_state)] = True
     return trained
+
+
+def places(codes: Codes, n_classes: int) -> tuple[Codes, Codes]:
+    """The classes that occur, and for each row the place of its class among them (-1 without a label)."""
+    kept = np.unique(codes[codes >= 0])
+    place = np.full(n_classes + 1, -1)  # code -1 reads the last place
+    place[kept] = np.arange(len(kept))
+    return kept, place[codes]
 
 
 def judged_codes(supervision: Classes) -> Codes:

@@ -125,7 +125,7 @@ def decide(
         )
         reason = f"no feature stands out: {text}"
     if at_the_line.any() and names is not None:
-        reason += f". At the line, and decided by chance: {listed(names[at_the_line])}"
+        reason += f". At the line, where another seed might decide otherwise: {listed(names[at_the_line])}"
     return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
 
 
