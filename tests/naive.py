@@ -5,6 +5,7 @@ Nothing here is shared with the package: only loops and n x n arrays, as printed
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -752,3 +753,26 @@ def transitions_objective(said, codes, weights, rates):
             pooled.append(value)
         total += np.log(sum(pooled[t] * rates[t, codes[i]] for t in range(n_classes)) / sum(pooled))
     return total
+
+
+# --- How wrong the labels may be ---------------------------------------------------------------------------------
+
+
+def explained_by_classes(f, codes):
+    """R2 of one-way analysis of variance; 0 if only one class has rows."""
+    present = sorted(set(codes.tolist()))
+    if len(present) < 2:
+        return 0.0
+    between = sum((codes == k).sum() * (f[codes == k].mean() - f.mean()) ** 2 for k in present)
+    return between / ((f - f.mean()) ** 2).sum()
+
+
+def fewest_changes(f, codes, n_classes, cut):
+    """The smallest number of changed labels with R2 < cut: every possible labelling is tried."""
+    best = len(codes)
+    for labels in itertools.product(range(n_classes), repeat=len(codes)):
+        new = np.array(labels)
+        changes = int((new != codes).sum())
+        if changes < best and explained_by_classes(f, new) < cut:
+            best = changes
+    return best
