@@ -32,6 +32,19 @@ def advance(what: str, done: int, total: int | None = None) -> None:
         _patient(what, done, total)
 
 
+def parts_of(what: str) -> Callable[[int, int], None]:
+    """A function that reports the parts of one step, about once per second; nothing if the step is shorter."""
+    last = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= 1.0:
+            last = time.monotonic()
+            advance(what, done, total)
+
+    return report
+
+
 @contextmanager
 def listening(listener: Listener | None) -> Iterator[None]:
     """Call ``listener`` on every report while the block runs; None keeps the present listener.

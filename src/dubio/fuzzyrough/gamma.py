@@ -20,7 +20,7 @@ from dubio._kernels.fuzzy_rough import add_to_pairs, list_pairs, nearest_claims,
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.decision import Decision
-from dubio.progress import advance
+from dubio.progress import parts_of
 from dubio.search.criterion import ADD
 
 # Sums of the same distances in another order differ by about 1e-16.
@@ -28,7 +28,6 @@ TRUTH_TOLERANCE = 1e-12
 _ROWS_A_CHUNK = 128
 _SERIAL_ROWS = 400  # with fewer rows, starting threads costs more time than it saves
 _LEAF_ROWS = 32
-_MANY_ROWS = 20_000  # with fewer rows, a step takes less than a second
 # Live pairs are stored once there are few of them; 12 bytes each, and at most this many.
 _MOST_PAIRS = 20_000_000
 _LIST_OVER_SEARCH = 8.0  # storing pays off if there are at most this many times the pairs that one search visits
@@ -130,11 +129,9 @@ class DependencyCriterion(ABC):
         self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
 
     @property
-    def _on_done(self) -> Callable[[int, int], None] | None:
-        """Reports the parts of one step, if there are so many rows that a step takes long."""
-        if self.n_rows < _MANY_ROWS:
-            return None
-        return lambda done, total: advance(f"step {len(self.chosen) + 1}", done, total)
+    def _on_done(self) -> Callable[[int, int], None]:
+        """Reports the parts of one step, if it takes long."""
+        return parts_of(f"step {len(self.chosen) + 1}")
 
     def _in_chunks(self, n: int, work: Callable[[int, int], Any]) -> list[Any]:
         return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads, self._on_done)

@@ -20,7 +20,7 @@ Route = Literal["exact", "approximate", "anchors"]
 #: With fewer rows, an exact search is as fast as an approximate one.
 _FEW_ROWS = 4096
 #: Number of rows whose neighbours are searched in one call.
-_SEARCHED_AT_ONCE = 10_000
+_SEARCHED_AT_ONCE = 1000
 
 
 class RowSearch:

@@ -12,6 +12,7 @@ from dubio._kernels.information import candidate_information, current_informatio
 from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import univariate_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
+from dubio.progress import parts_of
 from dubio.search.distances import SubsetDistances
 
 # If a row has less membership than this in a class, its term is only bounded at first: such terms seldom decide which
@@ -107,7 +108,7 @@ class InformationCriterion:
             )
             return result
 
-        parts = run_chunks(work, at.row_chunks, at.n_threads)
+        parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the search"))
         raise_if_zero(sum(n_zero for _, _, n_zero in parts))
         constant = self._groups.constant(self.n_neighbors)
         lower = constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squared_error_sums
 from dubio._kernels.threads import run_chunks
 from dubio.errors import InputError, counted
+from dubio.progress import parts_of
 from dubio.search.distances import SubsetDistances
 
 Floats = NDArray[np.float64]
@@ -61,6 +62,7 @@ class _NeighborLoss(ABC):
             lambda start, stop: self._sums(candidates, float(change), start, stop),
             self.distances.row_chunks,
             self.distances.n_threads,
+            parts_of("one step of the search"),
         )
         return np.sum(parts, axis=0)
 

@@ -20,6 +20,7 @@ from dubio.counts import clip_neighbors
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
+from dubio.progress import parts_of
 from dubio.ranking import Scored
 from dubio.significance.permutation import OrderNull, permutation_pvalues
 from dubio.supervision import Classes, OfClasses, Supervision
@@ -234,7 +235,12 @@ def relief_neighbors(table: NDArray[np.float64], n_neighbors: int, n_jobs: int |
     n = len(table)
     wanted = 4 * clip_neighbors(n_neighbors, n - 1, where="labelled row")
     neighbors = np.empty((n, min(wanted, n - 1)), dtype=np.int64)
-    run_chunks(lambda a, b: nearest_rows(table, a, b, neighbors), chunks(n, _ROWS), resolve_threads(n_jobs))
+    run_chunks(
+        lambda a, b: nearest_rows(table, a, b, neighbors),
+        chunks(n, _ROWS),
+        resolve_threads(n_jobs),
+        parts_of("neighbours"),
+    )
     return neighbors
 
 
@@ -263,7 +269,8 @@ def relieff(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = Non
         relieff_sums(table, codes, priors, n_neighbors, start, stop, out)
         return out
 
-    total = np.sum(run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs)), axis=0)
+    parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs), parts_of("neighbours"))
+    total = np.sum(parts, axis=0)
     return np.where(varies, total / len(table), -np.inf)
 
 

@@ -13,7 +13,7 @@ from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.information.groups import raise_if_zero
 from dubio.noise.noise_model import NoiseModel
-from dubio.progress import advance
+from dubio.progress import advance, parts_of
 from dubio.search.distances import SubsetDistances
 
 # A probability of exactly 0 or 1 could never change again: its logarithm is infinite.
@@ -41,7 +41,7 @@ class NeighborOrder:
         def work(start: int, stop: int) -> None:
             deal_into_buckets(distances.squared, self._order, self._starts, start, stop)
 
-        run_chunks(work, distances.row_chunks, distances.n_threads)
+        run_chunks(work, distances.row_chunks, distances.n_threads, parts_of("order of the rows"))
 
     def log_densities(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
         """Equation 15 for every row and class."""
@@ -69,7 +69,8 @@ class NeighborOrder:
                 )
             )
 
-        raise_if_zero(sum(run_chunks(work, at.row_chunks, at.n_threads)), at.subset)
+        parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the noise model"))
+        raise_if_zero(sum(parts), at.subset)
         return densities
 
 

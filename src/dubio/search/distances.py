@@ -9,6 +9,7 @@ from dubio._kernels.distances import change_squared_distances, fill_squared_dist
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.errors import InputError
 from dubio.memory import require_memory
+from dubio.progress import parts_of
 from dubio.search.criterion import ADD
 
 # Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
@@ -80,7 +81,7 @@ class SubsetDistances:
         def work(start: int, stop: int) -> None:
             fill_squared_distances(self.columns, self.subset, start, self.squared[start:stop])
 
-        run_chunks(work, self.row_chunks, self.n_threads)
+        run_chunks(work, self.row_chunks, self.n_threads, parts_of("distances"))
 
     def apply(self, feature: int, change: int) -> None:
         """Add or remove one feature."""
