@@ -18,10 +18,12 @@ from dubio._sklearn import check_weights
 from dubio.errors import InputError
 from dubio.supervision import OfClasses, Supervision, read_supervision
 from dubio.supervision.reader import Target
+from dubio.tables.any_table import ReadTable, read_any_table
 from dubio.tables.columns import column_names
+from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import Matrix, read_matrix
 from dubio.tables.mixed import read_mixed_matrix
-from dubio.tables.scaling import fill_missing, standardize
+from dubio.tables.scaling import fill_missing, standardize, varying_columns
 
 T = TypeVar("T")
 
@@ -32,18 +34,21 @@ class Problem:
 
     Attributes
     ----------
-    X : array or CSR matrix (n_rows, n_features)
+    X : array or CSR matrix (n_rows, n_columns)
         float64 or float32; holds NaN only if the method accepts it.
     supervision : Supervision
         What is known of the target.
     names : list or None
-        Names of the columns, if the table has any.
-    nominal : array (n_features,) of bool
+        Names of the features, if the table has any.
+    nominal : array (n_columns,) of bool
         Columns whose numbers are only names of categories.
     sample_weight : array (n_rows,) or None
         Weight of each row.
     n_rows_before : int or None
         If the rows are a sample: number of rows of the whole table.
+    columns : Columns or None
+        Which columns of the matrix are one feature, and how the table was read. None: every column is a feature, and
+        the table held numbers.
     """
 
     X: Matrix
@@ -52,6 +57,7 @@ class Problem:
     nominal: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     sample_weight: NDArray[np.float64] | None = None
     n_rows_before: int | None = None
+    columns: Columns | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -64,8 +70,36 @@ class Problem:
         return self.n_rows if self.n_rows_before is None else self.n_rows_before
 
     @property
-    def n_features(self) -> int:
+    def n_columns(self) -> int:
+        """Number of columns of the matrix."""
         return int(self.X.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features; a feature may have several columns."""
+        return self.n_columns if self.columns is None else self.columns.n_features
+
+    @property
+    def has_wide_features(self) -> bool:
+        """Whether some feature has several columns."""
+        return self.columns is not None and not self.columns.is_plain
+
+    def columns_of(self, features: NDArray[Any]) -> NDArray[Any]:
+        """The columns of the matrix that belong to some features."""
+        if self.columns is None or self.columns.is_plain:
+            return features
+        return self.columns.of_all(features)
+
+    def per_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums over the columns of each feature (along the last axis) of one value per column."""
+        return feature_sums(values, self.columns)
+
+    @property
+    def column_names(self) -> list[Any] | None:
+        """For each column of the matrix, the name of its feature."""
+        if self.names is None or self.columns is None:
+            return self.names
+        return [self.names[j] for j in self.columns.feature_of]
 
     @property
     def feature_names(self) -> NDArray[Any]:
@@ -88,15 +122,15 @@ class Problem:
 
     @property
     def standardized(self) -> Matrix:
-        """The table with columns of unit variance, in its own precision."""
-        return self.once("standardized", lambda: standardize(self.X))
+        """The table with features of unit variance, in its own precision."""
+        return self.once("standardized", lambda: standardize(self.X, self.columns))
 
     @property
     def standardized_table(self) -> NDArray[np.float64]:
         """The standardized table as float64, also scaled in float64."""
         if not sparse.issparse(self.X) and self.X.dtype == np.float64:
             return np.asarray(self.standardized)
-        return self.once("standardized table", lambda: np.asarray(standardize(self.table)))
+        return self.once("standardized table", lambda: np.asarray(standardize(self.table, self.columns)))
 
     def space(self, standardized: bool) -> NDArray[np.float64]:
         """The float64 table in which distances are measured."""
@@ -107,14 +141,19 @@ class Problem:
         """Number of cells of the table without a value."""
 
         def count() -> int:
-            return int(np.isnan(self.X.data if sparse.issparse(self.X) else self.X).sum())
+            if sparse.issparse(self.X):
+                return int(np.isnan(self.X.data).sum())
+            return int(np.isnan(self.X if self.columns is None else self.X[:, self.columns.leads]).sum())
 
         return self.once("missing", count)
 
     @property
     def filled(self) -> Problem:
-        """The same problem with missing cells filled by the median of their column; itself if nothing is missing."""
-        return self.once("filled", lambda: replace(self, X=fill_missing(self.X))) if self.n_missing else self
+        """The same problem with missing cells filled by the median, or the most frequent category, of their column;
+        itself if nothing is missing."""
+        if not self.n_missing:
+            return self
+        return self.once("filled", lambda: replace(self, X=fill_missing(self.X, self.columns)))
 
     def rows(self, index: NDArray[Any]) -> Problem:
         """The problem restricted to some rows, in the given order; a row may occur more than once."""
@@ -130,8 +169,15 @@ class Problem:
     def features(self, index: NDArray[np.int64]) -> Problem:
         """The problem restricted to some features."""
         names = None if self.names is None else [self.names[j] for j in index]
-        nominal = self.nominal[index] if len(self.nominal) else self.nominal
-        return replace(self, X=self.X[:, index], names=names, nominal=nominal)
+        places = self.columns_of(index)
+        nominal = self.nominal[places] if len(self.nominal) else self.nominal
+        columns = None if self.columns is None else self.columns.only(index)
+        return replace(self, X=self.X[:, places], names=names, nominal=nominal, columns=columns)
+
+    def varying_features(self, rows: NDArray[Any]) -> NDArray[np.intp]:
+        """The features that vary among ``rows`` (the rows to learn from); raises if none varies."""
+        varying = varying_columns(self.table, rows)
+        return varying if self.columns is None else np.unique(self.columns.feature_of[varying])
 
     def with_supervision(self, supervision: Supervision) -> Problem:
         """The same table with other knowledge of the target; results that depend only on the table are kept."""
@@ -168,6 +214,8 @@ def read_problem(
     check_values: bool = True,
     mixed: bool = False,
     nominal: Any = None,
+    any_type: bool = False,
+    feature_groups: Any = None,
     is_block: bool = False,
 ) -> Problem:
     """Read and check a table and what is known of its target. Every entry point uses this function.
@@ -183,12 +231,22 @@ def read_problem(
     mixed, nominal
         Whether columns of categories become codes, and which columns of numbers hold categories; see
         :func:`~dubio.tables.mixed.read_mixed_matrix`.
+    any_type, feature_groups
+        Whether columns may be of any type and cells may be missing, and which columns belong together; see
+        :func:`~dubio.tables.any_table.read_any_table`. ``X`` may also be a table that was read before.
     """
-    if mixed:
+    names, columns = None, None
+    if isinstance(X, ReadTable) or any_type:
+        read = X if isinstance(X, ReadTable) else read_any_table(X, feature_groups, accept_sparse=accept_sparse)
+        matrix, names, columns = read.matrix, read.names, read.columns
+        is_nominal = np.zeros(matrix.shape[1], dtype=bool)
+    elif mixed:
         matrix, is_nominal = read_mixed_matrix(X, nominal)
+        names = column_names(X)
     else:
         matrix = read_matrix(X, accept_sparse=accept_sparse, allow_nan=allow_nan, check_values=check_values)
         is_nominal = np.zeros(matrix.shape[1], dtype=bool)
+        names = column_names(X)
     supervision = read_supervision(
         y,
         matrix.shape[0],
@@ -201,7 +259,7 @@ def read_problem(
         is_block=is_block,
     )
     weights = None if sample_weight is None else _in_range(check_weights(sample_weight, matrix), is_block)
-    return Problem(matrix, supervision, column_names(X), is_nominal, weights)
+    return Problem(matrix, supervision, names, is_nominal, weights, columns=columns)
 
 
 #: Fewest rows of each class in a sample, if there are as many.

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.impute import SimpleImputer
 
 from dubio.errors import InputError, counted
+from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import CANCELLED, Matrix
 
 
@@ -27,8 +28,12 @@ def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[
     return varying
 
 
-def standardize(matrix: Matrix) -> Matrix:
+def standardize(matrix: Matrix, columns: Columns | None = None) -> Matrix:
     """Centre every column and divide it by its standard deviation; constant columns become zero.
+
+    If a feature has several columns, all of them are divided by the root of the sum of their variances: every feature
+    has the same weight in distances, however many columns it has. So two rows of different categories are as far apart
+    as two rows whose numbers differ by about one and a half standard deviations.
 
     A sparse matrix is scaled, but only its columns far from zero are centred (:func:`centre_far_columns`). Distances
     need only differences between rows, and these are the same.
@@ -42,6 +47,11 @@ def standardize(matrix: Matrix) -> Matrix:
     scale = np.sqrt(np.einsum("ij,ij->j", centred, centred, dtype=np.float64) / len(centred))
     # The rounded mean leaves tiny differences in a constant column; they are not a real spread.
     constant = (matrix == matrix[:1]).all(axis=0)
+    if columns is not None and not columns.is_plain:
+        scale[constant] = 0.0
+        scale = np.sqrt(feature_sums(scale**2, columns))[columns.feature_of]
+        centred[:, constant] = 0.0
+        constant[:] = False
     scale[constant | (scale == 0)] = np.inf
     centred /= scale.astype(matrix.dtype)
     return centred
@@ -73,8 +83,10 @@ def _sparse_spread(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.floa
     return squares - mean**2, squares
 
 
-def fill_missing(X: Matrix) -> Matrix:
+def fill_missing(X: Matrix, columns: Columns | None = None) -> Matrix:
     """The table with missing cells filled by the median of their column; a column without any value becomes zero.
+
+    Missing cells of a column of categories (several columns of 0 and 1) get the most frequent one.
 
     >>> import numpy as np
     >>> from dubio.tables.scaling import fill_missing
@@ -86,4 +98,10 @@ def fill_missing(X: Matrix) -> Matrix:
     if sparse.issparse(X):
         raise InputError("X", "is sparse and has missing values", "fill them, or pass a dense table")
     filled = SimpleImputer(strategy="median", keep_empty_features=True).fit_transform(X)
+    if columns is not None:
+        for start, stop in columns.level_blocks():
+            missing = np.isnan(X[:, start])
+            if missing.any() and not missing.all():
+                often = np.argmax(X[~missing, start:stop].sum(axis=0))
+                filled[missing, start:stop] = (np.arange(stop - start) == often) * np.nanmax(X[:, start:stop])
     return np.ascontiguousarray(filled)  # rows in memory order, whatever order the table came in

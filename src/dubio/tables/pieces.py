@@ -1,0 +1,343 @@
+"""Turn one column of a table into columns of the matrix: numbers, categories, dates, text."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError, counted, quoted
+from dubio.tables import cells
+from dubio.tables.features import ColumnReading, Role
+
+#: From this share of missing cells on (and so many cells), "was missing" is a further column of the feature.
+_MISSING_SHARE, _FEWEST_MISSING = 0.01, 3
+#: A text column holds categories if each of them has, on average, two rows, and if there are at most so many. Very few
+#: categories may have fewer rows.
+_MOST_CATEGORIES, _FEW_CATEGORIES = 100, 5
+#: Most categories of a column that is declared to hold categories.
+_MOST_DECLARED = 1000
+#: A column of numbers in which at most so many cells, or so many different ones, are text was meant to hold numbers.
+_FEW_TEXTS, _FEW_DIFFERENT = 0.1, 10
+#: Months need dates of so many days, and so many different months; weekdays and hours likewise.
+_DAYS_FOR_MONTHS, _DAYS_FOR_WEEKDAYS, _FEWEST_DIFFERENT = 366, 14, 4
+#: The variance of month, weekday and hour, each as a share of that of the days.
+_SEASON_SHARE = 0.25
+
+RowName = Callable[[int], str]
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The columns of the matrix that one column of the table became."""
+
+    columns: list[NDArray[np.float64]]
+    roles: list[Role]
+    reading: ColumnReading
+
+
+@dataclass(frozen=True)
+class CellReader:
+    """How cells are read, and how messages name rows."""
+
+    n_rows: int
+    name: str = "X"
+    decimal: cells.Decimal | None = None
+    row_name: RowName = field(default=lambda row: f"row {row}")
+    was_missing: bool = True
+
+
+def worth_a_column(n_missing: Any, n_rows: int) -> Any:
+    """Whether so many missing cells are worth a column "was missing"."""
+    return (n_missing >= max(_FEWEST_MISSING, _MISSING_SHARE * n_rows)) & (n_missing < n_rows)
+
+
+def number_piece(values: NDArray[Any], name: Any, mark_missing: bool, rounded: str = "", **more: Any) -> Piece:
+    notes = list(more.pop("notes", ()))
+    if rounded:
+        notes.append(f"whole numbers as long as {rounded} were rounded: floating point numbers hold about 15 digits")
+    missing = np.isnan(values)
+    count = int(missing.sum())
+    kind = more.pop("kind", "number" if count < len(values) else "empty")
+    reading = ColumnReading(name, kind, n_missing=count, notes=tuple(notes), **more)
+    piece = Piece([values], ["value"], reading)
+    return _with_missing(piece, missing) if mark_missing else piece
+
+
+def _with_missing(piece: Piece, missing: NDArray[np.bool_]) -> Piece:
+    """The piece with a column "was missing". A missing cell is as far from others as one standard deviation."""
+    spread = spread_of(piece.columns[: sum(role in ("value", "level") for role in piece.roles)])
+    column = np.where(missing, spread, 0.0).astype(piece.columns[0].dtype)
+    return replace(piece, columns=[*piece.columns, column], roles=[*piece.roles, "missing"])
+
+
+def spread_of(columns: list[NDArray[Any]]) -> float:
+    """Root of the sum of the variances of some columns, without missing cells; 1 if they do not vary."""
+    total = 0.0
+    for column in columns:
+        known = np.asarray(column[~np.isnan(column)], dtype=np.float64)
+        if len(known) and (known != known[0]).any():
+            largest = float(np.abs(known).max())
+            total += float(np.var(known / largest)) * largest**2 if largest < 1e150 else 0.0
+    return float(np.sqrt(total)) if 0 < total < np.inf else 1.0
+
+
+def _mark(how: CellReader, missing: NDArray[np.bool_]) -> bool:
+    return how.was_missing and bool(worth_a_column(int(missing.sum()), how.n_rows))
+
+
+def frame_piece(X: Any, j: int, name: Any, called: str, how: CellReader) -> Piece:
+    """One column of a data frame that does not hold plain numbers."""
+    dtype = list(X.dtypes)[j]
+    word = str(dtype).lower()
+    if word.startswith(("datetime", "date32", "timestamp")) or word == "date":
+        values = np.asarray(X[name].to_numpy() if hasattr(X[name], "to_numpy") else X[name])
+        if values.dtype.kind != "M":  # with a time zone, or stored by Arrow
+            values = np.array([_utc(value) for value in values], dtype="datetime64[us]")
+        return _date_piece(values.astype("datetime64[us]"), name, how)
+    if word.startswith(("timedelta", "duration")):
+        values = np.asarray(X[name].to_numpy()).astype("timedelta64[us]")
+        days = np.where(np.isnat(values), np.nan, values.astype(np.int64) / 86_400e6)
+        return number_piece(days, name, _mark(how, np.isnan(days)), unit="days")
+    values = _column_values(X, j)
+    if word.startswith(("categor", "enum", "dictionary")):
+        ordered = bool(getattr(dtype, "ordered", False)) and word.startswith("categor")
+        return _declared_piece(values, name, how, [str(level) for level in dtype.categories] if ordered else None)
+    return object_piece(values, name, called, how)
+
+
+def _utc(value: Any) -> Any:
+    """A point in time without its zone; missing ones as NaT."""
+    if _is_missing(value):
+        return np.datetime64("NaT", "us")
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
+
+
+def _column_values(X: Any, index: int) -> NDArray[Any]:
+    return np.asarray(safe_indexing(X, [index], axis=1).to_numpy(), dtype=object)[:, 0]
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):
+        return False
+
+
+_DATES = (datetime.datetime, datetime.date, np.datetime64)
+
+
+def object_piece(values: NDArray[Any], name: Any, called: str, how: CellReader) -> Piece:
+    """One column of cells of any type."""
+    if values.dtype.kind == "M":
+        return _date_piece(values.astype("datetime64[us]"), name, how)
+    values = values.astype(object)
+    missing = np.fromiter((_is_missing(v) or (isinstance(v, str) and cells.is_missing_text(v)) for v in values),
+                          dtype=bool, count=len(values))  # fmt: skip
+    known = values[~missing]
+    types = {_type_of(value) for value in known}
+    if not types:
+        return number_piece(np.full(len(values), np.nan), name, False)
+    if None in types:
+        odd = int(np.flatnonzero(~missing)[[_type_of(value) is None for value in known].index(True)])
+        # the words in the middle are those of NumPy and scikit-learn
+        raise OddCell(
+            how.name,
+            f"has a {type(values[odd]).__name__} in {called}, {how.row_name(odd)}: {quoted(values[odd])}. A cell's "
+            "argument must be a string or a real number",
+            "write numbers, text or dates",
+        )
+    if types == {"bool"}:
+        return _numbers_of(known, missing, name, how, kind="yes/no")
+    if types <= {"number", "bool"}:
+        return _numbers_of(known, missing, name, how)
+    if types == {"date"}:
+        dates = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
+        dates[~missing] = [_utc(value) for value in known]
+        return _date_piece(dates, name, how)
+    if types == {"duration"}:
+        days = [value / datetime.timedelta(days=1) for value in known]
+        return _numbers_of(days, missing, name, how, unit="days")
+    if types == {"time"}:
+        known = np.array([value.isoformat() for value in known], dtype=object)
+    return _text_piece([_as_text(value) for value in known], missing, name, called, how)
+
+
+class OddCell(InputError, TypeError):
+    """A cell that is neither a number, text nor a date."""
+
+
+def _type_of(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, bool | np.bool_):
+        return "bool"
+    if isinstance(value, _DATES):
+        return "date"
+    if isinstance(value, datetime.timedelta):
+        return "duration"
+    if isinstance(value, datetime.time):
+        return "time"
+    if isinstance(value, Number | Decimal) and not isinstance(value, complex | np.complexfloating):
+        return "number"
+    return None
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    return value.isoformat(sep=" ") if isinstance(value, datetime.datetime) else str(value)
+
+
+def _numbers_of(known: Any, missing: NDArray[np.bool_], name: Any, how: CellReader, **more: Any) -> Piece:
+    values = np.full(len(missing), np.nan)
+    values[~missing] = [float(value) for value in known]
+    infinite = np.flatnonzero(np.isinf(values))
+    if len(infinite):
+        raise InputError(
+            how.name,
+            f"contains infinity in {counted(len(infinite), 'row')} of column {name!r}, first in "
+            f"{how.row_name(int(infinite[0]))}",
+            "empty these cells",
+            code="infinity",
+        )
+    whole = [value for value in known if isinstance(value, int | np.integer) and abs(int(value)) > cells.EXACT]
+    rounded = str(max(whole, key=lambda value: abs(int(value)))) if whole else ""
+    return number_piece(values, name, _mark(how, missing), rounded, **more)
+
+
+def _text_piece(known: list[str], missing: NDArray[np.bool_], name: Any, called: str, how: CellReader) -> Piece:
+    """One column of text: numbers, dates or times that were written as text, categories, or free text."""
+    texts, codes = np.unique(np.asarray(known, dtype=object).astype(str), return_inverse=True)
+    counts = np.bincount(codes, minlength=len(texts))
+    distinct = texts.tolist()
+    found = cells.read_numbers(distinct, how.decimal)
+    is_number = ~np.isnan(found.values)
+    if is_number.all():
+        values = np.full(len(missing), np.nan)
+        values[~missing] = found.values[codes]
+        notes = []
+        n_limits = int(counts[found.limits].sum())
+        if n_limits:
+            example = distinct[int(np.flatnonzero(found.limits)[0])]
+            notes.append(f"{counted(n_limits, 'cell')} such as {quoted(example)} counted as the limit itself")
+        more: dict[str, Any] = {"unit": found.unit, "n_limits": n_limits, "notes": notes}
+        return number_piece(values, name, _mark(how, missing), found.rounded, **more)
+    times = cells.read_times(distinct)
+    if not np.isnan(times).any():
+        values = np.full(len(missing), np.nan)
+        values[~missing] = times[codes]
+        return number_piece(values, name, _mark(how, missing), kind="time", unit="hours")
+    dates = cells.read_dates(distinct)
+    if not np.isnat(dates.values).any():
+        whole = np.full(len(missing), np.datetime64("NaT"), dtype="datetime64[us]")
+        whole[~missing] = dates.values[codes]
+        return _date_piece(whole, name, how)
+    n_numbers, n_texts = int(counts[is_number].sum()), int(counts[~is_number].sum())
+    if n_numbers >= n_texts and (n_texts <= _FEW_TEXTS * len(known) or (~is_number).sum() <= _FEW_DIFFERENT):
+        place = int(np.flatnonzero(~is_number[codes])[0])
+        row = int(np.flatnonzero(~missing)[place])
+        raise InputError(
+            how.name,
+            f"mixes numbers ({counted(n_numbers, 'cell')}) with text ({counted(n_texts, 'cell')}) in {called}, first "
+            f"{quoted(known[place])} in {how.row_name(row)}",
+            "correct or empty these cells. If they are names of categories, make the column categorical",
+            code="mixed column",
+        )
+    problem = found.problem or dates.problem
+    return _category_piece(distinct, codes, missing, name, how, problem=problem)
+
+
+def _declared_piece(values: NDArray[Any], name: Any, how: CellReader, order: list[str] | None) -> Piece:
+    """A column that is declared to hold categories, with their order if they have one."""
+    missing = np.fromiter((_is_missing(value) for value in values), dtype=bool, count=len(values))
+    known = [str(value) for value in values[~missing]]
+    if order is not None:
+        place = {level: code for code, level in enumerate(order)}
+        codes = np.full(len(values), np.nan)
+        codes[~missing] = [place[value] for value in known]
+        return number_piece(codes, name, _mark(how, missing), kind="ordered", levels=tuple(order))
+    if not known:
+        return number_piece(np.full(len(values), np.nan), name, False)
+    levels, found = np.unique(np.asarray(known, dtype=object).astype(str), return_inverse=True)
+    return _category_piece(levels.tolist(), found, missing, name, how, declared=True)
+
+
+def _category_piece(
+    levels: list[str],
+    codes: NDArray[Any],
+    missing: NDArray[np.bool_],
+    name: Any,
+    how: CellReader,
+    *,
+    declared: bool = False,
+    problem: str = "",
+) -> Piece:
+    """One column of 0 and 1 per category; text with too many different values, or of an unclear form, is left out."""
+    n_levels, n_known = len(levels), len(codes)
+    many = n_levels > (_MOST_DECLARED if declared else _MOST_CATEGORIES)
+    n_missing = int(missing.sum())
+    if (n_levels > _FEW_CATEGORIES and 2 * n_levels > n_known) or many:
+        example = quoted(levels[0])
+        why = f"left out: text with {n_levels} different values, such as {example}"
+        if problem:
+            why = f"left out: {problem}"
+        reading = ColumnReading(name, "text", n_missing=n_missing, notes=(why,))
+        return Piece([np.zeros(how.n_rows)], ["value"], reading)
+    notes = (f"taken as {counted(n_levels, 'category', 'categories')}: {problem}",) if problem else ()
+    reading = ColumnReading(name, "category", levels=tuple(levels), n_missing=n_missing, notes=notes)
+    columns = []
+    for code in range(1 if n_levels == 2 else 0, n_levels):
+        column = np.full(how.n_rows, np.nan)
+        column[~missing] = codes == code
+        columns.append(column)
+    roles: list[Role] = ["level" if n_levels > 2 else "value"] * len(columns)
+    piece = Piece(columns, roles, reading)
+    return _with_missing(piece, missing) if _mark(how, missing) else piece
+
+
+def _date_piece(dates: NDArray[np.datetime64], name: Any, how: CellReader) -> Piece:
+    """Days since the first date; month, weekday and hour as points on circles, if there are enough different ones."""
+    missing = np.isnat(dates)
+    if missing.all():
+        return number_piece(np.full(len(dates), np.nan), name, False)
+    known = dates[~missing]
+    first = known.min()
+    day = np.timedelta64(1, "D") / np.timedelta64(1, "us")
+    days = (known - first).astype(np.int64) / day
+    whole_days = known.astype("datetime64[D]")
+    months = known.astype("datetime64[M]").astype(np.int64) % 12
+    weekdays = (whole_days.astype(np.int64) + 3) % 7  # the first day of 1970 was a Thursday; Monday is 0
+    hours = (known - whole_days).astype(np.int64) / day * 24
+    seasons = []
+    if days.max() >= _DAYS_FOR_MONTHS and len(np.unique(months)) >= _FEWEST_DIFFERENT:
+        seasons.append(months / 12)
+    if days.max() >= _DAYS_FOR_WEEKDAYS and len(np.unique(weekdays)) >= _FEWEST_DIFFERENT:
+        seasons.append(weekdays / 7)
+    if len(np.unique(hours)) >= _FEWEST_DIFFERENT:
+        seasons.append(hours / 24)
+    columns = [days]
+    for turn in seasons:
+        circle = [np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn)]
+        scale = np.sqrt(_SEASON_SHARE) * spread_of([days]) / spread_of(circle)
+        columns += [scale * part for part in circle]
+    full = []
+    for column in columns:
+        full.append(np.full(len(dates), np.nan))
+        full[-1][~missing] = column
+    roles: list[Role] = ["value", *["season"] * (len(columns) - 1)]  # type: ignore[list-item]
+    shown = str(first.astype("datetime64[s]")).removesuffix("T00:00:00").replace("T", " ")
+    reading = ColumnReading(name, "date", n_missing=int(missing.sum()), first=shown)
+    piece = Piece(full, roles, reading)
+    return _with_missing(piece, missing) if _mark(how, missing) else piece
