@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import io
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -13,9 +15,12 @@ import pytest
 
 import dubio
 from dubio import METHODS, FeatureSelector
+from dubio.cli.output import as_csv
 from dubio.cli.run import run
 from dubio.graphs import target_graph
+from dubio.report import gather, render_report
 from dubio.whole_files import write_whole
+from dubio_papers.store import ResultFile
 
 
 def _table(n=60):
@@ -186,6 +191,19 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
             lambda X, y: dubio.smooth_r2_score(X, np.vstack([[0.5, 0.5], np.full((59, 2), np.nan)])),
             "the same for all 1",
         ),
+        (lambda X, y: dubio.FisherScore().fit(np.empty((0, 2)), np.empty((0, 2))), "0 sample"),
+        (lambda X, y: dubio.stability(dubio.FisherScore(), None, y), "X is None"),
+        (lambda X, y: dubio.stability(dubio.FisherScore(), X, y, n_jobs=np.inf), "n_jobs=inf"),
+        (lambda X, y: dubio.stability(dubio.FisherScore(), X, y, random_state=""), "random_state=''"),
+        (lambda X, y: dubio.stability("fisher", X, y), "selector is 'fisher'"),
+        (lambda X, y: dubio.audit_labels(X, y, n_jobs=np.inf), "n_jobs=inf"),
+        (lambda X, y: dubio.audit_labels(X, y, random_state=-1), "random_state=-1"),
+        (lambda X, y: dubio.knn_entropy(X, n_jobs=0), "n_jobs=0"),
+        (lambda X, y: dubio.FisherScore().fit(X[:, 0], y), "Expected 2D array, got 1D array instead"),
+        (lambda X, y: dubio.FisherScore().fit(X * 1j, y), "Complex data not supported"),
+        (lambda X, y: dubio.FisherScore().fit([[object()]], [0]), "argument must be a string or a real number"),
+        (lambda X, y: dubio.coherence(X, [[0, 1], [2]], None), "must_link holds pairs of different lengths"),
+        (lambda X, y: dubio.coherence(X, [[0, 1]], [[1e300, 2]]), "cannot_link has dtype float64"),
     ],
 )
 def test_odd_input_is_an_error_that_names_it(call, message):
@@ -204,3 +222,48 @@ def test_memberships_that_do_not_fit_are_refused(monkeypatch):
     monkeypatch.setattr("dubio.memory.free_bytes", lambda: 1000)
     with pytest.raises(ValueError, match="y is too large for memberships of 60 rows in 20 classes"):
         dubio.WeightedLaplacianScore().fit(X, np.arange(60) % 20)
+
+
+def test_no_pairs_at_all_have_no_coherence():
+    together, apart = dubio.coherence(_table()[0], None, None)
+    assert together.shape == apart.shape == (0,)
+
+
+def test_text_that_looks_like_a_formula_is_inert_in_csv(capfd, tmp_path):
+    X, y = _table()
+    formulas = ["=cmd|' /C calc'!A0", "+1+1", "@SUM(A1)", "\ttab"]
+    pd.DataFrame(X, columns=formulas).assign(y=y, n="-2").to_csv(tmp_path / "t.csv", index=False)
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "y", "-m", "fisher", "-k", "1", "--csv", "--ignore", "n"]) == 0
+    found = pd.read_csv(io.StringIO(capfd.readouterr().out))["feature"]
+    assert sorted(found) == sorted(f"'{name}" for name in formulas)
+    assert as_csv([{"cell": "-2.5"}, {"cell": "+1e5"}, {"cell": -3}, {"cell": "-"}]) == "cell\n-2.5\n+1e5\n-3\n'-\n"
+
+
+@pytest.mark.parametrize("value", [1e25, -1e25, 1e149, 1e-300, 0.0])
+def test_the_report_of_a_constant_column(value, tmp_path):
+    X, y = _table(100)
+    X[:, 3] = value
+    selector = FeatureSelector("fisher", n_features_to_select=4).fit(X, y)
+    assert "nan" not in re.findall(r'(?:cx|cy|x|y|points)="([^"]*)"', render_report(gather(selector, X, y)))
+
+
+def test_a_result_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
+    """A disk that takes only a part of a line: first slowly, then not at all."""
+    store, write = ResultFile(tmp_path, "toy"), os.write
+    monkeypatch.setattr("dubio_papers.store.os.write", lambda handle, data: write(handle, data[:5]))
+    with store.append() as add:
+        add({"cell": "a", "repetition": 0})
+    full = iter([5, 5])
+
+    def refuse(handle, data):
+        if next(full, None) is None:
+            raise OSError(28, "No space left on device")
+        return write(handle, data[:5])
+
+    monkeypatch.setattr("dubio_papers.store.os.write", refuse)
+    with store.append() as add:
+        with pytest.raises(OSError, match="No space left"):
+            add({"cell": "a", "repetition": 1})
+        monkeypatch.setattr("dubio_papers.store.os.write", write)
+        add({"cell": "a", "repetition": 2})
+    assert [repetition for _, repetition in store.read()] == [0, 2]

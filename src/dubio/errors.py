@@ -77,6 +77,10 @@ class InputError(_Finding, ValueError):
     """
 
 
+class InputTypeError(InputError, TypeError):
+    """An input of a type that cannot be used. It is also a TypeError, which scikit-learn's checks ask for."""
+
+
 class InputWarning(_Finding, UserWarning):
     """An input that is used as given, but may not be what the user meant."""
 

@@ -59,8 +59,15 @@ class ResultFile:
             self._cut_torn_line(handle)
 
             def add(record: Record) -> None:
-                os.write(handle, json.dumps(record, allow_nan=False).encode() + b"\n")
-                os.fsync(handle)
+                line = json.dumps(record, allow_nan=False).encode() + b"\n"
+                whole = os.fstat(handle).st_size
+                try:
+                    while line:  # a full disk may take only a part of it
+                        line = line[os.write(handle, line) :]
+                    os.fsync(handle)
+                except OSError:
+                    os.ftruncate(handle, whole)  # no half line, whatever is added later
+                    raise
 
             yield add
         finally:

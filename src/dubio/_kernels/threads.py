@@ -12,12 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
 from threading import Lock
 from typing import Any, TypeVar
 
 import joblib
 import numba
 from threadpoolctl import ThreadpoolController
+
+from dubio.errors import InputError
 
 T = TypeVar("T")
 
@@ -29,6 +32,8 @@ def default_threads() -> int:
 
 def resolve_threads(n_jobs: int | None) -> int:
     """Turn scikit-learn's ``n_jobs`` into a number of threads (``None`` is 1 unless joblib says otherwise)."""
+    if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
+        raise InputError("n_jobs", f"={n_jobs!r}", "give a number of threads, -1 for all processors, or None")
     return int(joblib.effective_n_jobs(n_jobs))
 
 

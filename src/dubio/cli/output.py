@@ -15,6 +15,9 @@ import numpy as np
 
 from dubio.cli.wording import UserError
 
+#: Spreadsheets run cells that begin with one of these.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+
 
 def plain(value: Any) -> Any:
     """A value that JSON and CSV can hold: NumPy scalars become Python scalars, NaN and infinity become None."""
@@ -37,11 +40,14 @@ def as_json(content: dict[str, Any]) -> str:
 
 
 def as_csv(rows: Sequence[dict[str, Any]], header: Sequence[str] = ()) -> str:
-    """CSV with a header (given if there may be no row). None becomes an empty cell; numbers have all digits."""
+    """CSV with a header (given if there may be no row). None becomes an empty cell; numbers have all digits.
+
+    Text that a spreadsheet would run as a formula gets an apostrophe in front. JSON has the text as it is.
+    """
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     if rows or header:
-        writer.writerow(rows[0] if rows else header)
+        writer.writerow([_inert(name) for name in (rows[0] if rows else header)])
         writer.writerows([[_csv_cell(value) for value in row.values()] for row in rows])
     return buffer.getvalue()
 
@@ -122,7 +128,18 @@ def _csv_cell(value: Any) -> Any:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else value
+    return repr(value) if isinstance(value, float) else _inert(value)
+
+
+def _inert(value: Any) -> Any:
+    """The value; text that begins like a formula, and is not simply a number, gets an apostrophe in front."""
+    if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
+        return value
+    try:
+        float(value)
+    except ValueError:
+        return f"'{value}"
+    return value
 
 
 def _missing(value: Any) -> Any:

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
 
 from dubio._kernels.overlap import count_coherent, overlap_lengths
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.supervision.pairs import read_indices, read_pairs, refuse_outside
+from dubio.tables.matrix import read_numbers_table
 
 #: An overlap below this share of the diameter of the rows counts as none.
 OVERLAP_TOLERANCE = 1e-12
@@ -111,8 +111,8 @@ def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> ND
     >>> projected_overlap(X, [(2, 3)], [(0, 1)])
     array([[1.]])
     """
-    table = check_array(X, dtype=np.float64)
-    segment_rows, line_rows = _both_ways(segments, lines, len(table))
+    table = read_numbers_table(X)
+    segment_rows, line_rows = _both_ways({"segments": segments, "lines": lines}, len(table))
     geometry = pair_geometry(table, np.unique(np.concatenate([segment_rows.ravel(), line_rows.ravel()])))
     segment_rows, line_rows = geometry.position[segment_rows], geometry.position[line_rows]
     out = np.empty((len(segment_rows), len(line_rows)))
@@ -123,18 +123,18 @@ def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> ND
     return out
 
 
-def _both_ways(segments: ArrayLike, lines: ArrayLike, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _both_ways(given: dict[str, Any], n_rows: int) -> list[NDArray[np.int64]]:
     """Validate pairs but keep their order and repetitions, because the caller reads the result by position."""
     checked = []
-    for name, pairs in (("segments", segments), ("lines", lines)):
+    for name, pairs in given.items():
         indices = read_indices(name, pairs)
         refuse_outside(name, indices, n_rows)
         checked.append(indices)
-    return checked[0], checked[1]
+    return checked
 
 
 def coherence(
-    X: ArrayLike, must_link: ArrayLike, cannot_link: ArrayLike, *, n_jobs: int | None = None
+    X: ArrayLike, must_link: ArrayLike | None, cannot_link: ArrayLike | None, *, n_jobs: int | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     r"""Coherence of each pair: the share of pairs of the other kind on which it has no projected overlap.
 
@@ -150,7 +150,7 @@ def coherence(
     X : array-like of shape (n_rows, n_features)
         Used as it is: coherence changes when columns are scaled.
     must_link, cannot_link : array-like of shape (m, 2) and (c, 2)
-        Row indices. The order of the results is the order given; repetitions are kept and counted.
+        Row indices; None means no pairs. The order of the results is the order given; repetitions are kept and counted.
     n_jobs : int or None
         Threads.
 
@@ -181,9 +181,9 @@ def coherence(
     >>> coherence(X, must_link=[(0, 1)], cannot_link=[(0, 2), (1, 2)])
     (array([0.5]), array([1., 0.]))
     """
-    table = check_array(X, dtype=np.float64)
+    table = read_numbers_table(X)
     read_pairs(must_link, cannot_link, len(table))
-    together, apart = _both_ways(must_link, cannot_link, len(table))
+    together, apart = _both_ways({"must_link": must_link, "cannot_link": cannot_link}, len(table))
     geometry = pair_geometry(table, np.unique(np.concatenate([together.ravel(), apart.ravel()])))
     together, apart = geometry.position[together], geometry.position[apart]
     n_threads = resolve_threads(n_jobs)

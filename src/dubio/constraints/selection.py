@@ -6,12 +6,13 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_random_state
 
 from dubio._kernels.overlap import select_greedily, still_coherent
 from dubio.constraints.overlap import PairGeometry, pair_geometry
 from dubio.errors import InputError
+from dubio.seeds import random_of
 from dubio.supervision.pairs import Pairs, read_pairs
+from dubio.tables.matrix import read_numbers_table
 
 Order = Literal["shortest", "random", "weight"]
 
@@ -68,7 +69,7 @@ def select_pairs(
     >>> kept.must_link, kept.cannot_link
     (array([[0, 1]]), array([[0, 2]]))
     """
-    table = check_array(X, dtype=np.float64)
+    table = read_numbers_table(X)
     pairs = read_pairs(must_link, cannot_link, len(table), must_link_weights, cannot_link_weights)
     if how == "hard":
         return select_hard(table, pairs)
@@ -132,7 +133,7 @@ def _ordered(
     X: NDArray[np.float64], pairs: Pairs, both: NDArray[np.int64], order: Order, random_state: Any
 ) -> NDArray[np.int64]:
     if order == "random":
-        return check_random_state(random_state).permutation(len(both)).astype(np.int64)
+        return random_of(random_state).permutation(len(both)).astype(np.int64)
     if order not in ("shortest", "weight"):
         raise InputError("order", f"={order!r}", "give 'shortest', 'random' or 'weight'")
     shortest_first = np.argsort(squared_lengths(X, both), kind="stable")

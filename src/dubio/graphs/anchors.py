@@ -15,7 +15,6 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from dubio._kernels.threads import chunks
 from dubio.counts import clip_neighbors
@@ -23,6 +22,7 @@ from dubio.errors import InputError
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.graphs.neighbors import Kernel, Symmetry, check_width, heat, line_neighbors, list_distances
 from dubio.graphs.targets import MixedSearch
+from dubio.seeds import random_of
 from dubio.tables.matrix import Matrix
 
 Lists = Callable[[NDArray[np.int64]], NDArray[np.int64]]
@@ -107,7 +107,7 @@ def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> NDArray[np.in
         raise InputError("n_anchors", f"={n_anchors}", "a standard error needs at least two sampled rows")
     if n_anchors >= n_rows:
         return np.arange(n_rows)
-    chosen = check_random_state(random_state).choice(n_rows, size=n_anchors, replace=False)
+    chosen = random_of(random_state).choice(n_rows, size=n_anchors, replace=False)
     return np.sort(chosen).astype(np.int64)
 
 

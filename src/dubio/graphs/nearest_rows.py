@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state
 
 from dubio.progress import advance
+from dubio.seeds import random_of
 from dubio.tables.matrix import Matrix
 from dubio.tables.scaling import centre_far_columns
 
@@ -122,6 +122,6 @@ def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> A
         from pynndescent import NNDescent
     except ImportError as error:
         raise ImportError("neighbors='approximate' needs pynndescent: pip install 'dubio[approximate]'") from error
-    seed = check_random_state(random_state).randint(2**31 - 1)
+    seed = random_of(random_state).randint(2**31 - 1)
     # With longer lists than needed, the descent finds more of the true neighbours.
     return NNDescent(points, n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=n_jobs)

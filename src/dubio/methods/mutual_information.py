@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, StrOptions
@@ -25,6 +24,7 @@ from dubio.progress import lines_of, listening
 from dubio.ranking import Scored, rank_in_order
 from dubio.search import MAX_ROWS, SearchPath, SearchStep, SubsetDistances, check_row_limit, greedy_search
 from dubio.search.greedy import Direction
+from dubio.seeds import random_of
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import OfClasses
 from dubio.tables.scaling import varying_columns
@@ -316,7 +316,7 @@ class Scene:
         self._method, self._supervision = method, supervision
         self.n_neighbors = clip_neighbors(method.n_neighbors, n - 1)
         self.n_threads = resolve_threads(method.n_jobs)
-        random_state = check_random_state(method.random_state)
+        random_state = random_of(method.random_state)
         self.varying = varying_columns(problem.table, supervision.labelled)
         table = problem.space(method.standardize)[:, self.varying]
         self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from dubio._kernels.threads import resolve_threads
 from dubio.errors import InputError, counted, listed
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
@@ -19,6 +20,7 @@ from dubio.noise.pooled import FLOOR, pool_experts
 from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
+from dubio.seeds import seed_of
 from dubio.supervision import Classes, Memberships, read_supervision
 
 Floats = NDArray[np.float64]
@@ -143,6 +145,8 @@ def audit_labels(
         return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y))
     if X is None:
         raise InputError("X", "is None", "give a table, or probabilities")
+    resolve_threads(n_jobs)
+    random_state = None if random_state is None else seed_of(random_state)
     problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None)
     known = _require_classes(problem.supervision)
     if engine != "lnt":  # this model needs nobody to compare a row with

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from dubio._kernels.threads import resolve_threads
 from dubio.counts import clip_neighbors
@@ -15,6 +14,7 @@ from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.noise_model import NoiseModel
 from dubio.problem import Problem, read_problem
 from dubio.search.distances import MAX_ROWS, SubsetDistances
+from dubio.seeds import random_of
 from dubio.supervision import Classes, OfClasses
 
 
@@ -140,5 +140,5 @@ def membership_model(
         n_init=n_init,
         max_iter=max_iter,
         tol=tol,
-        random_state=check_random_state(random_state),
+        random_state=random_of(random_state),
     )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import counted
-from dubio.report.svg import Scale, chart, escape, figures, line, nice_ticks, number, shorten, tag, text
+from dubio.report.svg import Scale, chart, escape, figures, is_wide, line, nice_ticks, number, shorten, tag, text
 
 Floats = NDArray[np.float64]
 _NAME = 228.0  # room for names on the left
@@ -289,8 +289,9 @@ def _span(values: Floats) -> tuple[float, float]:
     reach = 4 * (q3 - q1)
     if reach > 0:
         low, high = max(low, q1 - reach), min(high, q3 + reach)
-    if high <= low:
-        return low - 0.5, low + 0.5
+    if not is_wide(low, high):
+        half = max(0.5, 5e-4 * abs(low))
+        return low - half, low + half
     return low, high
 
 

@@ -60,11 +60,16 @@ def chart(width: float, height: float, title: str, content: Sequence[str], descr
     )
 
 
+def is_wide(low: float, high: float) -> bool:
+    """Whether numbers between two ends can be told apart, so that an axis makes sense."""
+    return bool(high / 2 - low / 2 > max(1e-290, 1e-9 * max(abs(low), abs(high))))
+
+
 def nice_ticks(low: float, high: float, count: int = 5) -> NDArray[np.float64]:
     """Round numbers between two ends."""
-    if not (np.isfinite(low) and np.isfinite(high)) or high <= low:
+    if not (np.isfinite(low) and np.isfinite(high)) or not is_wide(low, high):
         return np.array([low])
-    rough = (high - low) / max(count, 1)
+    rough = high / max(count, 1) - low / max(count, 1)
     power = 10.0 ** np.floor(np.log10(rough))
     step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough)
     first = np.ceil(low / step - 1e-9) * step
@@ -78,11 +83,12 @@ def line(points: Sequence[tuple[float, float]], **attributes: Any) -> str:
 
 
 class Scale:
-    """Maps values to positions along an axis."""
+    """Maps values to positions along an axis. If the ends are the same number, the axis becomes a little longer."""
 
     def __init__(self, low: float, high: float, start: float, end: float) -> None:
-        self.low, self.high = low, high if high > low else low + 1.0
+        self.low, self.high = low, high if is_wide(low, high) else low + max(1.0, 1e-3 * abs(low))
         self.start, self.end = start, end
 
     def __call__(self, value: float) -> float:
-        return float(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start))
+        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # the difference itself may be too large
+        return float(self.start + share * (self.end - self.start))

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
+from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import safe_indexing
-from dubio.errors import InputError
+from dubio.errors import InputError, InputTypeError
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
@@ -144,8 +145,8 @@ def stability(
     1.0
     """
     if not hasattr(selector, "get_support") or not hasattr(selector, "fit"):
-        raise TypeError(
-            f"selector is {selector!r}: give a selector of dubio, or one with scikit-learn's fit and get_support."
+        raise InputTypeError(
+            "selector", f"is {selector!r}", "give a selector of dubio, or one with scikit-learn's fit and get_support"
         )
     draws: _Draws
     if is_dask(X):
@@ -187,6 +188,7 @@ def stability_of(
         raise InputError("n_draws", f"={n_draws!r}", "give a whole number, at least 2")
     if not 0 < confidence < 1:
         raise InputError("confidence", f"={confidence!r}", "it must lie strictly between 0 and 1")
+    resolve_threads(n_jobs)  # raises for a number that joblib cannot use
     kind = _resolve(resample, draws.supervision)
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(n_draws)
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(draws)(kind, seed) for seed in seeds)

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
 from sklearn.utils.random import sample_without_replacement
 
 from dubio.errors import InputError, counted
+from dubio.seeds import random_of
 from dubio.supervision.classes import Classes
 from dubio.supervision.knowledge import Supervision
 from dubio.supervision.pairs import Pairs, list_pairs, read_indices, read_pairs, row_groups
@@ -71,7 +71,7 @@ def pairs_from_codes(
     rows = np.flatnonzero(codes >= 0)
     rows = rows[np.argsort(codes[rows], kind="stable")]
     _, sizes = np.unique(codes[rows], return_counts=True)
-    random = check_random_state(random_state)
+    random = random_of(random_state)
     # Pairs are numbered class by class and decoded from their numbers, so a sample never lists all of them.
     stops = np.cumsum(sizes)
     starts = stops - sizes

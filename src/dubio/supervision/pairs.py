@@ -287,8 +287,11 @@ def _read_kind(
 
 
 def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
-    """Turn ``pairs`` into integers of shape (m, 2), or raise an error that says what is wrong."""
-    array = np.asarray(pairs)
+    """Turn ``pairs`` into integers of shape (m, 2), or raise an error that says what is wrong. None means no pairs."""
+    try:
+        array = np.asarray([] if pairs is None else pairs)
+    except ValueError as error:
+        raise InputError(name, "holds pairs of different lengths", "give two row indices per line") from error
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
@@ -297,7 +300,7 @@ def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
         )
     if array.dtype.kind in "iu":
         return array.astype(np.int64)
-    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.floor(array)).all():
+    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.floor(array)).all():
         return array.astype(np.int64)
     raise InputError(name, f"has dtype {array.dtype}, as in {array[0].tolist()}", "row indices must be whole numbers")
 

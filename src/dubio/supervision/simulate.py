@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_random_state
 
 from dubio.errors import InputError
+from dubio.seeds import random_of
 from dubio.supervision.memberships import SoftLabels
 
 
@@ -54,7 +54,7 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
             f"a Beta distribution of mean {mean} needs a variance in (0, {mean * (1 - mean):g})",
         )
     classes, codes = _classes(y)
-    rng = check_random_state(random_state)
+    rng = random_of(random_state)
     size = mean * (1 - mean) / variance - 1
     doubt = rng.beta(mean * size, (1 - mean) * size, len(codes))
     wrong = _other_class(codes, len(classes), rng)
@@ -79,7 +79,7 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[
     """
     wanted = _flips_wanted(y, rate)
     classes, codes = _classes(y)
-    rng = check_random_state(random_state)
+    rng = random_of(random_state)
     rows = rng.permutation(len(codes))[:wanted]
     flipped = codes.copy()
     flipped[rows] = _other_class(codes[rows], len(classes), rng)
@@ -97,7 +97,7 @@ def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> 
     """
     wanted = _flips_wanted(y, rate)
     classes, codes = _classes(y)
-    rows = check_random_state(random_state).permutation(len(codes))[:wanted]
+    rows = random_of(random_state).permutation(len(codes))[:wanted]
     flipped = codes.copy()
     flipped[rows] = (codes[rows] + 1) % len(classes)
     return classes[flipped]
@@ -140,7 +140,7 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
             to_own[mine] = tree.kneighbors()[0][:, 0]
     nearness = np.divide(to_other, to_own, out=np.full(n, np.inf), where=to_own > 0)
     near = np.argsort(nearness, kind="stable")[: 2 * wanted]
-    rows = check_random_state(random_state).permutation(near)[:wanted]
+    rows = random_of(random_state).permutation(near)[:wanted]
     flipped = codes.copy()
     flipped[rows] = other[rows]
     return classes[flipped]
@@ -156,7 +156,7 @@ def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any 
         raise InputError(
             "matrix", f"has rows that sum to {flips.sum(axis=1)}", "they must be probabilities that sum to 1"
         )
-    rng = check_random_state(random_state)
+    rng = random_of(random_state)
     drawn = (rng.uniform(size=len(codes))[:, None] > flips.cumsum(axis=1)[codes]).sum(axis=1)
     return classes[np.minimum(drawn, len(classes) - 1)]
 
@@ -170,7 +170,7 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     if not 0 <= share <= 1:
         raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
     labels = np.asarray(y)
-    rng = check_random_state(random_state)
+    rng = random_of(random_state)
     order = rng.permutation(len(labels))
     if labels.dtype.kind == "f":
         keep = set(order[:min_per_class].tolist())

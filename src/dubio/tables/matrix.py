@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, InputTypeError, counted, listed
 from dubio.tables.columns import column_names, name_column
 
 #: Squares of values this large would overflow when they are summed; those of values this small would vanish.
@@ -59,18 +59,38 @@ def read_matrix(
         raise InputError(name, "is a masked array, and its mask would be ignored", "fill it: X.filled(np.nan)")
     if isinstance(X, np.ndarray) and X.dtype.kind in "mM":
         raise InputError(name, f"holds {X.dtype} values, not numbers", "turn them into numbers, such as days")
-    matrix = check_array(
-        X,
-        accept_sparse="csr" if accept_sparse else False,
-        dtype=(np.float64, np.float32),
-        ensure_all_finite=False,
-        input_name=name,
-    )
+    matrix = _as_floats(X, name, accept_sparse)
     if check_values:
         check_finite(matrix, names=names, allow_nan=allow_nan, name=name)
         if not allow_nan:  # methods that accept missing values only compare values, never square them
             check_squares(matrix, names=names)
     return matrix
+
+
+def read_numbers_table(X: Any, *, name: str = "X") -> NDArray[np.float64]:
+    """A dense table of finite float64 numbers, for functions that use it as it is."""
+    return np.asarray(read_matrix(X, name=name), dtype=np.float64)
+
+
+def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
+    """scikit-learn's own check of a table; its errors become ours. The words that its test suite asks for remain."""
+    if X is None:
+        raise InputError(name, "is None", "give a table: one row per case, one column per feature")
+    try:
+        return check_array(
+            X,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite=False,
+            input_name=name,
+        )
+    except TypeError as error:
+        raise InputTypeError(name, f"cannot be read as a table of numbers: {error}") from error
+    except (ValueError, OverflowError) as error:
+        # a long message prints the array between the line that says what is wrong and the one that says what to do
+        first, *_, last = [*str(error).splitlines(), ""]
+        remedy = last if last.startswith("Reshape") else ""
+        raise InputError(name, f"cannot be read as a table of numbers: {first.rstrip(':.')}", remedy) from error
 
 
 def check_finite(
