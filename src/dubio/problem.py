@@ -23,6 +23,7 @@ from dubio.tables.columns import column_names
 from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import Matrix, read_matrix
 from dubio.tables.mixed import read_mixed_matrix
+from dubio.tables.row_groups import read_groups, shuffled_within
 from dubio.tables.scaling import fill_missing, standardize, varying_columns
 
 T = TypeVar("T")
@@ -49,6 +50,8 @@ class Problem:
     columns : Columns or None
         Which columns of the matrix are one feature, and how the table was read. None: every column is a feature, and
         the table held numbers.
+    groups : array (n_rows,) of int or None
+        The group of each row, if some rows belong together (visits of one patient).
     """
 
     X: Matrix
@@ -58,6 +61,7 @@ class Problem:
     sample_weight: NDArray[np.float64] | None = None
     n_rows_before: int | None = None
     columns: Columns | None = None
+    groups: NDArray[np.int64] | None = None
     _known: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @property
@@ -158,7 +162,9 @@ class Problem:
     def rows(self, index: NDArray[Any]) -> Problem:
         """The problem restricted to some rows, in the given order; a row may occur more than once."""
         weight = None if self.sample_weight is None else self.sample_weight[index]
-        return replace(self, X=self.X[index], supervision=self.supervision.rows(index), sample_weight=weight)
+        groups = None if self.groups is None else self.groups[index]
+        known = self.supervision.rows(index)
+        return replace(self, X=self.X[index], supervision=known, sample_weight=weight, groups=groups)
 
     @property
     def labelled(self) -> Problem:
@@ -192,8 +198,13 @@ class Problem:
         return other
 
     def shuffled(self, rng: np.random.Generator) -> Problem:
-        """The same problem with the knowledge and the weights moved to random other rows."""
-        order = self.supervision.shuffled_order(rng)
+        """The same problem with the knowledge and the weights moved to random other rows: of the same group, if rows
+        belong together."""
+        if self.groups is None:
+            order = self.supervision.shuffled_order(rng)
+        else:
+            order, known = np.arange(self.n_rows), np.flatnonzero(self.supervision.labelled)
+            order[known] = known[shuffled_within(self.groups[known], rng)]
         weight = None if self.sample_weight is None else self.sample_weight[order]
         return self._with(self.supervision.reordered(order), weight)
 
@@ -209,6 +220,7 @@ def read_problem(
     must_link_weights: Any = None,
     cannot_link_weights: Any = None,
     sample_weight: Any = None,
+    groups: Any = None,
     accept_sparse: bool = False,
     allow_nan: bool = False,
     check_values: bool = True,
@@ -222,7 +234,7 @@ def read_problem(
 
     Parameters
     ----------
-    X, y, sample_weight, must_link, cannot_link, must_link_weights, cannot_link_weights
+    X, y, sample_weight, groups, must_link, cannot_link, must_link_weights, cannot_link_weights
         What the user gave.
     target, missing_label, is_block
         How to read ``y``; see :func:`~dubio.supervision.read_supervision`.
@@ -259,7 +271,10 @@ def read_problem(
         is_block=is_block,
     )
     weights = None if sample_weight is None else _in_range(check_weights(sample_weight, matrix), is_block)
-    return Problem(matrix, supervision, names, is_nominal, weights, columns=columns)
+    together = read_groups(groups, matrix.shape[0])
+    if together is not None and supervision.has_pairs:
+        raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
+    return Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)
 
 
 #: Fewest rows of each class in a sample, if there are as many.

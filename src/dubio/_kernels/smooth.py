@@ -54,3 +54,23 @@ def shuffled_smooth_errors(T: Any, half: int, rng: Any, out: Any) -> None:
             j = int(rng.random() * (i + 1))
             order[i], order[j] = order[j], order[i]
         out[b] = smooth_error(T, order, half, window)
+
+
+@numba.njit(cache=True, nogil=True)
+def shuffled_within_smooth_errors(
+    T: Any, rows: Any, starts: Any, sizes: Any, places: Any, half: int, rng: Any, out: Any
+) -> None:
+    """The same as :func:`shuffled_smooth_errors`, but rows change places only within their group.
+
+    ``rows`` are the rows sorted by group; those of a group begin at ``starts`` and are ``sizes`` many. The order along
+    which errors are measured is ``rows[places]``.
+    """
+    window = np.empty(T.shape[1])
+    mixed = rows.copy()
+    for b in range(len(out)):
+        for g in range(len(starts)):
+            first = starts[g]
+            for i in range(sizes[g] - 1, 0, -1):
+                j = int(rng.random() * (i + 1))
+                mixed[first + i], mixed[first + j] = mixed[first + j], mixed[first + i]
+        out[b] = smooth_error(T, mixed[places], half, window)

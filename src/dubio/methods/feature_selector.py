@@ -126,7 +126,7 @@ class FeatureSelector(Selector):
     random_state: Any = 0
     n_jobs: int | None = None
 
-    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, groups: Any = None) -> Self:
         """Rank the features of ``X`` and choose among them.
 
         Parameters
@@ -138,12 +138,15 @@ class FeatureSelector(Selector):
             What is known of the target: classes, class probabilities or numbers. Some or all may be missing.
         must_link, cannot_link : array-like (m, 2), optional
             Pairs of rows of the same class, and of different classes.
+        groups : array-like (n_rows,), optional
+            Which rows belong together, such as the visits of one patient. Rows of a group are no independent evidence:
+            tests compare groups, or rows within a group, and no row is predicted by rows of its own group.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, must_link=must_link, cannot_link=cannot_link)
+        return self._fit(X, y, must_link=must_link, cannot_link=cannot_link, groups=groups)
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of ``X``, as a table of the same kind.
@@ -312,13 +315,13 @@ class FeatureSelector(Selector):
 
 
 def select_features(
-    X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, **options: Any
+    X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, groups: Any = None, **options: Any
 ) -> Ranking:
     """Rank the features of a table and choose among them, in one call.
 
     Parameters
     ----------
-    X, y, must_link, cannot_link
+    X, y, must_link, cannot_link, groups
         As in :meth:`FeatureSelector.fit`.
     **options
         Parameters of :class:`FeatureSelector`.
@@ -337,4 +340,5 @@ def select_features(
     >>> sorted(ranking.names[ranking.support])
     ['petal length (cm)', 'petal width (cm)']
     """
-    return FeatureSelector(**options).fit(X, y, must_link=must_link, cannot_link=cannot_link).to_ranking()
+    pairs = {"must_link": must_link, "cannot_link": cannot_link}
+    return FeatureSelector(**options).fit(X, y, groups=groups, **pairs).to_ranking()

@@ -17,6 +17,7 @@ from scipy import sparse, stats
 from dubio._kernels.threads import chunks
 from dubio.graphs.quadratic import laplacian_ratio
 from dubio.tables.matrix import Matrix
+from dubio.tables.row_groups import shuffled_within
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def column_moments(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]
 def permutation_moments(
     second: NDArray[np.float64],
     fourth: NDArray[np.float64],
-    n: int,
+    n: int | NDArray[np.int64],
     trace: NDArray[np.float64] | float,
     diagonal_squares: NDArray[np.float64] | float,
     squares: NDArray[np.float64] | float,
@@ -105,18 +106,21 @@ def permutation_moments(
     ``second`` and ``fourth`` are central moments of f (divided by n). The result depends on M only through
     :math:`\mathrm{tr} M`, :math:`\sum_i M_{ii}^2` and :math:`\sum_{ij} M_{ij}^2`. In the second moment, the products
     :math:`M_{ij} M_{kl}` are sorted by which of the four indices are equal: all, three, two pairs, one pair, none.
+    ``n`` may be an array, if columns have different numbers of rows, at least two; a term without enough different
+    indices is then zero.
     """
-    if n < 4:
+    if isinstance(n, int) and n < 4:
         nothing = np.zeros_like(second)
         return nothing, nothing  # fewer rows than four different indices: the variance is unknown
     t2, g2, s2 = np.square(trace), diagonal_squares, squares
+    triples, fours = np.maximum(n - 2, 1), np.maximum(n - 3, 1)
     pairs = n * second**2
     expected_square = (
         g2 * fourth
         + 4 * g2 * fourth / (n - 1)
         + (t2 - 3 * g2 + 2 * s2) * (pairs - fourth) / (n - 1)
-        + (12 * g2 - 2 * t2 - 4 * s2) * (2 * fourth - pairs) / ((n - 1) * (n - 2))
-        + (t2 + 2 * s2 - 6 * g2) * (3 * pairs - 6 * fourth) / ((n - 1) * (n - 2) * (n - 3))
+        + (12 * g2 - 2 * t2 - 4 * s2) * (2 * fourth - pairs) / ((n - 1) * triples)
+        + (t2 + 2 * s2 - 6 * g2) * (3 * pairs - 6 * fourth) / ((n - 1) * triples * fours)
     )
     mean = trace * second * n / (n - 1)
     return mean, np.maximum(expected_square - mean**2, 0.0)
@@ -128,14 +132,18 @@ class GraphNull:
     lower_is_better = True
     features_are_independent = True
 
-    def __init__(self, graph: sparse.csr_array, X: Matrix) -> None:
+    def __init__(self, graph: sparse.csr_array, X: Matrix, groups: NDArray[np.int64] | None = None) -> None:
         self.graph = graph
         self.X = X
         self.scores = laplacian_ratio(graph, X)
+        self._groups = groups  # rows change places only within them
 
-    def screen(self) -> NDArray[np.float64]:
+    def screen(self) -> NDArray[np.float64] | None:
+        if self._groups is not None:
+            return None
         return RatioForms.of_laplacian(self.graph).pvalues(self.X, self.scores)
 
     def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        order = rng.permutation(self.X.shape[0])
+        groups = self._groups
+        order = rng.permutation(self.X.shape[0]) if groups is None else shuffled_within(groups, rng)
         return laplacian_ratio(self.graph, self.X[:, features][order])

@@ -10,15 +10,17 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.stats import false_discovery_control
 
-from dubio._kernels.smooth import shuffled_smooth_errors, smooth_errors
+from dubio._kernels.smooth import shuffled_smooth_errors, shuffled_within_smooth_errors, smooth_errors
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.errors import InputError, counted
 from dubio.graphs.targets import target_graph
 from dubio.problem import Problem
 from dubio.seeds import generator
 from dubio.significance.graph_null import GraphNull, column_moments, permutation_moments
+from dubio.significance.group_units import centred_within
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.permutation import permutation_pvalues
+from dubio.significance.within_groups import GroupRanks, fewest_orders, within_moments
 from dubio.supervision import Numbers
 
 #: Number of columns that one thread handles at a time.
@@ -63,13 +65,20 @@ def relation_pvalues(
     numbers, the supervised Laplacian score is a third test. :func:`~dubio.significance.cauchy_combination` combines the
     p-values. Permutations of smooth R2 go on until every decision of Benjamini and Hochberg's rule at ``alpha`` is
     safe, or until a limit on the work is reached.
+
+    If the problem has groups, it must be the part within groups of
+    :func:`~dubio.significance.group_units.independent_parts`: then the target, too, is taken without the means of the
+    groups, smooth R2 orders rows by their rank within their group, and rows change places only within groups.
     """
     fixed = {"linear": linear_pvalues(problem)}
     low, high = dict(fixed), dict(fixed)
     if isinstance(problem.supervision, Numbers):
         known = problem.supervision.labelled
-        target = problem.supervision.target_matrix(known)[:, 0]
-        null = GraphNull(target_graph(target, n_neighbors=min(5, len(target) - 1)), problem.X[known])
+        target, groups = (
+            relation_target(problem, known)[:, 0],
+            None if problem.groups is None else problem.groups[known],
+        )
+        null = GraphNull(target_graph(target, n_neighbors=min(5, len(target) - 1)), problem.X[known], groups)
         fixed["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         low["graph"], high["graph"] = _limits(fixed["graph"], _FEWEST)
     smooth = SmoothNull(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
@@ -92,18 +101,23 @@ def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float6
 
 def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = None) -> NDArray[np.float64]:
     """:func:`smooth_r2_score` of a problem."""
-    X, supervision = problem.X, problem.supervision
-    known = np.flatnonzero(supervision.labelled)
+    X = problem.X
+    known = np.flatnonzero(problem.supervision.labelled)
     # Shuffled rows and a stable sort: ties are in a random order, the same for every feature.
     known = known[generator(random_state).permutation(len(known))]
-    target = np.ascontiguousarray(supervision.target_matrix(known))
+    target = np.ascontiguousarray(relation_target(problem, known))
+    ranks = None if problem.groups is None else GroupRanks(problem.groups[known])
     half = half_window(len(known))
     total = leave_one_out_total(target)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
         columns = np.ascontiguousarray(X[known, start:stop].T)
         errors = np.empty(stop - start)
-        smooth_errors(target, np.argsort(columns, axis=1, kind="stable"), half, errors)
+        if ranks is None:
+            orders = np.argsort(columns, axis=1, kind="stable")
+        else:
+            orders = np.array([ranks.order(column) for column in columns])
+        smooth_errors(target, orders, half, errors)
         return np.where((columns == columns[:, :1]).all(axis=1), -np.inf, 1.0 - errors / total)
 
     return np.concatenate(run_chunks(work, chunks(X.shape[1], _COLUMNS), resolve_threads(n_jobs)))
@@ -112,7 +126,7 @@ def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = N
 def linear_r2(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """:func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom."""
     X, known = problem.X, problem.supervision.labelled
-    basis = orthonormal_basis(problem.supervision.target_matrix(known))
+    basis = orthonormal_basis(relation_target(problem, known))
     scores = np.zeros(X.shape[1])
     for start, stop in chunks(X.shape[1], 256):
         block = np.array(X[known, start:stop], dtype=np.float64)
@@ -130,7 +144,8 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. If the feature has a heavy
     tail and a class is small, its p-values are too small. So the Beta law gets the variance of :math:`R^2` over all
     permutations, which is known in closed form (the mean is already the same). Box and Andersen [1]_ did this for two
-    samples.
+    samples. For a problem with groups, mean and variance are those of permutations within groups
+    (:func:`~dubio.significance.within_groups.within_moments`).
 
     References
     ----------
@@ -142,16 +157,36 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     n, rank = supervision.n_labelled, basis.shape[1]
     if n - 1 - rank <= 0 or n < 4:
         return np.ones(len(scores))
-    leverage = (basis**2).sum(axis=1)
-    second, fourth = column_moments(problem.X[supervision.labelled])
-    varies = second > 0
-    mean = rank / (n - 1)
-    _, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank)
-    variance = np.divide(variance, (n * second) ** 2, out=np.full(len(scores), np.inf), where=varies)
+    mean: Any
+    least = 0.0
+    if problem.groups is not None:
+        known = supervision.labelled
+        groups = problem.groups[known]
+        mean, variance = within_moments(problem.X[known], basis, groups)
+        varies = (mean > 0) & (mean < 1)
+        mean = np.where(varies, mean, 0.5)
+        least = fewest_orders(relation_target(problem, known), groups)
+    else:
+        leverage = (basis**2).sum(axis=1)
+        second, fourth = column_moments(problem.X[supervision.labelled])
+        varies = second > 0
+        mean = rank / (n - 1)
+        _, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank)
+        variance = np.divide(variance, (n * second) ** 2, out=np.full(len(scores), np.inf), where=varies)
     # no Beta law has a variance of zero, or one above that of a coin toss
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)
     pvalues = stats.beta.sf(scores, mean * strength, (1 - mean) * strength)
-    return np.where(varies, pvalues, 1.0)
+    return np.where(varies, np.maximum(pvalues, least), 1.0)
+
+
+def relation_target(problem: Problem, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """The target of some rows as columns of numbers with a mean square of 1: centred, within groups if any."""
+    target = problem.supervision.target_matrix(rows)
+    if problem.groups is None:
+        return target
+    target = centred_within(target, problem.groups[rows])
+    spread = np.sqrt((target**2).mean())
+    return target / spread if spread > 0 else target
 
 
 def smooth_pvalues(
@@ -186,7 +221,8 @@ class SmoothNull:
         # rows with equal values are ordered in the same way for every seed: a decision must not hang on it
         self.scores = smooth_r2(problem, n_jobs=n_jobs) if scores is None else scores
         known = problem.supervision.labelled
-        self._target = np.ascontiguousarray(problem.supervision.target_matrix(known))
+        self._target = np.ascontiguousarray(relation_target(problem, known))
+        self._groups = None if problem.groups is None else problem.groups[known]
         affordable = int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))
         self._most = max(_FEWEST_OF_ALL, min(_MOST, affordable))
         wanted = 10 * len(self.scores) / alpha  # ten times what a single feature needs to pass Benjamini-Hochberg
@@ -213,20 +249,35 @@ class SmoothNull:
         return np.where(np.isneginf(self.scores), 1.0, (1.0 + reached) / (1.0 + self.count))
 
     def _draw(self, count: int) -> None:
-        more = smooth_null(self._target, count, first=self.count, random_state=self._seed, n_jobs=self._n_jobs)
+        more = smooth_null(
+            self._target, count, first=self.count, groups=self._groups, random_state=self._seed, n_jobs=self._n_jobs
+        )
         self._null = np.sort(np.concatenate([self._null, more]))
 
 
 def smooth_null(
-    target: NDArray[np.float64], count: int, *, first: int = 0, random_state: int = 0, n_jobs: int | None = None
+    target: NDArray[np.float64],
+    count: int,
+    *,
+    first: int = 0,
+    groups: NDArray[np.int64] | None = None,
+    random_state: int = 0,
+    n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Smooth R2 of random orders of the rows of a centred target: those with the numbers ``first`` to ``count``."""
+    """Smooth R2 of random orders of the rows of a centred target: those with the numbers ``first`` to ``count``.
+
+    With ``groups``, rows change places only within their group.
+    """
     total = leave_one_out_total(target)
     half = half_window(len(target))
+    ranks = None if groups is None else GroupRanks(groups)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
-        out = np.empty(stop - start)
-        shuffled_smooth_errors(target, half, np.random.default_rng([random_state, 1, first + start]), out)
+        out, rng = np.empty(stop - start), np.random.default_rng([random_state, 1, first + start])
+        if ranks is None:
+            shuffled_smooth_errors(target, half, rng, out)
+        else:
+            shuffled_within_smooth_errors(target, *ranks.slots, half, rng, out)
         return out
 
     errors = np.concatenate(run_chunks(work, chunks(count - first, _CHUNK), resolve_threads(n_jobs)))

@@ -11,8 +11,9 @@ from scipy.stats import false_discovery_control
 from dubio.errors import counted, listed, warn
 from dubio.problem import Problem, mixed_contents
 from dubio.significance.count import NoFeatureStandsOut
+from dubio.significance.group_units import independent_parts
 from dubio.significance.joint_test import has_enough_rows, joint_pvalues
-from dubio.significance.relation_tests import relation_pvalues
+from dubio.significance.relation_tests import TestedFeatures, relation_pvalues
 
 #: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
 _SINGLE, _TOGETHER = 0.8, 0.2
@@ -63,26 +64,47 @@ def relevance_of(
     search found on other rows (:func:`~dubio.significance.joint_test.joint_pvalues`). They share the error:
     :math:`p = \min(p_1 / 0.8, p_2 / 0.2)`. Benjamini and Hochberg's rule then decides. Constant features are no
     hypotheses and do not count.
+
+    If rows belong together, groups are compared with groups, and rows only with rows of their group
+    (:func:`~dubio.significance.group_units.independent_parts`).
     """
-    varying = np.flatnonzero(_varying(problem))
     pvalues, low, high = np.ones((3, problem.n_features))
     parts: dict[str, NDArray[np.float64]] = {}
-    if len(varying):
-        part = problem.features(varying)
-        part = part.rows(np.argsort(mixed_contents(part, 0), kind="stable"))  # the order of the rows decides nothing
-        single = relation_pvalues(part, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
-        together = joint_pvalues(part, random_state=random_state, n_jobs=n_jobs)
-        # with too few rows for the second test, the first one has all of the error
-        share = _SINGLE if has_enough_rows(part) else 1.0
-        for whole, name in ((pvalues, "pvalues"), (low, "low"), (high, "high")):
-            one, other = getattr(single, name) / share, getattr(together, name) / _TOGETHER
-            whole[varying] = np.minimum(1.0, np.minimum(one, other))
-        for name, values in {**single.parts, "together": together.pvalues}.items():
+    counts = np.zeros(problem.n_features, dtype=bool)
+    for part, share in independent_parts(problem):
+        varying = np.flatnonzero(_varying(part))
+        if not len(varying):
+            continue
+        counts[varying] = True
+        found = _tested(part.features(varying), alpha, random_state, n_jobs)
+        for whole, values in ((pvalues, found.pvalues), (low, found.low), (high, found.high)):
+            whole[varying] = np.minimum(whole[varying], values / share)
+        for name, values in found.parts.items():
+            name = name if part.groups is None else f"{name} within groups"
             parts[name] = np.ones(problem.n_features)
             parts[name][varying] = values
-    counts = np.isin(np.arange(problem.n_features), varying)
     moves = np.not_equal(*(_passes(qvalues_of(end, counts), alpha) for end in (low, high)))
     return decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
+
+
+def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
+    """p-values of features that vary, alone and together with others."""
+    problem = problem.rows(
+        np.argsort(mixed_contents(problem, 0), kind="stable")
+    )  # the order of the rows decides nothing
+    single = relation_pvalues(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    together = joint_pvalues(problem, random_state=random_state, n_jobs=n_jobs)
+    # with too few rows for the second test, the first one has all of the error
+    share = _SINGLE if has_enough_rows(problem) else 1.0
+    pvalues, low, high = (
+        np.minimum(1.0, np.minimum(one / share, other / _TOGETHER))
+        for one, other in (
+            (single.pvalues, together.pvalues),
+            (single.low, together.low),
+            (single.high, together.high),
+        )
+    )
+    return TestedFeatures(pvalues, low, high, {**single.parts, "together": together.pvalues})
 
 
 def qvalues_of(pvalues: NDArray[np.float64], counts: NDArray[np.bool_]) -> NDArray[np.float64]:

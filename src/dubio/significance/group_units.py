@@ -1,0 +1,143 @@
+"""Rows that belong together are no independent evidence: what is tested between the groups, and what within them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio.problem import Problem, mixed_contents
+from dubio.supervision import Memberships, Numbers, OfClasses, Supervision
+from dubio.tables.row_groups import groups_of_rows
+
+Floats = NDArray[np.float64]
+#: A share of the variation of the target below this is rounding.
+_NOTHING = 1e-9
+
+
+def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
+    r"""The problems to test in place of one whose rows belong together, each with its share of the error.
+
+    *Between groups*: one row per group, with the mean of each feature (the most frequent category of a nominal one) and
+    of the target over its labelled rows. These rows are independent, and whole groups change places in permutations.
+    *Within groups*: the rows of groups in which the target varies, each feature without the mean of its group. The
+    problem keeps its groups, and rows change places only within them. So what is constant in a group, such as a
+    patient's own level, can neither help nor mislead.
+
+    The allowed error is shared in proportion to where the target varies: :math:`\sum (\bar t_g - \bar t)^2` between the
+    groups, :math:`\sum (t_i - \bar t_g)^2` within. So if the target is the same in all rows of a group, only groups are
+    compared, and a single wrong label does not change that. If p-values of both parts exist, a feature has
+    :math:`p = \min(p_b / s_b, p_w / s_w)`.
+
+    Without groups, the problem itself is the only part.
+    """
+    if problem.groups is None:
+        return [(problem, 1.0)]
+    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
+    known = problem.labelled if problem.supervision.kind != "none" else problem
+    groups = known.groups
+    assert groups is not None
+    within, between = _variation(known, groups)
+    parts = []
+    if between > _NOTHING:
+        parts.append((unit_problem(known), between))
+    if within > _NOTHING:
+        parts.append((_within_problem(known), within))
+    return parts or [(unit_problem(known), 1.0)]
+
+
+def _variation(problem: Problem, groups: NDArray[np.int64]) -> tuple[float, float]:
+    """The shares of the target's variation within and between groups."""
+    if problem.supervision.kind == "none":
+        return 0.0, 1.0
+    target = problem.supervision.target_matrix(np.arange(problem.n_rows))
+    inside = float((centred_within(target, groups) ** 2).sum())
+    total = float((target**2).sum())
+    share = inside / total if total > 0 else 0.0
+    return share, 1.0 - share
+
+
+def centred_within(table: Floats, groups: NDArray[np.int64]) -> Floats:
+    """Every column without the mean of its group; exactly zero where a group has only one value."""
+    order, starts, sizes = groups_of_rows(groups)
+    inner = np.array(table[order], dtype=np.float64)
+    inner -= np.repeat(inner[starts], sizes, axis=0)
+    inner -= np.repeat(np.add.reduceat(inner, starts, axis=0) / sizes[:, None], sizes, axis=0)
+    centred = np.empty_like(inner)
+    centred[order] = inner
+    return centred
+
+
+def group_means(table: Floats, groups: NDArray[np.int64]) -> Floats:
+    """(groups, columns): the mean of each group; exact where a group has only one value."""
+    order, starts, sizes = groups_of_rows(groups)
+    inner = np.array(table[order], dtype=np.float64)
+    first = inner[starts]
+    inner -= np.repeat(first, sizes, axis=0)
+    return np.asarray(first + np.add.reduceat(inner, starts, axis=0) / sizes[:, None])
+
+
+def most_frequent(table: Floats, groups: NDArray[np.int64]) -> Floats:
+    """(groups, columns): the most frequent value of each group; of equally frequent ones the smallest."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    result = np.empty((codes.max() + 1, table.shape[1]))
+    for j in range(table.shape[1]):
+        values, place = np.unique(table[:, j], return_inverse=True)
+        counts = np.zeros((len(result), len(values)))
+        np.add.at(counts, (codes, place), 1.0)
+        result[:, j] = values[counts.argmax(axis=1)]
+    return result
+
+
+def unit_problem(problem: Problem) -> Problem:
+    """One row per group: the mean of each feature (most frequent category of nominal ones), of the target and of the
+    weights. Its rows are in the order of the groups, and it has no groups any more."""
+    groups = problem.groups
+    assert groups is not None
+    order, starts, sizes = groups_of_rows(groups)
+    X: Any
+    if sparse.issparse(problem.X):
+        place = np.unique(groups, return_inverse=True)[1]
+        members = sparse.csr_array((1.0 / sizes[place], (place, np.arange(len(groups)))))
+        X = sparse.csr_matrix(members @ problem.X)
+    else:
+        X = group_means(problem.X, groups)
+        nominal = np.flatnonzero(problem.nominal)
+        X[:, nominal] = most_frequent(problem.X[:, nominal], groups)
+    weight = problem.sample_weight
+    return replace(
+        problem,
+        X=X,
+        supervision=_unit_supervision(problem.supervision, groups, order[starts]),
+        sample_weight=None if weight is None else group_means(weight[:, None], groups)[:, 0],
+        groups=None,
+    )
+
+
+def _unit_supervision(known: Supervision, groups: NDArray[np.int64], first: NDArray[np.int64]) -> Supervision:
+    """What is known of each group: what all of its rows say, or the mean."""
+    rows = np.arange(known.n_rows)
+    if known.kind == "none" or not centred_within(known.target_matrix(rows), groups).any():
+        return known.rows(first)
+    labelled = np.ones(len(first), dtype=bool)
+    if isinstance(known, Numbers):
+        values = group_means(known.values[:, None], groups)[:, 0]
+        return replace(known, n_rows=len(first), labelled=labelled, values=values)
+    assert isinstance(known, OfClasses)
+    means = group_means(known.memberships, groups)
+    return Memberships(n_rows=len(first), labelled=labelled, classes=known.classes, memberships=means)
+
+
+def _within_problem(problem: Problem) -> Problem:
+    """The rows of groups in which the target varies; features without the means of their groups."""
+    groups = problem.groups
+    assert groups is not None
+    moves = (centred_within(problem.supervision.target_matrix(np.arange(problem.n_rows)), groups) != 0).any(axis=1)
+    varied = np.isin(groups, groups[moves])
+    part = problem.rows(np.flatnonzero(varied))
+    X = part.X.toarray() if sparse.issparse(part.X) else part.X
+    assert part.groups is not None
+    return replace(part, X=centred_within(X, part.groups))

@@ -1,0 +1,83 @@
+"""Rows that belong together, such as the visits of one patient: which group each row is in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError, counted
+
+Codes = NDArray[np.int64]
+
+
+def read_groups(groups: Any, n_rows: int) -> Codes | None:
+    """The group of each row as a whole number from 0 on; None if every row has a group of its own.
+
+    The numbers follow the sorted names of the groups, so the order of the rows does not matter.
+
+    >>> from dubio.tables.row_groups import read_groups
+    >>> read_groups(["eve", "ann", "eve"], 3)
+    array([1, 0, 1])
+    """
+    if groups is None:
+        return None
+    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    if values.ndim != 1:
+        raise InputError("groups", f"has shape {values.shape}", "give one value per row: the group it belongs to")
+    if len(values) != n_rows:
+        raise InputError("groups", f"has {counted(len(values), 'value')}, but X has {counted(n_rows, 'row')}")
+    missing = _missing(values) | np.ma.getmaskarray(groups)
+    if missing.any():
+        raise InputError(
+            "groups",
+            f"is missing in {counted(int(missing.sum()), 'row')}, first in row {int(np.flatnonzero(missing)[0])}",
+            "give every row a group; a row that belongs to no other gets a name of its own",
+        )
+    if values.dtype.kind == "O":  # 1 and "1" are different names
+        values = np.array([value if isinstance(value, str) else f"{type(value).__name__}\0{value}" for value in values])
+    found, codes = np.unique(values, return_inverse=True)
+    if len(found) == 1 and n_rows > 1:
+        raise InputError(
+            "groups",
+            "puts all rows into one group",
+            "two groups are needed at least: rows of one group say nothing about others",
+        )
+    return None if len(found) == n_rows else codes.astype(np.int64)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """The rows with None, NaN, NaT or pandas' NA: values that do not equal themselves."""
+    if values.dtype.kind != "O":
+        return np.asarray(values != values)
+
+    def unequal(value: Any) -> bool:
+        try:
+            return value is None or bool(value != value)
+        except TypeError:  # pandas' NA is neither true nor false
+            return True
+
+    return np.array([unequal(value) for value in values], dtype=bool)
+
+
+def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:
+    """The rows sorted by group, where each group starts in this order, and how many rows each group has.
+
+    Groups without rows do not count.
+
+    >>> import numpy as np
+    >>> from dubio.tables.row_groups import groups_of_rows
+    >>> groups_of_rows(np.array([4, 2, 4]))
+    (array([1, 0, 2]), array([0, 1]), array([1, 2]))
+    """
+    order = np.argsort(codes, kind="stable")
+    sizes = np.unique(codes, return_counts=True)[1]
+    return order, np.cumsum(sizes) - sizes, sizes
+
+
+def shuffled_within(codes: Codes, rng: np.random.Generator) -> Codes:
+    """A random order of the rows in which every row changes places only with rows of its group."""
+    order = np.empty(len(codes), dtype=np.int64)
+    order[np.argsort(codes, kind="stable")] = np.lexsort((rng.random(len(codes)), codes))
+    return order
