@@ -92,6 +92,12 @@ def most_frequent(table: Floats, groups: NDArray[np.int64]) -> Floats:
     return result
 
 
+def _most_frequent_level(shares: Floats) -> Floats:
+    """1 for the category with the largest share of a group, 0 for others; all 0 if no column stands for it."""
+    whole = np.column_stack([shares, 1.0 - shares.sum(axis=1)])  # the last place: cells that are in none of the columns
+    return np.asarray(whole.argmax(axis=1)[:, None] == np.arange(shares.shape[1]), dtype=np.float64)
+
+
 def unit_problem(problem: Problem) -> Problem:
     """One row per group: the mean of each feature (most frequent category of nominal ones), of the target and of the
     weights. Its rows are in the order of the groups, and it has no groups any more."""
@@ -107,6 +113,8 @@ def unit_problem(problem: Problem) -> Problem:
         X = group_means(problem.X, groups)
         nominal = np.flatnonzero(problem.nominal)
         X[:, nominal] = most_frequent(problem.X[:, nominal], groups)
+        for start, stop in [] if problem.columns is None else problem.columns.level_blocks():
+            X[:, start:stop] = _most_frequent_level(X[:, start:stop])
     weight = problem.sample_weight
     return replace(
         problem,
