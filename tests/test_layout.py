@@ -37,6 +37,7 @@ ROOMS = (
     "fuzzyrough",
     "significance",
     "methods",
+    "pipelines",
     "dubio",
     "scale",
     "report",

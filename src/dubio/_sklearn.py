@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, make_constraint
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
+from sklearn.utils.validation import _num_samples as number_of_rows
 
 from dubio.errors import InputError
 
@@ -20,6 +21,7 @@ __all__ = [
     "check_parameters",
     "check_weights",
     "feature_names",
+    "number_of_rows",
     "safe_indexing",
 ]
 

@@ -234,7 +234,7 @@ def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
         raise InputError(
             "y",
             f"holds {len(np.unique(values))} distinct numbers that are not whole, such as "
-            f"{values[values != np.floor(values)][0]:g} (Unknown label type)",
+            f"{values[values != np.floor(values)][0]:g} (Unknown label type: continuous)",
             "this looks like regression, and this method needs classes. For a numeric target use a method such as "
             f"SupervisedLaplacianScore{hint}",
             code="probabilities of one class" if between else "regression",

@@ -1,0 +1,135 @@
+"""Scores of a model on what is known of the target. Each can be the ``scoring`` of GridSearchCV and cross_val_score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import r2_score
+
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError
+from dubio.supervision import Numbers, OfClasses, Supervision, read_supervision
+
+#: Probabilities below this count as this in the logarithm.
+_FLOOR = 1e-12
+
+
+def expected_accuracy(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> float:
+    r"""How probable the predicted classes are, on average over the rows with a label.
+
+    With probabilities :math:`P_{ik}` and predictions :math:`\hat y_i` this is :math:`\frac1n \sum_i P_{i \hat y_i}`,
+    the accuracy to expect if the true classes follow the probabilities. With one class per row it is the accuracy.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X : table (n_rows, n_features)
+    y : array-like
+        Classes, some of them missing, or probabilities.
+    missing_label : "auto", None or a value
+        The label that means "unlabelled", besides None and NaN.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from dubio.pipelines import expected_accuracy
+    >>> X, P = np.zeros((2, 1)), np.array([[0.9, 0.1], [0.5, 0.5]])
+    >>> round(expected_accuracy(DummyClassifier().fit(X, [0, 0]), X, P), 2)
+    0.7
+    """
+    known, table = _known_classes(X, y, missing_label)
+    places = _places(known.classes, np.asarray(estimator.predict(table)))
+    memberships = known.memberships
+    hit = np.where(places >= 0, memberships[np.arange(len(places)), places], 0.0)
+    return float(hit.mean())
+
+
+def negative_expected_log_loss(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> float:
+    r"""Minus the cross-entropy of the rows with a label, :math:`\frac1n \sum_i \sum_k P_{ik} \log \hat p_{ik}`.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+        With ``predict_proba``.
+    X, y, missing_label
+        As in :func:`expected_accuracy`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from dubio.pipelines import negative_expected_log_loss
+    >>> X, y = np.zeros((3, 1)), np.array([0, 1, -1])
+    >>> round(negative_expected_log_loss(DummyClassifier().fit(X[:2], y[:2]), X, y), 3)
+    -0.693
+    """
+    known, table = _known_classes(X, y, missing_label)
+    said = np.asarray(estimator.predict_proba(table))
+    places = _places(known.classes, np.asarray(estimator.classes_))
+    aligned = np.zeros((len(said), len(known.classes)))
+    aligned[:, places[places >= 0]] = said[:, places >= 0]
+    return float((known.memberships * np.log(np.maximum(aligned, _FLOOR))).sum(axis=1).mean())
+
+
+def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> float:
+    """R2 on the rows with a number.
+
+    Parameters
+    ----------
+    estimator : fitted regressor
+    X : table (n_rows, n_features)
+    y : array-like (n_rows,)
+        Numbers; NaN where nothing is known.
+    missing_label : "auto", None or a value
+        The number that means "unlabelled", besides NaN.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.dummy import DummyRegressor
+    >>> from dubio.pipelines import known_r2
+    >>> X, y = np.zeros((3, 1)), np.array([1.0, 2.0, np.nan])
+    >>> known_r2(DummyRegressor().fit(X[:2], y[:2]), X, y)
+    0.0
+    """
+    supervision = read_supervision(y, len(y), target="numbers", missing_label=missing_label)
+    assert isinstance(supervision, Numbers)
+    rows = _labelled_rows(supervision)
+    return float(r2_score(supervision.values[rows], estimator.predict(safe_indexing(X, rows))))
+
+
+def _known_classes(X: Any, y: Any, missing_label: Any) -> tuple[OfClasses, Any]:
+    """The classes of the labelled rows, and these rows of the table."""
+    supervision = read_supervision(y, len(y), target="classes", missing_label=missing_label)
+    rows = _labelled_rows(supervision)
+    if not isinstance(supervision, OfClasses):
+        raise InputError("y", f"cannot be used: {supervision.given}", "this score needs classes or probabilities")
+    return supervision.rows(rows), safe_indexing(X, rows)
+
+
+def _labelled_rows(supervision: Supervision) -> NDArray[np.int64]:
+    rows = np.flatnonzero(supervision.labelled)
+    if not len(rows):
+        raise InputError("y", "has no labelled row", "a score needs some; dubio.pipelines.KnownFolds tests only those")
+    return rows
+
+
+def _places(classes: NDArray[Any], wanted: NDArray[Any]) -> NDArray[np.int64]:
+    """Place of each wanted name among the classes; -1 for a name that is not there."""
+    place = {name: k for k, name in enumerate(classes.tolist())}
+    return np.array([place.get(name, -1) for name in wanted.tolist()], dtype=np.int64)
