@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 # One test worker per core. Each uses two numba threads, so that all tests run with threads.
 WORKERS ?= auto
 
-.PHONY: demo test test-slow lint format bench docs clean
+.PHONY: demo test test-slow test-oldest coverage lint format bench docs dist release-check clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -28,6 +28,7 @@ lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
 
 format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
@@ -46,5 +47,38 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q --keep-going -b html docs docs/_build/html
 	@echo "The user guide: $(CURDIR)/docs/_build/html/index.html"
 
+# The oldest supported version of every dependency, in an environment of its own.
+test-oldest:
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	$(PYTHON) tools/oldest.py test > .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-oldest/oldest.txt
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	NUMBA_NUM_THREADS=2 .venv-oldest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+
+$(VENV)/.release: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	touch $@
+
+# Compiled lines are not seen, so the tests of the kernels run once more with the compiler off.
+coverage: $(VENV)/.release
+	rm -f .coverage .coverage.*
+	NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=
+	mv .coverage .coverage.compiled
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -q tests/test_kernels_uncompiled.py
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --fail-under=95
+
+# The wheel and the source archive, built twice: the same bytes come out.
+dist: $(VENV)/.release
+	rm -rf dist build/again
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir build/again
+	$(BIN)/python tools/same_bytes.py dist build/again
+	$(BIN)/python -m twine check --strict dist/*
+
+# Everything that can be checked before a release without a network.
+release-check: lint test dist
+	$(BIN)/python tools/check_release.py
+
 clean:
-	rm -rf $(VENV) docs/_build build dist .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest docs/_build build dist .coverage .pytest_cache .mypy_cache .ruff_cache

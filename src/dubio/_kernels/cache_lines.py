@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -56,3 +56,14 @@ def prefetch_line(typing_context: Any, sums: Any, position: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(sums, position), generate
+
+
+if config.DISABLE_JIT:  # the same without the compiler, so that the kernels can be debugged and measured
+
+    def add_to_line(sums: Any, position: Any, row: Any, at: Any, value: Any) -> None:
+        position, at, half = int(position), int(at), LINE // 2
+        sums[position : position + half] += row[at : at + half] * value
+        sums[position + half : position + LINE] += row[at + half : at + LINE] * value**2
+
+    def prefetch_line(sums: Any, position: Any) -> None:
+        """Nothing: only the compiled version can do it."""
