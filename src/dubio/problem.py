@@ -23,7 +23,7 @@ from dubio.tables.columns import column_names
 from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import Matrix, read_matrix
 from dubio.tables.mixed import read_mixed_matrix
-from dubio.tables.row_groups import read_groups, shuffled_within
+from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_groups, shuffled_within
 from dubio.tables.scaling import fill_missing, standardize, varying_columns
 
 T = TypeVar("T")
@@ -172,6 +172,17 @@ class Problem:
         known = self.supervision.labelled
         return self if known.all() else self.once("labelled", lambda: self.rows(np.flatnonzero(known)))
 
+    @property
+    def n_groups(self) -> int:
+        """Number of groups of rows that belong together; 0 if nothing is known of groups."""
+        return 0 if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def group_strata(self) -> NDArray[np.int64]:
+        """The most frequent class of each group, for random draws of groups: see ``Supervision.strata``."""
+        assert self.groups is not None
+        return most_frequent_codes(self.supervision.strata, self.groups)
+
     def features(self, index: NDArray[np.int64]) -> Problem:
         """The problem restricted to some features."""
         names = None if self.names is None else [self.names[j] for j in index]
@@ -274,11 +285,14 @@ def read_problem(
     together = read_groups(groups, matrix.shape[0])
     if together is not None and supervision.has_pairs:
         raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
-    return Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)
+    problem = Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)
+    return problem if together is None else _with_ordered_groups(problem)
 
 
 #: Fewest rows of each class in a sample, if there are as many.
 _ROWS_PER_CLASS = 10
+#: A sample has at least so many groups, if there are as many.
+_GROUPS = 100
 #: Number of rows whose contents are mixed at a time.
 _MIXED_ROWS = 65_536
 
@@ -286,7 +300,9 @@ _MIXED_ROWS = 65_536
 def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> NDArray[np.int64]:
     """At most ``most`` rows, in increasing order: labelled rows first, each class with its share of the table.
 
-    Which rows are drawn depends on their contents and the seed, not on their place in the table.
+    Which rows are drawn depends on their contents and the seed, not on their place in the table. If rows belong
+    together, whole groups are drawn. Only if there would be fewer than 100 groups, large groups give a part of their
+    rows.
 
     >>> import numpy as np
     >>> from dubio.problem import read_problem, sample_rows
@@ -296,15 +312,59 @@ def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> ND
     """
     if problem.n_rows <= most:
         return np.arange(problem.n_rows)
-    strata = problem.supervision.strata + 1
-    order = np.lexsort((mixed_contents(problem, random_state), strata))
+    numbers = mixed_contents(problem, random_state)
+    if problem.groups is None:
+        return np.sort(_in_shares(problem.supervision.strata, numbers)[:most])
+    codes = np.unique(problem.groups, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    # place of each row in its group: labelled rows first
+    order = np.lexsort((numbers, ~problem.supervision.labelled, codes))
+    place = np.empty(problem.n_rows, dtype=np.int64)
+    place[order] = np.arange(problem.n_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    part = max(1, most // min(len(sizes), _GROUPS))
+    drawn, left = np.zeros(len(sizes), dtype=bool), most
+    for group in _groups_in_shares(problem, numbers):
+        size = min(int(sizes[group]), part)
+        drawn[group] = size <= left
+        left -= size if drawn[group] else 0
+    return np.flatnonzero(drawn[codes] & (place < part))
+
+
+def sample_groups(problem: Problem, count: int, random_state: int | None = 0) -> NDArray[np.int64]:
+    """All rows of so many groups, in increasing order: groups with labels first, each class with its share."""
+    chosen = _groups_in_shares(problem, mixed_contents(problem, random_state))[:count]
+    return np.flatnonzero(np.isin(np.unique(_groups(problem), return_inverse=True)[1], chosen))
+
+
+def _in_shares(strata: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """An order with random places, of which every beginning holds each stratum with its share, and -1 last."""
+    strata = strata + 1
+    order = np.lexsort((numbers, strata))
     counts = np.bincount(strata)
-    place = np.empty(problem.n_rows, dtype=np.int64)  # place of each row in the random order of its stratum
-    place[order] = np.arange(problem.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
+    place = np.empty(len(strata), dtype=np.int64)  # place of each row in the random order of its stratum
+    place[order] = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
     key = (place + 0.5) / counts[strata]
     key[place < _ROWS_PER_CLASS] -= 1.0
     key[strata == 0] += 2.0  # unlabelled rows come last
-    return np.sort(np.argsort(key, kind="stable")[:most])
+    return np.argsort(key, kind="stable")
+
+
+def _with_ordered_groups(problem: Problem) -> Problem:
+    """The same problem with groups numbered in an order that depends on their contents: their names decide nothing."""
+    order, starts, _ = groups_of_rows(_groups(problem))
+    places = np.argsort(np.argsort(np.add.reduceat(mixed_contents(problem, 0)[order], starts), kind="stable"))
+    return replace(problem, groups=places[_groups(problem)])
+
+
+def _groups(problem: Problem) -> NDArray[np.int64]:
+    assert problem.groups is not None
+    return problem.groups
+
+
+def _groups_in_shares(problem: Problem, numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The groups (by their place among the sorted groups) in such an order; their numbers come from their rows."""
+    order, starts, _ = groups_of_rows(_groups(problem))
+    return _in_shares(problem.group_strata, _scrambled(np.add.reduceat(numbers[order], starts)))
 
 
 def mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uint64]:

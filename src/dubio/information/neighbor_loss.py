@@ -34,8 +34,15 @@ class _NeighborLoss(ABC):
             )
         if n_neighbors < 1:
             raise InputError("n_neighbors", f"={n_neighbors}", "give at least 1")
-        self.n_neighbors = min(n_neighbors, n - 1)
-        self._known = np.zeros((n, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, n - 1)), dtype=np.int32)
+        others = distances.n_others
+        if others < 1:
+            raise InputError(
+                "groups",
+                "puts all labelled rows into one group",
+                "a row is predicted by rows of other groups, so at least two are needed",
+            )
+        self.n_neighbors = min(n_neighbors, others)
+        self._known = np.zeros((n, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, others)), dtype=np.int32)
         self._is_known = False
 
     @abstractmethod
@@ -71,6 +78,11 @@ class _NeighborLoss(ABC):
         self.start(features)
         one = np.asarray(features[:1], dtype=np.int64)
         return np.array([self._sums(one, 0.0, i, i + 1)[0] for i in range(self.distances.n_rows)])
+
+    def unit_values(self, features: NDArray[np.int64]) -> Floats:
+        """How much each independent unit adds to the loss of a subset: each row, or each group of rows."""
+        values, groups = self.row_values(features), self.distances.groups
+        return values if groups is None else np.asarray(np.bincount(np.unique(groups, return_inverse=True)[1], values))
 
     def apply(self, feature: int, change: int) -> None:
         """Make this change; the old neighbours limit the search for the new ones."""

@@ -22,6 +22,7 @@ from dubio.methods.two_lines import TESTED, Lines, draw_lines
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order
 from dubio.seeds import seed_of
+from dubio.significance.group_units import independent_parts
 from dubio.significance.permutation import RelabelNull, permutation_pvalues
 from dubio.significance.relevance import Relevance, decide, qvalues_of, relevance_of
 from dubio.significance.sufficient import RowLosses, row_losses_of
@@ -52,6 +53,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _takes_missing: ClassVar[bool] = True
     _takes_sparse: ClassVar[bool] = False
     _takes_nan: ClassVar[bool] = False
+    #: Whether the method compares rows only with rows of other groups, if rows belong together.
+    _keeps_groups_apart: ClassVar[bool] = False
     #: Whether the computation itself checks for NaN and infinities.
     _checks_values_itself: ClassVar[bool] = False
     #: Valid values of the method's own parameters; shared ones are in ``methods/parameters.py``.
@@ -289,6 +292,8 @@ class ScoreSelector(Selector):
     _lower_is_better: ClassVar[bool] = True
     #: Whether the score of a feature is independent of the other features in the table.
     _scores_are_independent: ClassVar[bool] = False
+    #: Whether the method's own test keeps rows within their group, if the problem has groups.
+    _tests_within_groups: ClassVar[bool] = False
     #: Number of permutations of the labels that "auto" starts with.
     _n_permutations: ClassVar[int] = 1000
 
@@ -322,6 +327,20 @@ class ScoreSelector(Selector):
         )
         return permutation_pvalues(null, alpha=self.alpha, n_permutations=self._n_permutations, random_state=self._seed)
 
+    def _group_pvalues(self, problem: Problem) -> NDArray[np.float64]:
+        """p-values if rows belong together: see :func:`~dubio.significance.group_units.independent_parts`."""
+        pvalues = np.ones(problem.n_features)
+        parts = independent_parts(problem)
+        taken = [
+            (part, share) for part, share in parts if part.supervision.kind in (problem.supervision.kind, *self._takes)
+        ]
+        whole = sum(share for _, share in taken)  # means of classes are probabilities, which some methods do not take
+        for part, share in taken:
+            # a method's own test may move rows to other groups
+            test = type(self)._pvalues if part.groups is None or self._tests_within_groups else ScoreSelector._pvalues
+            pvalues = np.minimum(pvalues, test(self, part, self._score(part)) * (whole / share))
+        return pvalues
+
     def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
         """Quick p-values that show which features surely do not stand out, if the score has closed-form moments."""
         return None
@@ -334,7 +353,7 @@ class ScoreSelector(Selector):
         lines = Lines(order, count, reason)
         columns = dict(scored.columns)
         if wish in TESTED:
-            pvalues = self._pvalues(problem, scored)
+            pvalues = self._pvalues(problem, scored) if problem.groups is None else self._group_pvalues(problem)
             worst = np.inf if self._lower_is_better else -np.inf  # constant features are no hypotheses
             relevance = decide(pvalues, qvalues_of(pvalues, scored.scores != worst), self.alpha)
             columns = {"pvalue": pvalues, "qvalue": relevance.qvalues, **columns}

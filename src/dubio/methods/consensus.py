@@ -104,6 +104,7 @@ class MeanRankScore(ScoreSelector):
     _does = "consensus: the mean rank of two scores"
     _takes = ("hard", "soft", "numbers")
     _target = "auto"
+    _tests_within_groups = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"methods": [StrOptions({"auto"}), "array-like"]}
 
     methods: Literal["auto"] | Sequence[str] = "auto"

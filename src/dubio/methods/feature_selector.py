@@ -21,10 +21,12 @@ from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, sample_rows
 from dubio.ranking import Answer, Ranking
+from dubio.significance.group_units import groups_in_words
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
 from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
 from dubio.tables.matrix import check_squares, is_dask
+from dubio.tables.row_groups import read_groups
 
 #: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
 _DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
@@ -89,6 +91,8 @@ class FeatureSelector(Selector):
     n_sampled_ : int
         Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
         those of the sample.
+    n_groups_ : int
+        If rows belong together: number of groups of rows used.
     n_missing_values_ : int
         Number of missing cells of X; they were filled with the median of their column.
 
@@ -177,13 +181,15 @@ class FeatureSelector(Selector):
         """Read the target of all rows, and a sample of the rows of the table."""
         y = y.compute() if is_dask(y) else y
         n_rows = count_rows(X) if y is None else len(y)
+        groups = read_groups(more.pop("groups", None), n_rows)
         options = {"target": self._reads, "missing_label": self.missing_label}
         supervision = read_supervision(y, n_rows, **{**options, **more})
         rows = np.arange(n_rows)
         if self.max_rows is not None and not supervision.has_pairs:
-            rows = sample_rows(Problem(rows[:, None], supervision), self.max_rows, self._seed)
+            rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)
         problem = super().read_problem(take_rows(X, rows, n_rows))
-        return replace(problem, supervision=supervision.rows(rows), n_rows_before=n_rows)
+        groups = None if groups is None else groups[rows]
+        return replace(problem, supervision=supervision.rows(rows), n_rows_before=n_rows, groups=groups)
 
     def _require(self, problem: Problem) -> None:
         """Check nothing here: the chosen method checks what it can use."""
@@ -228,6 +234,9 @@ class FeatureSelector(Selector):
         if self.redundancy:
             ranking = self._without_repeats(problem, ranking)
         notes = getattr(selector, "notes_", ())
+        if problem.groups is not None:
+            attributes["n_groups_"] = problem.n_groups
+            notes = (groups_in_words(problem, selector._keeps_groups_apart), *notes)
         if problem.n_rows < problem.n_rows_in_all:
             notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
         explanation = self._explain(supervision, n_missing, choice, method, notes, ranking)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -127,6 +127,7 @@ class NeighborSearch(SearchSelector):
     _name = "neighbor_search"
     _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
     _takes = ("hard", "soft", "numbers")
+    _keeps_groups_apart = True
     _criterion = "loss of the nearest neighbours (low is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "direction": [StrOptions({"auto", "both", "forward", "backward"})],
@@ -156,6 +157,24 @@ class NeighborSearch(SearchSelector):
     random_state: int | None = 0
     n_jobs: int | None = None
     verbose: int = 0
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+        """Search the features of ``X``.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like
+            What is known of the target: classes, class probabilities or numbers; some may be missing.
+        groups : array-like (n_rows,), optional
+            Which rows belong together. A row is predicted only by rows of other groups.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, groups=groups)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         with listening(lines_of(type(self).__name__) if self.verbose else None):
@@ -188,7 +207,7 @@ class NeighborSearch(SearchSelector):
             values,
             np.concatenate([searched[_order_of(paths, subsets, len(searched))], later, constant]),
             present,
-            row_losses=lambda features: criterion.row_values(np.flatnonzero(np.isin(searched, features))),
+            row_losses=lambda features: criterion.unit_values(np.flatnonzero(np.isin(searched, features))),
             attributes={
                 "audit_": belief.audit,
                 "used_rows_": sample[rows],
@@ -232,7 +251,8 @@ class NeighborSearch(SearchSelector):
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
         order = order[np.random.RandomState(self.random_state).permutation(n)]
-        distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=n)
+        groups = None if problem.groups is None else problem.groups[rows[order]]
+        distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=n, groups=groups)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))

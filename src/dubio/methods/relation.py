@@ -139,6 +139,7 @@ class SmoothR2Score(ScoreSelector):
     _takes = ("hard", "soft", "numbers")
     _target = "auto"
     _lower_is_better = False
+    _tests_within_groups = True
     _scores_are_independent = True
 
     target: Target = "auto"
@@ -188,6 +189,7 @@ class LinearR2Score(ScoreSelector):
     _takes = ("hard", "soft", "numbers")
     _target = "auto"
     _lower_is_better = False
+    _tests_within_groups = True
     _scores_are_independent = True
 
     target: Target = "auto"

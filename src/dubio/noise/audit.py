@@ -22,6 +22,7 @@ from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
 from dubio.seeds import seed_of
 from dubio.supervision import Classes, Memberships, read_supervision
+from dubio.tables.row_groups import read_groups
 
 Floats = NDArray[np.float64]
 Engine = Literal["transitions", "pooled", "confident", "lnt"]
@@ -70,6 +71,7 @@ def audit_labels(
     random_state: int | None = 0,
     n_jobs: int | None = None,
     progress: bool | Callable[[str, int, int], None] = False,
+    groups: Any = None,
 ) -> LabelAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
@@ -106,6 +108,9 @@ def audit_labels(
         Number of threads of the default experts.
     progress : bool or callable, default=False
         True shows the progress on standard error; a callable gets ``(what, done, total)``.
+    groups : array-like (n_rows,), optional
+        Which rows belong together, such as the visits of one patient. Whole groups are held out, so that no row is
+        judged by experts who have seen another row of its group.
 
     Returns
     -------
@@ -133,6 +138,10 @@ def audit_labels(
     if engine == "lnt" and (experts is not None or probabilities is not None):
         given = "experts" if experts is not None else "probabilities"
         raise InputError(given, "cannot be used with engine='lnt', which models the rows themselves", "leave them out")
+    if engine == "lnt" and groups is not None:
+        raise InputError(
+            "groups", "cannot be used with engine='lnt', which looks at all near rows", "use another engine"
+        )
     if probabilities is not None and experts is not None:
         raise InputError("experts", "is given together with probabilities", "give one of them")
     if probabilities is not None:
@@ -142,15 +151,16 @@ def audit_labels(
         # columns come in sorted order, as in predict_proba; a categorical may declare another order
         said = said[:, :, np.argsort(np.argsort(supervision.classes))]
         names = tuple(f"given {e}" for e in range(len(said)))
-        return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y))
+        together = read_groups(groups, n_rows)
+        return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y), groups=together)
     if X is None:
         raise InputError("X", "is None", "give a table, or probabilities")
     resolve_threads(n_jobs)
     random_state = None if random_state is None else seed_of(random_state)
-    problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None)
+    problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None, groups=groups)
     known = _require_classes(problem.supervision)
     if engine != "lnt":  # this model needs nobody to compare a row with
-        require_judges(known)
+        require_judges(known, problem.groups)
     with listening(listener_of(progress, with_name=True)):
         return audit_problem(
             problem,
@@ -180,7 +190,7 @@ def audit_problem(
     If a class has only one row, its label cannot be judged and counts as missing.
     """
     supervision = _require_classes(problem.supervision)
-    codes = judged_codes(supervision) if codes is None else codes
+    codes = judged_codes(supervision, problem.groups) if codes is None else codes
     if not (codes >= 0).any():
         raise InputError(
             "y",
@@ -195,7 +205,17 @@ def audit_problem(
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
     per_row = problem.n_features / supervision.n_labelled
     needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)
-    return judge(supervision, codes, said.probabilities, engine, said.names, said.n_folds, index, needed=needed)
+    return judge(
+        supervision,
+        codes,
+        said.probabilities,
+        engine,
+        said.names,
+        said.n_folds,
+        index,
+        needed=needed,
+        groups=problem.groups,
+    )
 
 
 def judge(
@@ -208,13 +228,14 @@ def judge(
     index: Any,
     *,
     needed: float = -np.inf,
+    groups: NDArray[np.int64] | None = None,
 ) -> LabelAudit:
     """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
     kept, known = places(codes, supervision.n_classes)
     said = np.ascontiguousarray(said[:, :, kept])
     stacked = pool_experts(said, known, flips=False)
     opinions = stacked.opinions
-    skills, judged = _skill(said, opinions, known, names)
+    skills, judged = _skill(said, opinions, known, names, groups)
     rate, flags = None, True
     if engine == "pooled":
         pool = pool_experts(said, known, flips=True)
@@ -235,7 +256,11 @@ def judge(
 
 
 def _skill(
-    said: Floats, opinions: Floats, codes: NDArray[np.int64], names: tuple[str, ...]
+    said: Floats,
+    opinions: Floats,
+    codes: NDArray[np.int64],
+    names: tuple[str, ...],
+    groups: NDArray[np.int64] | None,
 ) -> tuple[dict[str, float], bool]:
     """The share of the uncertainty about the labels that each expert and the pool explain, on rows they have not seen,
     and whether the pool is significantly better than the class shares alone."""
@@ -248,6 +273,8 @@ def _skill(
     losses = [-np.log(np.maximum(own, 1e-12)) for own in mixed]
     skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in zip((*names, "pool"), losses, strict=True)}
     gain = alone - losses[-1]
+    if groups is not None:  # rows of a group are no independent evidence
+        gain = np.bincount(np.unique(groups[rows], return_inverse=True)[1], gain)
     spread = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
     return skills, bool(gain.sum() > stats.norm.ppf(1 - _SKILL_LEVEL) * spread)
 

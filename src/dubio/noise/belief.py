@@ -16,7 +16,7 @@ from dubio.errors import counted
 from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
-from dubio.noise.experts import judged_codes, out_of_fold, places
+from dubio.noise.experts import judged_codes, out_of_fold, places, units_per_class
 from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.noise.pooled import pool_experts
 from dubio.problem import Problem
@@ -98,7 +98,7 @@ def _believe_classes(
 ) -> Belief:
     known = supervision.labelled
     memberships, trusted, audit = supervision.memberships, known, None
-    can_judge = np.count_nonzero(supervision.rows_per_class() >= 2) >= 2
+    can_judge = np.count_nonzero(units_per_class(supervision, problem.groups) >= 2) >= 2
     if clean is not None:
         cleaned = clean_labels(problem, "confident" if clean == "experts" else clean, **options.for_audit)
         audit = cleaned.audit
@@ -107,7 +107,7 @@ def _believe_classes(
         elif clean != "experts":
             memberships = cleaned.memberships
         elif can_judge:
-            memberships = _joined(supervision, pooled_opinions(problem, options))
+            memberships = _joined(problem, supervision, pooled_opinions(problem, options))
     filled = ~known if complete and can_judge else np.zeros(len(known), dtype=bool)
     if filled.any():
         memberships = np.where(filled[:, None], pooled_opinions(problem, options), memberships)
@@ -124,9 +124,9 @@ def _believe_classes(
     )
 
 
-def _joined(supervision: Classes, opinions: Floats) -> Floats:
+def _joined(problem: Problem, supervision: Classes, opinions: Floats) -> Floats:
     """Labels joined with opinions; the label of a class's only row, which nobody can judge, stays as it is."""
-    judged = (judged_codes(supervision) >= 0)[:, None]
+    judged = (judged_codes(supervision, problem.groups) >= 0)[:, None]
     weight = _OPINION
     return np.where(judged, weight * opinions + (1.0 - weight) * supervision.memberships, supervision.memberships)
 
@@ -138,7 +138,7 @@ def _believe_memberships(
     likeliest = problem.once("likeliest", lambda: problem.with_supervision(supervision.likeliest()))
     assert isinstance(likeliest.supervision, Classes)
     used = np.ones(len(known), dtype=bool) if complete else known
-    can_judge = np.count_nonzero(likeliest.supervision.rows_per_class() >= 2) >= 2
+    can_judge = np.count_nonzero(units_per_class(likeliest.supervision, problem.groups) >= 2) >= 2
     if not can_judge or not (join or (used & ~known).any()):
         return Belief(supervision, np.flatnonzero(known))
     opinions = pooled_opinions(likeliest, options)
@@ -158,7 +158,8 @@ def _believe_numbers(
 ) -> Belief:
     known = supervision.labelled
     filled = ~known if complete else np.zeros(len(known), dtype=bool)
-    if not (clean or filled.any()) or supervision.n_labelled < FEWEST_NUMBERS:
+    one_group = problem.groups is not None and len(np.unique(problem.groups[known])) < 2
+    if not (clean or filled.any()) or supervision.n_labelled < FEWEST_NUMBERS or one_group:
         return Belief(supervision, np.flatnonzero(known))
     found = number_opinions(problem, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
     trusted = known & ~found.gross if clean else known
@@ -179,7 +180,7 @@ def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
 
     def pool() -> Floats:
         said = out_of_fold(problem, **options.for_audit)
-        kept, known = places(judged_codes(supervision), supervision.n_classes)
+        kept, known = places(judged_codes(supervision, problem.groups), supervision.n_classes)
         opinions = np.zeros((supervision.n_rows, supervision.n_classes))
         pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), known, flips=False)
         opinions[:, kept] = pooled.opinions

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dubio.errors import InputWarning, counted, warn
 from dubio.noise.audit import Engine, audit_problem
 from dubio.noise.audit_record import LabelAudit
+from dubio.noise.experts import units_per_class
 from dubio.problem import Problem
 from dubio.supervision import Classes
 
@@ -46,7 +47,7 @@ def clean_labels(
     """
     known = problem.supervision
     assert isinstance(known, Classes)
-    judged = known.rows_per_class() >= 2
+    judged = units_per_class(known, problem.groups) >= 2
     if np.count_nonzero(judged) < 2:
         n_judged = int(np.count_nonzero(judged))
         warn(

@@ -6,6 +6,7 @@ folds, so the result does not depend on the order of the table.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -67,18 +68,26 @@ def out_of_fold(
     The experts are trained once per problem, and cleaning, the audit and the report share the result. If a class has
     only one row, its label cannot be judged and is left out (see :func:`judged_codes`). If the table has many columns,
     the default experts see its principal components, because Gaussian classifiers need few columns. The components do
-    not depend on the labels.
+    not depend on the labels. If rows belong together, whole groups are held out.
     """
 
     def train() -> OutOfFold:
         supervision = problem.supervision
         assert isinstance(supervision, Classes)
-        codes = judged_codes(supervision)
+        codes = judged_codes(supervision, problem.groups)
         kept, known = places(codes, supervision.n_classes)
         counts = np.bincount(codes[codes >= 0])[kept]
-        folds = usable_folds(counts, supervision.classes[kept], n_folds)
-        learned = np.minimum(counts, counts * MOST_TRAINED // counts.sum() + 1)
-        left = learned - -(-learned // folds)  # rows of each class when a fold is held out
+        trained = trained_rows(problem, codes, random_state)
+        fold_of = None
+        if problem.groups is None:
+            folds = usable_folds(counts, supervision.classes[kept], n_folds)
+            learned = np.minimum(counts, counts * MOST_TRAINED // counts.sum() + 1)
+            left = learned - -(-learned // folds)  # rows of each class when a fold is held out
+        else:
+            units = units_per_class(supervision.with_codes(codes), problem.groups)[kept]
+            folds = usable_folds(units, supervision.classes[kept], n_folds, "group")
+            fold_of = group_folds(known, problem.groups, folds, random_state)
+            left = _fewest_left(known, fold_of, trained, len(kept))
         table = problem.X
         if experts is None and problem.n_features > MANY_FEATURES:
             table = main_directions(problem, random_state)
@@ -94,7 +103,8 @@ def out_of_fold(
                 judges,
                 n_folds=folds,
                 random_state=random_state,
-                trained=trained_rows(problem, codes, random_state),
+                folds=fold_of,
+                trained=trained,
             )
         everything = np.zeros((len(judges), supervision.n_rows, supervision.n_classes))
         everything[:, :, kept] = said.probabilities
@@ -128,10 +138,41 @@ def places(codes: Codes, n_classes: int) -> tuple[Codes, Codes]:
     return kept, place[codes]
 
 
-def judged_codes(supervision: Classes) -> Codes:
-    """The labels that can be judged. The label of a class's only row cannot: there is no row to compare it with."""
-    alone = np.append(supervision.rows_per_class() < 2, False)  # code -1 reads the last place
+def units_per_class(supervision: Classes, groups: Codes | None = None) -> Codes:
+    """How many rows each class has; if rows belong together, in how many groups it occurs."""
+    if groups is None:
+        return supervision.rows_per_class()
+    known = supervision.labelled
+    pairs = np.unique(np.column_stack([supervision.codes[known], groups[known]]), axis=0)
+    return np.bincount(pairs[:, 0], minlength=supervision.n_classes)
+
+
+def judged_codes(supervision: Classes, groups: Codes | None = None) -> Codes:
+    """The labels that can be judged. That of a class's only row, or only group, cannot: nothing is like it."""
+    alone = np.append(units_per_class(supervision, groups) < 2, False)  # code -1 reads the last place
     return np.where(alone[supervision.codes], -1, supervision.codes)
+
+
+def group_folds(codes: Codes, groups: Codes, n_folds: int, random_state: int | None) -> Codes:
+    """Folds of whole groups, each class with about its share; -1 for rows without a label."""
+    fold_of = np.full(len(codes), -1, dtype=np.int64)
+    known = np.flatnonzero(codes >= 0)
+    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a class in few groups: usable_folds has said so
+        for fold, (_, held_out) in enumerate(splitter.split(known, codes[known], groups[known])):
+            fold_of[known[held_out]] = fold
+    return fold_of
+
+
+def _fewest_left(codes: Codes, fold_of: Codes, trained: NDArray[np.bool_], n_classes: int) -> Codes:
+    """The fewest rows of each class to learn from when a fold is held out; folds without the class do not count."""
+    rows = [
+        np.bincount(codes[trained & (codes >= 0) & (fold_of != f)], minlength=n_classes)
+        for f in range(fold_of.max() + 1)
+    ]
+    counts = np.array(rows)
+    return np.where(counts > 0, counts, np.iinfo(np.int64).max).min(axis=0)
 
 
 def main_directions(problem: Problem, random_state: int | None) -> Floats:
@@ -202,9 +243,17 @@ def content_order(X: NDArray[Any], codes: Codes) -> Codes:
     return np.lexsort((codes, *X.T[::-1]))
 
 
-def require_judges(supervision: Classes) -> None:
-    """Raise if a class has only one labelled row: its label cannot be judged."""
-    alone = np.flatnonzero(supervision.rows_per_class() == 1)
+def require_judges(supervision: Classes, groups: Codes | None = None) -> None:
+    """Raise if a class has only one labelled row, or occurs in only one group: its label cannot be judged."""
+    alone = np.flatnonzero(units_per_class(supervision, groups) == 1)
+    if len(alone) and groups is not None:
+        raise InputError(
+            "y",
+            f"has class {supervision.classes.tolist()[alone[0]]!r} in only one group, and its label cannot be judged "
+            "without another group of that class",
+            "label a second group, merge the class with another one, or set the label to missing",
+            code="alone",
+        )
     if len(alone):
         raise InputError(
             "y",
@@ -215,7 +264,7 @@ def require_judges(supervision: Classes) -> None:
         )
 
 
-def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int) -> int:
+def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int, unit: str = "labelled row") -> int:
     """``n_folds``, or the size of the smallest class if that is smaller (with a warning)."""
     if n_folds < 2:
         raise InputError("n_folds", f"={n_folds}", "give at least 2, so that rows can be held out")
@@ -224,7 +273,7 @@ def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int) -> int:
         warn(
             InputWarning(
                 "y",
-                f"has {counts[smallest]} labelled rows of class {classes.tolist()[smallest]!r}, fewer than "
+                f"has {counts[smallest]} {unit}s of class {classes.tolist()[smallest]!r}, fewer than "
                 f"the {n_folds} folds of the audit: using {counts[smallest]} folds",
             )
         )
@@ -283,9 +332,13 @@ def out_of_fold_probabilities(
             training = learned & (fold_of >= 0) & (fold_of != fold)
             asked = (fold_of == fold) | unlabelled
             fitted = _seeded(expert, seeds.randint(2**31 - 1))
-            fitted.fit(X[training], codes[training])
             said = np.zeros((int(asked.sum()), n_classes))
-            said[:, fitted.classes_] = fitted.predict_proba(X[asked])
+            present = np.unique(codes[training])
+            if len(present) == 1:  # all groups of the other classes are held out
+                said[:, present] = 1.0
+            else:
+                fitted.fit(X[training], codes[training])
+                said[:, fitted.classes_] = fitted.predict_proba(X[asked])
             own, others = fold_of[asked] == fold, unlabelled[asked]
             probabilities[e, fold_of == fold] = said[own]
             probabilities[e, unlabelled] += said[others] / n_folds

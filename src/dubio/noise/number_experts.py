@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 from sklearn import config_context
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import RidgeCV
-from sklearn.model_selection import KFold
+from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsRegressor
 
 from dubio.noise.experts import MANY_FEATURES, content_order, main_directions
@@ -67,7 +67,7 @@ def number_opinions(
     The experts predict normal scores, so that gross errors have little weight. Their mean is weighted by
     :math:`e^{-2}`, with :math:`e` the mean squared error of an expert on held-out rows. A given number is a gross error
     if its residual is more than 2.5 robust standard deviations (1.4826 times the median absolute deviation) from the
-    median residual. The experts are trained once per problem.
+    median residual. The experts are trained once per problem. If rows belong together, whole groups are held out.
     """
 
     def train() -> NumberOpinions:
@@ -78,7 +78,8 @@ def number_opinions(
             table = main_directions(problem, random_state)
         scores = normal_scores(supervision.values)
         order = content_order(table, np.nan_to_num(scores, nan=np.inf))  # the place of a row decides nothing
-        said = _held_out(table[order], scores[order], n_folds, random_state, n_jobs)
+        groups = None if problem.groups is None else problem.groups[order]
+        said = _held_out(table[order], scores[order], groups, n_folds, random_state, n_jobs)
         back = np.argsort(order)
         known = supervision.labelled
         errors = {name: float(((p[back] - scores)[known] ** 2).mean()) for name, p in said.items()}
@@ -97,12 +98,22 @@ def number_opinions(
 
 
 def _held_out(
-    table: NDArray[Any], scores: Floats, n_folds: int, random_state: int | None, n_jobs: int | None
+    table: NDArray[Any],
+    scores: Floats,
+    groups: NDArray[np.int64] | None,
+    n_folds: int,
+    random_state: int | None,
+    n_jobs: int | None,
 ) -> dict[str, Floats]:
     """Predictions of each expert: for held-out rows from the other folds, for rows without a number from all folds."""
     known, unknown = np.flatnonzero(~np.isnan(scores)), np.flatnonzero(np.isnan(scores))
     seeds = np.random.RandomState(random_state)
-    folds = list(KFold(n_folds, shuffle=True, random_state=seeds.randint(2**31 - 1)).split(known))
+    options = {"shuffle": True, "random_state": seeds.randint(2**31 - 1)}
+    if groups is None:
+        folds = list(KFold(n_folds, **options).split(known))
+    else:
+        n_folds = min(n_folds, len(np.unique(groups[known])))
+        folds = list(GroupKFold(n_folds, **options).split(known, groups=groups[known]))
     makers: dict[str, Callable[[int], Any]] = {
         "trees": lambda n: ExtraTreesRegressor(
             100, min_samples_leaf=2, random_state=seeds.randint(2**31 - 1), n_jobs=n_jobs

@@ -37,6 +37,8 @@ class SubsetDistances:
         Threads for the updates; a small table uses only one.
     max_rows : int, default=20_000
         A table with more rows is refused, because ``8 n^2`` bytes are needed.
+    groups : int64 array (n_rows,), optional
+        Rows of one group are infinitely far from each other, so that none is a neighbour of another.
 
     Attributes
     ----------
@@ -46,6 +48,8 @@ class SubsetDistances:
         Squared distances over ``subset``.
     subset : int64 array
         The current features, in increasing order.
+    groups : int64 array of shape (n_rows,) or None
+        As given.
 
     Examples
     --------
@@ -59,7 +63,14 @@ class SubsetDistances:
     (np.float64(9.0), array([0]))
     """
 
-    def __init__(self, X: ArrayLike, *, n_threads: int = 1, max_rows: int = MAX_ROWS) -> None:
+    def __init__(
+        self,
+        X: ArrayLike,
+        *,
+        n_threads: int = 1,
+        max_rows: int = MAX_ROWS,
+        groups: NDArray[np.int64] | None = None,
+    ) -> None:
         self.rows: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
         self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
         n = self.rows.shape[0]
@@ -69,10 +80,16 @@ class SubsetDistances:
         self.row_chunks = chunks(n, ROWS_PER_CHUNK)
         self.squared: NDArray[np.float64] = np.empty((n, n))
         self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.groups = groups
 
     @property
     def n_rows(self) -> int:
         return int(self.rows.shape[0])
+
+    @property
+    def n_others(self) -> int:
+        """The number of rows that every row can have as neighbours: all but its own group, for the largest group."""
+        return self.n_rows - (1 if self.groups is None else int(np.bincount(self.groups).max()))
 
     def start(self, features: ArrayLike) -> None:
         """Compute the distances over ``features`` from scratch."""
@@ -80,6 +97,8 @@ class SubsetDistances:
 
         def work(start: int, stop: int) -> None:
             fill_squared_distances(self.columns, self.subset, start, self.squared[start:stop])
+            if self.groups is not None:
+                self.squared[start:stop][self.groups[start:stop, None] == self.groups] = np.inf
 
         run_chunks(work, self.row_chunks, self.n_threads, parts_of("distances"))
 

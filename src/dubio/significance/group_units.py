@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio.errors import counted
 from dubio.problem import Problem, mixed_contents
 from dubio.supervision import Memberships, Numbers, OfClasses, Supervision
 from dubio.tables.row_groups import groups_of_rows
@@ -47,6 +48,21 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     if within > _NOTHING:
         parts.append((_within_problem(known), within))
     return parts or [(unit_problem(known), 1.0)]
+
+
+def groups_in_words(problem: Problem, kept_apart: bool) -> str:
+    """What was done about rows that belong together, in a sentence without a full stop.
+
+    ``kept_apart``: the method itself compares rows only with rows of other groups.
+    """
+    known = problem.labelled if problem.supervision.kind != "none" else problem
+    assert known.groups is not None
+    text = f"{counted(problem.n_groups, 'group')} of rows; each counts once"
+    if _variation(known, known.groups)[0] > _NOTHING:
+        text = f"{counted(problem.n_groups, 'group')} of rows; tests compare their means, and rows within each group"
+    if kept_apart:
+        return f"{text}. Experts and neighbours of a row are from other groups"
+    return f"{text}. The order of this method takes rows as independent"
 
 
 def _variation(problem: Problem, groups: NDArray[np.int64]) -> tuple[float, float]:

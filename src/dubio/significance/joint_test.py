@@ -12,17 +12,20 @@ from scipy import stats
 from dubio._kernels.threads import resolve_threads
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.noise.number_experts import normal_scores
-from dubio.problem import Problem, sample_rows
+from dubio.problem import Problem, sample_groups, sample_rows
 from dubio.search import ADD, SubsetDistances, greedy_search
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.relation_tests import TestedFeatures, linear_r2, smooth_r2
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Numbers, OfClasses
+from dubio.tables.row_groups import shuffled_within
 from dubio.tables.scaling import standardize
 
 #: Rows used, at most, and fewest in each half; features that the search begins with, at most.
 _MOST_ROWS, _FEWEST_ROWS, _MOST_FEATURES = 1000, 60, 60
+#: Fewest groups of rows, if rows belong together.
+_FEWEST_GROUPS = 20
 #: Permutations of a feature among the rows of the other half.
 _PERMUTATIONS = 60
 #: Different splits into halves. More of them make the result depend less on the seed.
@@ -43,6 +46,9 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     never used to test, so the search cannot mislead the test. The p-values of two different splits are joined by
     :func:`~dubio.significance.cauchy_combination`.
 
+    If the problem has groups (it is then the part within groups), halves are made of whole groups, a row is predicted
+    by rows of other groups, and features are permuted within groups.
+
     Only given labels are used, not those completed by experts, who have seen all rows.
     """
     known = problem.labelled
@@ -59,11 +65,13 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
 
 def has_enough_rows(problem: Problem) -> bool:
     """Whether a search on half of the labelled rows can find anything."""
+    if problem.groups is not None and len(np.unique(problem.groups[problem.supervision.labelled])) < _FEWEST_GROUPS:
+        return False
     return problem.supervision.n_labelled >= 2 * _FEWEST_ROWS
 
 
 def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
-    one = sample_rows(problem, problem.n_rows // 2, int(np.random.default_rng(seed).integers(2**31)))
+    one = _half(problem, int(np.random.default_rng(seed).integers(2**31)))
     other = np.setdiff1d(np.arange(problem.n_rows), one)
     smaller = np.ones(problem.n_features)
     for searched, tested in ((one, other), (other, one)):
@@ -72,6 +80,13 @@ def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> NDA
             judged = _tested(problem.rows(tested), subset, seed, n_jobs)
             smaller[subset] = np.minimum(smaller[subset], judged)
     return np.minimum(1.0, 2.0 * smaller)
+
+
+def _half(problem: Problem, seed: int) -> NDArray[np.int64]:
+    """Half of the rows, in which each class has its share; if rows belong together, half of the groups."""
+    if problem.groups is None:
+        return sample_rows(problem, problem.n_rows // 2, seed)
+    return sample_groups(problem, len(np.unique(problem.groups)) // 2, seed)
 
 
 def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
@@ -89,7 +104,7 @@ def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
         return varying[:0]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NoFeatureStandsOut)
-        size, _ = smallest_sufficient_size(path.subsets, path.values, loss.row_values, larger_is_better=False)
+        size, _ = smallest_sufficient_size(path.subsets, path.values, loss.unit_values, larger_is_better=False)
     return varying[path.subsets[size]]
 
 
@@ -102,7 +117,7 @@ def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs:
         column = space[:, feature]
         if (column == column[0]).all():
             continue
-        copies = np.column_stack([column, *(rng.permutation(column) for _ in range(_PERMUTATIONS))])
+        copies = np.column_stack([column, *(_permuted(column, problem, rng) for _ in range(_PERMUTATIONS))])
         others = space[:, np.delete(subset, position)]
         loss = neighbor_loss(problem, np.hstack([others, copies]), n_jobs)
         loss.start(np.arange(others.shape[1]))
@@ -113,6 +128,10 @@ def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs:
     return pvalues
 
 
+def _permuted(column: NDArray[np.float64], problem: Problem, rng: np.random.Generator) -> NDArray[np.float64]:
+    return rng.permutation(column) if problem.groups is None else column[shuffled_within(problem.groups, rng)]
+
+
 def standardized_space(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     space = np.asarray(standardize(problem.table))
     return space, np.flatnonzero((space != space[:1]).any(axis=0))
@@ -121,7 +140,7 @@ def standardized_space(problem: Problem) -> tuple[NDArray[np.float64], NDArray[n
 def neighbor_loss(problem: Problem, space: NDArray[np.float64], n_jobs: int | None) -> Loss:
     """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours."""
     k = int(min(15, max(3, problem.n_rows // 8)))
-    distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs))
+    distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups)
     known = problem.supervision
     if isinstance(known, Numbers):
         return NeighborSquaredError(distances, known.values, n_neighbors=k)

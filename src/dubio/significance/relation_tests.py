@@ -74,10 +74,8 @@ def relation_pvalues(
     low, high = dict(fixed), dict(fixed)
     if isinstance(problem.supervision, Numbers):
         known = problem.supervision.labelled
-        target, groups = (
-            relation_target(problem, known)[:, 0],
-            None if problem.groups is None else problem.groups[known],
-        )
+        groups = None if problem.groups is None else problem.groups[known]
+        target = relation_target(problem, known, within=True)[:, 0]
         null = GraphNull(target_graph(target, n_neighbors=min(5, len(target) - 1)), problem.X[known], groups)
         fixed["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         low["graph"], high["graph"] = _limits(fixed["graph"], _FEWEST)
@@ -99,14 +97,16 @@ def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float6
     return low, high
 
 
-def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """:func:`smooth_r2_score` of a problem."""
+def smooth_r2(
+    problem: Problem, *, within: bool = False, random_state: Any = 0, n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """:func:`smooth_r2_score` of a problem; ``within``: of ranks within groups, to the target without group means."""
     X = problem.X
     known = np.flatnonzero(problem.supervision.labelled)
     # Shuffled rows and a stable sort: ties are in a random order, the same for every feature.
     known = known[generator(random_state).permutation(len(known))]
-    target = np.ascontiguousarray(relation_target(problem, known))
-    ranks = None if problem.groups is None else GroupRanks(problem.groups[known])
+    target = np.ascontiguousarray(relation_target(problem, known, within))
+    ranks = GroupRanks(problem.groups[known]) if within and problem.groups is not None else None
     half = half_window(len(known))
     total = leave_one_out_total(target)
 
@@ -123,10 +123,13 @@ def smooth_r2(problem: Problem, *, random_state: Any = 0, n_jobs: int | None = N
     return np.concatenate(run_chunks(work, chunks(X.shape[1], _COLUMNS), resolve_threads(n_jobs)))
 
 
-def linear_r2(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """:func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom."""
+def linear_r2(problem: Problem, *, within: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """:func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom.
+
+    ``within``: the target is taken without the means of the groups.
+    """
     X, known = problem.X, problem.supervision.labelled
-    basis = orthonormal_basis(relation_target(problem, known))
+    basis = orthonormal_basis(relation_target(problem, known, within))
     scores = np.zeros(X.shape[1])
     for start, stop in chunks(X.shape[1], 256):
         block = np.array(X[known, start:stop], dtype=np.float64)
@@ -153,7 +156,7 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
        departures from assumption. Journal of the Royal Statistical Society B 17.
     """
     supervision = problem.supervision
-    scores, basis = linear_r2(problem)
+    scores, basis = linear_r2(problem, within=problem.groups is not None)
     n, rank = supervision.n_labelled, basis.shape[1]
     if n - 1 - rank <= 0 or n < 4:
         return np.ones(len(scores))
@@ -165,7 +168,7 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
         mean, variance = within_moments(problem.X[known], basis, groups)
         varies = (mean > 0) & (mean < 1)
         mean = np.where(varies, mean, 0.5)
-        least = fewest_orders(relation_target(problem, known), groups)
+        least = fewest_orders(relation_target(problem, known, within=True), groups)
     else:
         leverage = (basis**2).sum(axis=1)
         second, fourth = column_moments(problem.X[supervision.labelled])
@@ -179,10 +182,10 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     return np.where(varies, np.maximum(pvalues, least), 1.0)
 
 
-def relation_target(problem: Problem, rows: NDArray[Any]) -> NDArray[np.float64]:
-    """The target of some rows as columns of numbers with a mean square of 1: centred, within groups if any."""
+def relation_target(problem: Problem, rows: NDArray[Any], within: bool) -> NDArray[np.float64]:
+    """The target of some rows as columns of numbers with a mean square of 1: centred, or centred within groups."""
     target = problem.supervision.target_matrix(rows)
-    if problem.groups is None:
+    if not within or problem.groups is None:
         return target
     target = centred_within(target, problem.groups[rows])
     spread = np.sqrt((target**2).mean())
@@ -219,9 +222,10 @@ class SmoothNull:
     ) -> None:
         self._seed, self._n_jobs = random_state, n_jobs
         # rows with equal values are ordered in the same way for every seed: a decision must not hang on it
-        self.scores = smooth_r2(problem, n_jobs=n_jobs) if scores is None else scores
+        within = problem.groups is not None
+        self.scores = smooth_r2(problem, within=within, n_jobs=n_jobs) if scores is None or within else scores
         known = problem.supervision.labelled
-        self._target = np.ascontiguousarray(relation_target(problem, known))
+        self._target = np.ascontiguousarray(relation_target(problem, known, within))
         self._groups = None if problem.groups is None else problem.groups[known]
         affordable = int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))
         self._most = max(_FEWEST_OF_ALL, min(_MOST, affordable))

@@ -24,6 +24,7 @@ from dubio.supervision import Memberships, Supervision, read_supervision
 from dubio.supervision.pairs import Pairs
 from dubio.tables.columns import column_names
 from dubio.tables.matrix import is_dask
+from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_groups
 
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
@@ -101,6 +102,7 @@ def stability(
     progress: bool | Callable[[int, int], None] = False,
     must_link: Any = None,
     cannot_link: Any = None,
+    groups: Any = None,
 ) -> Stability:
     """Fit a selector on many resampled versions of the data: how much do ranks vary, how often is a feature kept?
 
@@ -128,6 +130,9 @@ def stability(
         Number of draws fitted at the same time (joblib).
     progress : bool or callable
         True shows the progress on standard error; a callable gets (draws done, draws in total).
+    groups : array-like (n_rows,), optional
+        Which rows belong together: "bootstrap" and "subsample" then draw whole groups, and a selector of dubio gets
+        them too. A group that is drawn twice is still one group.
 
     Returns
     -------
@@ -152,11 +157,11 @@ def stability(
     if is_dask(X):
         X, y = X.compute(), y.compute() if is_dask(y) else y
     if hasattr(selector, "read_problem"):
-        pairs = {"must_link": must_link, "cannot_link": cannot_link}
-        given = {name: value for name, value in pairs.items() if value is not None}
+        more = {"must_link": must_link, "cannot_link": cannot_link, "groups": groups}
+        given = {name: value for name, value in more.items() if value is not None}
         draws = _ProblemDraws(selector, selector.read_problem(X, y, **given))
     else:
-        draws = _ArrayDraws(selector, X, y, must_link, cannot_link)
+        draws = _ArrayDraws(selector, X, y, must_link, cannot_link, groups)
     return stability_of(
         draws,
         n_draws=n_draws,
@@ -282,20 +287,21 @@ class _ProblemDraws(_Draws):
         elif kind == "pairs":
             problem = problem.with_supervision(replace(known, pairs=_draw_pairs(known.pairs, rng)))
         else:
-            problem = problem.rows(_draw_rows(known, kind, rng))
+            problem = problem.rows(_draw_rows(known, problem.groups, kind, rng))
         return clone(self._selector).fit_problem(problem)
 
 
 class _ArrayDraws(_Draws):
     """Draws for any other selector, which reads each draw itself."""
 
-    def __init__(self, selector: Any, X: Any, y: Any, must_link: Any, cannot_link: Any) -> None:
+    def __init__(self, selector: Any, X: Any, y: Any, must_link: Any, cannot_link: Any, groups: Any) -> None:
         self._selector, self._X, self._y = selector, X, y
         n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
         # For selectors of other libraries -1 is an ordinary class.
         self.supervision = read_supervision(
             y, n_rows, target="auto", missing_label=None, must_link=must_link, cannot_link=cannot_link
         )
+        self._groups = read_groups(groups, n_rows)
         names = column_names(X)
         n_features = np.shape(X)[1] if names is None else len(names)
         self.names = default_names(n_features) if names is None else np.asarray(names, dtype=object)
@@ -311,7 +317,7 @@ class _ArrayDraws(_Draws):
         if kind == "pairs":
             pairs = _draw_pairs(known.pairs, rng)
             return fresh.fit(self._X, self._y, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
-        rows = _draw_rows(known, kind, rng)
+        rows = _draw_rows(known, self._groups, kind, rng)
         return fresh.fit(safe_indexing(self._X, rows), None if self._y is None else safe_indexing(self._y, rows))
 
 
@@ -331,9 +337,21 @@ def _ranking_of(fitted: Any, support: NDArray[np.bool_]) -> NDArray[np.int64]:
     return rank_scores(np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf), lower_is_better=False)
 
 
-def _draw_rows(supervision: Supervision, kind: str, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw rows separately within each class, so that no class is lost, and among the unlabelled rows."""
-    stratum = supervision.strata
+def _draw_rows(
+    supervision: Supervision, groups: NDArray[np.int64] | None, kind: str, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw rows separately within each class, so that no class is lost, and among the unlabelled rows.
+
+    If rows belong together, draw whole groups, by the most frequent class of each.
+    """
+    if groups is not None:
+        drawn = _draw_units(most_frequent_codes(supervision.strata, groups), kind, rng)
+        order, starts, sizes = groups_of_rows(groups)
+        return np.sort(np.concatenate([order[starts[g] : starts[g] + sizes[g]] for g in drawn]))
+    return _draw_units(supervision.strata, kind, rng)
+
+
+def _draw_units(stratum: NDArray[np.int64], kind: str, rng: np.random.Generator) -> NDArray[np.int64]:
     parts = []
     for value in np.unique(stratum):
         rows = np.flatnonzero(stratum == value)

@@ -16,7 +16,7 @@ LEVEL = 0.2
 #: Rows used, at most, and the longest list tried.
 _MOST_ROWS, _LONGEST = 1000, 40
 
-#: The loss that each row adds, for a list of features (low is good).
+#: The loss that each row, or each group of rows, adds, for a list of features (low is good).
 RowLosses = Callable[[NDArray[np.int64]], NDArray[np.float64]]
 
 
@@ -32,7 +32,7 @@ def sufficient_size(order: NDArray[np.int64], n_relevant: int, losses: RowLosses
     order : array of int
         Features, best first; the first ``n_relevant`` are relevant.
     losses : callable
-        ``losses(features)`` gives the loss of each row: an array (n_rows,).
+        ``losses(features)`` gives the loss of each row: an array (n_rows,). If rows belong together, of each group.
 
     Examples
     --------
@@ -62,4 +62,4 @@ def row_losses_of(problem: Problem, random_state: int = 0, n_jobs: int | None = 
     known = problem.labelled
     known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
     loss = neighbor_loss(known, standardized_space(known)[0], n_jobs)
-    return lambda features: loss.row_values(np.sort(features))
+    return lambda features: loss.unit_values(np.sort(features))

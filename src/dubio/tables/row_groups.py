@@ -81,3 +81,17 @@ def shuffled_within(codes: Codes, rng: np.random.Generator) -> Codes:
     order = np.empty(len(codes), dtype=np.int64)
     order[np.argsort(codes, kind="stable")] = np.lexsort((rng.random(len(codes)), codes))
     return order
+
+
+def most_frequent_codes(values: Codes, codes: Codes) -> Codes:
+    """The most frequent value of each group, in the order of the groups; -1 only counts if there is no other value.
+
+    >>> import numpy as np
+    >>> from dubio.tables.row_groups import most_frequent_codes
+    >>> most_frequent_codes(np.array([2, -1, -1, 0, 0, 1, -1]), np.array([5, 5, 5, 7, 7, 7, 9]))
+    array([ 2,  0, -1])
+    """
+    places = np.unique(codes, return_inverse=True)[1]
+    pairs, counts = np.unique(np.column_stack([places, values]), axis=0, return_counts=True)
+    best = np.lexsort((pairs[:, 1], -counts, pairs[:, 1] < 0, pairs[:, 0]))
+    return np.asarray(pairs[best[np.unique(pairs[best, 0], return_index=True)[1]], 1])
