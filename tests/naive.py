@@ -634,31 +634,42 @@ def leave_one_out_laplacian_score(X, r, k=5, t=1.0):
 # --- Wrong labels: k-NN losses of a subset, pooled experts, confident learning --------------------------------------
 
 
-def neighbor_cross_entropy(X, P, k=15, balanced=True):
+def _apart(distances, groups):
+    """Distances in which rows of one group are infinitely far from each other."""
+    n = len(distances)
+    together = [[groups is not None and groups[i] == groups[j] for j in range(n)] for i in range(n)]
+    return np.where(together, np.inf, distances)
+
+
+def neighbor_cross_entropy(X, P, k=15, balanced=True, groups=None, weights=None):
     """Leave-one-out cross-entropy of memberships; the k nearest rows and a row of priors predict.
 
-    Every class has the same weight (balanced), or every row.
+    Every class has the same weight (balanced), or every row. Weights have the mean 1; neighbours are of other groups.
     """
     n, n_classes = P.shape
-    distances = squared_distances(X)
-    sizes = [sum(P[i, s] for i in range(n)) for s in range(n_classes)]
+    w = np.ones(n) if weights is None else weights
+    distances = _apart(squared_distances(X), groups)
+    sizes = [sum(w[i] * P[i, s] for i in range(n)) for s in range(n_classes)]
     present = [s for s in range(n_classes) if sizes[s] > 0]
     loss = 0.0
     for s in present:
         of_class = 0.0
         for i in range(n):
             chosen = nearest(distances, i, min(k, n - 1))
-            predicted = (sum(P[j, s] for j in chosen) + sizes[s] / sum(sizes)) / (len(chosen) + 1)
-            of_class -= P[i, s] * np.log(predicted)
+            predicted = (sum(w[j] * P[j, s] for j in chosen) + sizes[s] / sum(sizes)) / (sum(w[j] for j in chosen) + 1)
+            of_class -= w[i] * P[i, s] * np.log(predicted)
         loss += of_class / sizes[s] / len(present) if balanced else of_class / sum(sizes)
     return loss
 
 
-def neighbor_squared_error(X, y, k=15):
+def neighbor_squared_error(X, y, k=15, groups=None, weights=None):
     """Mean squared error when the mean of the k nearest other rows is the prediction."""
     n = len(y)
-    distances = squared_distances(X)
-    return np.mean([(y[i] - np.mean([y[j] for j in nearest(distances, i, min(k, n - 1))])) ** 2 for i in range(n)])
+    w = np.ones(n) if weights is None else weights
+    distances = _apart(squared_distances(X), groups)
+    near = [nearest(distances, i, min(k, n - 1)) for i in range(n)]
+    means = [sum(w[j] * y[j] for j in near[i]) / sum(w[j] for j in near[i]) for i in range(n)]
+    return sum(w[i] * (y[i] - means[i]) ** 2 for i in range(n)) / sum(w)
 
 
 def greedy_path(X, value, direction):
@@ -776,3 +787,52 @@ def fewest_changes(f, codes, n_classes, cut):
         if changes < best and explained_by_classes(f, new) < cut:
             best = changes
     return best
+
+
+# --- Rows that belong together -------------------------------------------------------------------------------------
+
+
+def group_means(X, groups):
+    """One row per group, in the order of the groups: the mean of its rows."""
+    return np.array(
+        [
+            [np.mean([X[i][j] for i in range(len(X)) if groups[i] == g]) for j in range(len(X[0]))]
+            for g in sorted(set(groups))
+        ]
+    )
+
+
+def without_group_means(X, groups):
+    """Each row without the mean of its group."""
+    X = np.asarray(X, dtype=float)
+    return np.array(
+        [X[i] - np.mean([X[j] for j in range(len(X)) if groups[j] == groups[i]], axis=0) for i in range(len(X))]
+    )
+
+
+def orders_within(groups):
+    """Every order of the rows in which rows change places only within their group."""
+    groups = list(groups)
+    rows = [[i for i in range(len(groups)) if groups[i] == g] for g in sorted(set(groups))]
+    for places in itertools.product(*(itertools.permutations(own) for own in rows)):
+        order = [0] * len(groups)
+        for own, taken in zip(rows, places, strict=True):
+            for i, j in zip(own, taken, strict=True):
+                order[i] = j
+        yield order
+
+
+def linear_r2_within(x, T, groups):
+    """R2 of the regression of x on T, both without the means of their groups."""
+    x, T = without_group_means(np.reshape(x, (-1, 1)), groups)[:, 0], without_group_means(T, groups)
+    fitted = T @ np.linalg.lstsq(T, x, rcond=None)[0]
+    return 1 - ((x - fitted) ** 2).sum() / (x**2).sum()
+
+
+def rank_within(x, groups):
+    """(rank - 1/2) / size of the group, for every row."""
+    ranks = []
+    for i in range(len(x)):
+        own = [x[j] for j in range(len(x)) if groups[j] == groups[i]]
+        ranks.append((sorted(own).index(x[i]) + 0.5) / len(own))
+    return ranks

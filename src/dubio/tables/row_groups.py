@@ -28,7 +28,9 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
         raise InputError("groups", f"has shape {values.shape}", "give one value per row: the group it belongs to")
     if len(values) != n_rows:
         raise InputError("groups", f"has {counted(len(values), 'value')}, but X has {counted(n_rows, 'row')}")
-    missing = _missing(values) | np.ma.getmaskarray(groups)
+    missing = _missing(values)
+    if np.ma.isMaskedArray(groups):
+        missing = missing | np.ma.getmaskarray(groups)
     if missing.any():
         raise InputError(
             "groups",
