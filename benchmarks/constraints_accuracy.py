@@ -3,9 +3,9 @@
 ``DUBIO_DATA=... python -m benchmarks.constraints_accuracy [repetitions]`` prints the tables of the page on pairs.
 
 Each repetition splits every class into two halves, for training and testing. A quarter of the *training* rows of each
-class (at least two) is labelled, and all pairs between them are the constraints. No method sees the test rows: their
-labels would leak. Features are standardised by the training rows. The area is the mean accuracy of 1-NN over the first
-1, 2, ... features, up to all or 50. Every method sees the same splits.
+class (rounded half up, at least two) is labelled, and all pairs between them are the constraints. No method sees the
+test rows: their labels would leak. Features are standardised by the training rows. The area is the mean accuracy of
+1-NN over the first 1, 2, ... features, up to all or 50. Every method sees the same splits.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def split(y: np.ndarray, random: np.random.Generator) -> tuple[np.ndarray, np.nd
         half = len(rows) // 2
         train.append(rows[:half])
         test.append(rows[half:])
-        known.append(np.arange(half) < max(2, round(half / 4)))
+        known.append(np.arange(half) < max(2, int(half / 4 + 0.5)))
     return np.concatenate(train), np.concatenate(test), np.concatenate(known)
 
 
@@ -121,7 +121,7 @@ def coherent(name: str, repetitions: int) -> list[str]:
             few = np.full(len(y), -1)
             for value in np.unique(y):
                 rows = random.permutation(np.flatnonzero(y == value))
-                few[rows[: max(2, round(len(rows) / 4))]] = value
+                few[rows[: max(2, int(len(rows) / 4 + 0.5))]] = value
             pairs = pairs_from_labels(few)
             kept.append(len(select_pairs(space, pairs.must_link, pairs.cannot_link, how="hard")))
         cells.append(f"{np.mean(kept):.2f} ({max(kept)})")

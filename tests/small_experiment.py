@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dubio_papers import Curves, Experiment, Finding, Table, grid, run_experiments
+from dubio_papers.experiment import Point
 
 
 def protocol(parameters, random):
@@ -21,7 +22,10 @@ def protocol(parameters, random):
 
 def findings(summary):
     first, second = (summary.mean(cell.key, "mean") for cell in CELLS[:2])
-    return [Finding("The mean grows.", None if first is None or second is None else bool(first < second), "")]
+    if first is None or second is None:
+        return [Finding("The mean grows.", None, "")]
+    points = (Point("first", first), Point("second", second))
+    return [Finding("The mean grows.", bool(first < second), "", points, against=None, scale="mean")]
 
 
 CELLS = grid(full=40, quick=4, seconds=0.02, label="mean {mean}", mean=(0.0, 1.0, 2.0), pause=(0.02,))

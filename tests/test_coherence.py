@@ -215,18 +215,41 @@ class TestSelection:
 class TestMap:
     @pytest.mark.parametrize(
         ("name", "n_mapped", "sides"),
-        [("iris", 114, (11, 5)), ("ionosphere", 263, (12, 7)), ("leukemia", 54, (7, 5))],
+        [
+            ("iris", 111, (11, 5)),
+            ("ionosphere", 263, (12, 7)),
+            ("sonar", 156, (9, 7)),
+            ("soybean_small", 34, (8, 4)),
+            ("leukemia", 54, (7, 5)),
+            ("pie10p", 160, (9, 7)),  # printed for Pix10P: the two are exchanged in the paper
+            ("pix10p", 70, (8, 5)),
+        ],
     )
     def test_printed_sizes(self, load_table, name, n_mapped, sides):
-        """Three of the eight sizes of the paper's table 1 follow from three quarters of the rows.
-
-        Eigenvalues are those of the standardised table; sonar's follow from those of the raw one, the other
-        four from neither.
-        """
+        """Seven of the eight sizes of the paper's Table 1 (colon's 6 x 6 would be 9 x 4)."""
         X = load_table(name)[0].to_numpy(dtype=float)
         spread = X.std(axis=0)
         space = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
-        assert som.map_shape(n_mapped, *np.linalg.svd(space, compute_uv=False)[:2] ** 2) == sides
+        largest, second = np.linalg.eigvalsh(space @ space.T if X.shape[1] > len(X) else space.T @ space)[:-3:-1]
+        assert som.map_shape(n_mapped, largest, second) == sides
+
+    def test_the_rule_is_the_som_toolboxs(self):
+        """By hand: 16 rows, 20 units; ratio 2 gives sides sqrt(17.32 / 2) = 2.94 and 20 / 3 = 6.67."""
+        assert som.map_shape(16, 4.0, 1.0) == (7, 3)
+        assert som.map_shape(16, 1.0, 0.0) == (20, 1)
+        assert som.map_shape(17, 1.0, 1e-300) == (21, 1)
+
+    def test_the_sheet_is_hexagonal(self):
+        """On a plane much larger than the map, inner units have six neighbours at about the same distance."""
+        X = np.random.default_rng(0).uniform(size=(3000, 2))
+        sheet = som.fit_map(X)
+        grid = sheet.prototypes.reshape(*sheet.shape, 2)
+        six = []
+        for i in range(4, sheet.shape[0] - 4):
+            for j in range(4, sheet.shape[1] - 4):
+                gaps = np.sort(np.linalg.norm(sheet.prototypes - grid[i, j], axis=1))[1:8]
+                six.append(gaps[6] / gaps[5])  # the seventh neighbour is clearly farther than the sixth
+        assert np.median(six) > 1.2
 
     def test_units_lie_among_the_rows_and_cover_them(self):
         random = np.random.default_rng(0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import re
@@ -15,24 +17,51 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.special import digamma
 from sklearn.metrics import balanced_accuracy_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from typer.testing import CliRunner
 
-from dubio_papers import Cell, Experiment, Table, all_experiments, choose, grid, run_experiments, summarize
+from dubio import constrained_laplacian_score
+from dubio_papers import (
+    PAPERS,
+    Cell,
+    Experiment,
+    Finding,
+    Table,
+    all_experiments,
+    choose,
+    grid,
+    run_experiments,
+    summarize,
+)
+from dubio_papers.claim_charts import claim_charts
 from dubio_papers.command import app
+from dubio_papers.data_files import as_csv
 from dubio_papers.datasets import DatasetUnavailable, load
+from dubio_papers.experiment import Point
 from dubio_papers.experiments.ssfrfs_tables import signed_ranks
 from dubio_papers.judges import NEIGHBOR_GRID, best_first, nearest_accuracy, nearest_rmse, tuned_balanced_error
 from dubio_papers.ksg import ksg_information
 from dubio_papers.line_charts import Line, line_chart
-from dubio_papers.pages import write_report
-from dubio_papers.pair_protocol import SOURCES, cfld_axes, draw_pairs, set_scene, ssdr_axes
+from dubio_papers.pages import holds_words, write_report
+from dubio_papers.pair_protocol import (
+    SOURCES,
+    SPLITS,
+    cfld_axes,
+    csfs_variant,
+    draw_pairs,
+    half_of_each_class,
+    quarter_of_each_class,
+    set_scene,
+    ssdr_axes,
+)
 from dubio_papers.run_progress import Progress
 from dubio_papers.runner import run_repetition, seed
 from dubio_papers.store import ResultFile
 from dubio_papers.summary import band, from_json, to_json
+from dubio_papers.what_happened import what_happened
 from tests.small_experiment import CELLS, SMALL
 
 ROOT = Path(__file__).parent.parent
@@ -213,17 +242,100 @@ def test_pages(small_results, tmp_path, monkeypatch):
     monkeypatch.setattr("dubio_papers.pages.all_experiments", lambda: {"small": SMALL})
     html, markdown = write_report(small_results, tmp_path / "pages")
     page, text = html.read_text(), markdown.read_text()
-    assert page.count("<svg") == 4  # a legend and three panels
+    assert page.count("<svg") == 5  # a claim, a legend and three panels
+    assert page.count("<desc>") == 5, "every figure has a description"
     assert "&lt;b&gt;" in page
-    assert not re.search(r'(src|href)="(?!#)', page), "the page must be whole by itself"
+    links = set(re.findall(r'(?:src|href)="(?!#)([^"]+)"', page))
+    assert links == {"results.json", "data/small.csv"}, "what the page shows must be whole by itself"
+    assert all((tmp_path / "pages" / link).exists() for link in links)
     (summary,) = summarize([SMALL], small_results)
     ours = summary.mean(CELLS[2].key, "mean")
     assert f"{ours:.3f}" in page
     assert re.search(rf"mean 2\.0 \| {ours:.3f} ± 0\.\d{{4}} \\\| 7\.00 ✗", text)
     assert (tmp_path / "pages/figures/small-1-0.svg").read_text().startswith("<svg")
+    assert text.index("| paper |") < 600, "the summary comes first"
+    assert all(len(alt) > 40 for alt in re.findall(r"!\[([^]]*)\]", text)), "every image has an alternative text"
     before = {path.name: path.read_bytes() for path in (tmp_path / "pages").rglob("*.*")}
     write_report(tmp_path / "pages")  # from results.json alone
     assert before == {path.name: path.read_bytes() for path in (tmp_path / "pages").rglob("*.*")}
+
+
+def test_data_hold_the_numbers_of_the_pages(small_results):
+    (summary,) = summarize([SMALL], small_results)
+    lines = list(csv.DictReader(io.StringIO(as_csv(summary))))
+    assert len(lines) == 3 * (2 + 5)  # two numbers and a curve of five points in each of three cells
+    first = lines[0]
+    assert (first["cell"], first["measure"], first["printed"]) == ("mean 0.0", "mean", "0")
+    assert float(first["mean"]) == summary.mean(CELLS[0].key, "mean")
+    assert float(first["band_low"]) < 0 < float(first["band_high"])
+    assert [line["x"] for line in lines if line["measure"] == "curve"][:5] == ["1", "2", "3", "4", "5"]
+
+
+def test_new_repetitions_replace_a_cell_and_leave_the_others(small_results, tmp_path, monkeypatch):
+    """What was not run again keeps its numbers and bands; words and verdicts are made again."""
+    monkeypatch.setattr("dubio_papers.pages.all_experiments", lambda: {"small": SMALL})
+    write_report(small_results, tmp_path / "pages")
+    (before,) = from_json((tmp_path / "pages/results.json").read_text())
+    run_experiments([SMALL], tmp_path / "again", cells=CELLS[1].key)
+    reworded = replace(SMALL, about="Reworded.")
+    monkeypatch.setattr("dubio_papers.pages.all_experiments", lambda: {"small": reworded})
+    write_report(tmp_path / "again", onto=tmp_path / "pages")
+    (after,) = from_json((tmp_path / "pages/results.json").read_text())
+    assert after.about == "Reworded."
+    assert [cell.repetitions for cell in after.cells] == [40, 4, 40]
+    assert after.cells[1].measures != before.cells[1].measures
+    for place in (0, 2):
+        assert after.cells[place] == before.cells[place]
+        key = CELLS[place].key
+        assert after.displays[0].rows[key] == before.displays[0].rows[key]
+    assert after.verdict.endswith("Not all repetitions of a full run are done: mean 1.0 4 of 40.")
+
+
+def test_verdict_counts_claims_by_group_and_marks_what_cannot_hold(tmp_path):
+    findings = [
+        Finding("a.", True, "", group="one"),
+        Finding("b.", False, "", group="one", cannot_hold=True),
+        Finding("c.", None, "", group="two"),
+        Finding("d.", False, "", group="two"),
+    ]
+    run_experiments([SMALL], tmp_path, full=True, cells=CELLS[0].key)
+    (summary,) = summarize([replace(SMALL, findings=lambda summary: findings, displays=())], tmp_path)
+    assert "One: 1 of 2 claims hold in our numbers (1 cannot hold). Two: 0 of 1 claims hold" in summary.verdict
+    assert [holds_words(finding) for finding in findings] == ["Holds", "Cannot hold", "Undecided", "Does not hold"]
+
+
+def test_claims_share_a_chart_if_they_share_a_scale():
+    findings = [
+        Finding("<a>.", True, "", (Point("", 1.0, 0.25),), scale="points"),
+        Finding("b.", False, "", (Point("", -1.0, 0.25),), scale="points"),
+        Finding("c.", None, "", (Point("x", 0.1), Point("y", 0.2)), against=0.05, scale="p"),
+        Finding("no number.", None, ""),
+    ]
+    together, alone = claim_charts(findings)
+    assert [row.label for row in together.rows] == ["<a>", "b"]
+    assert (alone.title, alone.against, len(alone.rows)) == ("c", 0.05, 2)
+    svg = together.svg()
+    assert "&lt;a&gt;" in svg
+    assert "<a>" not in svg
+    centres = [float(x) for x in re.findall(r'circle cx="([\d.]+)"', svg)]
+    begin, end = map(float, re.search(r'd="M([\d.]+) [\d.]+H([\d.]+)" stroke="#25703a"', svg).groups())
+    assert centres[0] == pytest.approx((begin + end) / 2, abs=0.11)
+    assert (end - begin) / (centres[0] - centres[1]) == pytest.approx(4 * 0.25 / 2, abs=0.01)
+
+
+def test_every_claim_has_a_figure():
+    published = ROOT / "docs/papers/results.json"
+    for summary in from_json(published.read_text()):
+        for finding in summary.findings:
+            assert finding.points or finding.numbers == "Not run.", f"{summary.name}: {finding.claim}"
+
+
+def test_what_happened_is_said_for_every_paper_and_only_if_it_was_run():
+    summaries = {summary.name: summary for summary in from_json((ROOT / "docs/papers/results.json").read_text())}
+    for paper in PAPERS:
+        assert len(what_happened(paper, summaries)) > 200
+        assert what_happened(paper, {}) == ""
+    assert "48 of 48" in what_happened("wls", summaries)  # as test_paper_numbers has it
 
 
 def test_published_pages_are_what_their_results_say(tmp_path):
@@ -237,8 +349,10 @@ def test_published_pages_are_what_their_results_say(tmp_path):
         assert (tmp_path / name).read_text() == (published / name).read_text(), (
             f"run: dubio papers report docs/papers ({name})"
         )
-    figures = {path.name for path in (tmp_path / "figures").iterdir()}
-    assert figures == {path.name for path in (published / "figures").iterdir()}
+    assert (tmp_path / "results.json").read_bytes() == (published / "results.json").read_bytes()
+    for folder in ("figures", "data"):
+        files = {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()}
+        assert files == {path.name: path.read_bytes() for path in (published / folder).iterdir()}
 
 
 def test_no_results_is_an_error(tmp_path):
@@ -326,6 +440,33 @@ def test_labels_of_the_clean_protocol_come_from_training_rows():
     assert (clean.y[pairs.must_link[:, 0]] == clean.y[pairs.must_link[:, 1]]).all()
     assert (clean.y[pairs.cannot_link[:, 0]] != clean.y[pairs.cannot_link[:, 1]]).all()
     assert clean.labelled[np.concatenate([pairs.must_link, pairs.cannot_link])].all()
+
+
+def test_a_quarter_is_rounded_half_up():
+    y = np.repeat([0, 1, 2, 3, 4], [3, 10, 21, 22, 40])
+    labelled = quarter_of_each_class(y, np.random.default_rng(0))
+    assert np.bincount(y[labelled]).tolist() == [2, 3, 5, 6, 10]
+
+
+def test_halves_are_stated_or_random():
+    y = np.repeat(["a", "b"], [5, 4])
+    stated, drawn = (half_of_each_class(y, split, np.random.default_rng(1)) for split in SPLITS)
+    assert np.flatnonzero(stated).tolist() == [0, 1, 2, 5, 6]
+    assert drawn[y == "a"].sum() == 3
+    assert drawn[y == "b"].sum() == 2
+    assert not np.array_equal(stated, drawn)
+
+
+def test_variant_uses_all_rows_and_as_many_clusters_as_classes():
+    scene = set_scene("iris", SOURCES[0], np.random.default_rng(0))
+    tree = linkage(scene.X, method="ward")
+    cluster = fcluster(tree, 3, criterion="maxclust")
+    rows = np.flatnonzero(scene.labelled)
+    pairs = [(i, j) for i in rows for j in rows if i < j]
+    must = [(i, j) for i, j in pairs if scene.y[i] == scene.y[j]]
+    cannot = [(i, j) for i, j in pairs if scene.y[i] != scene.y[j]]
+    scores = constrained_laplacian_score(scene.X, cluster, must, cannot, lam=0.1, scale="mean")
+    assert csfs_variant(scene).tolist() == np.argsort(scores, kind="stable").tolist()
 
 
 def test_projections_from_pairs_are_what_they_maximise():

@@ -64,12 +64,16 @@ def report(
     complete: Annotated[
         bool, typer.Option("--complete", help="Show only cells with all repetitions of a full run.")
     ] = False,
+    onto: Annotated[
+        Path | None,
+        typer.Option(help="Folder of earlier pages to renew: what was not run again keeps its numbers."),
+    ] = None,
 ) -> None:
-    """Write index.html, README.md, results.json and the figures."""
+    """Write index.html, README.md, results.json, the figures and the data."""
     from dubio_papers import write_report
 
     try:
-        html, markdown = write_report(folder, out, complete_only=complete)
+        html, markdown = write_report(folder, out, complete_only=complete, onto=onto)
     except ValueError as error:
         _fail(error)
     typer.echo(f"{html}\n{markdown}")

@@ -77,6 +77,8 @@ class Table:
     #: False if the paper measured something else; then its numbers are shown but not judged.
     comparable: bool = True
     row_header: str = ""
+    #: Keys of the cells to show; all if empty.
+    cells: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,12 +95,49 @@ Display = Table | Curves
 
 
 @dataclass(frozen=True)
+class Point:
+    """A number that a claim is judged by, and its standard error; ``label`` is empty if the claim has one number."""
+
+    label: str
+    value: float
+    error: float | None = None
+
+
+@dataclass(frozen=True)
 class Finding:
-    """What our numbers say about a claim; ``holds`` is None if it is undecided."""
+    """What our numbers say about a claim.
+
+    Attributes
+    ----------
+    claim : str
+        The claim of the paper.
+    holds : bool or None
+        None if it is undecided.
+    numbers : str
+        Our numbers, in words.
+    points : tuple of Point
+        The same numbers for the figure of the claim.
+    against : float or None
+        Where the figure has a line: the value that the points must reach or stay below.
+    scale : str
+        What the points measure.
+    group : str
+        Claims are counted group by group in the verdict.
+    cannot_hold : bool
+        Whether the claim cannot hold on this table, whatever the method does.
+    of_paper : bool
+        False for a check of ours that the paper does not claim.
+    """
 
     claim: str
     holds: bool | None
     numbers: str
+    points: tuple[Point, ...] = ()
+    against: float | None = 0.0
+    scale: str = "gain"
+    group: str = ""
+    cannot_hold: bool = False
+    of_paper: bool = True
 
 
 @dataclass(frozen=True)
@@ -119,6 +158,8 @@ class Experiment:
         The grid, and how it is shown.
     findings : callable, optional
         ``findings(summary)`` judges the paper's claims by our numbers.
+    remarks : callable, optional
+        ``remarks(summary)`` returns sentences for the verdict, made from our numbers.
     sources, derive
         For an experiment without its own repetitions: ``derive(summaries of the sources)`` returns, for each cell key,
         its measures and the number of repetitions behind them.
@@ -132,6 +173,7 @@ class Experiment:
     displays: tuple[Display, ...]
     protocol: Protocol | None = None
     findings: Callable[[Any], list[Finding]] | None = None
+    remarks: Callable[[Any], list[str]] | None = None
     sources: tuple[str, ...] = ()
     derive: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
 

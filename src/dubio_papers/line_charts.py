@@ -23,8 +23,10 @@ class Line:
     errors: Sequence[float] | None = None
 
 
-def line_chart(title: str, x: Sequence[float], lines: Sequence[Line], x_label: str, y_label: str) -> str:
-    """One chart."""
+def line_chart(
+    title: str, x: Sequence[float], lines: Sequence[Line], x_label: str, y_label: str, description: str = ""
+) -> str:
+    """One chart; ``description`` is for readers who do not see it."""
     low = min(value - (line.errors[i] if line.errors else 0) for line in lines for i, value in enumerate(line.y))
     high = max(value + (line.errors[i] if line.errors else 0) for line in lines for i, value in enumerate(line.y))
     margin = 0.04 * (high - low) or 1.0
@@ -40,18 +42,18 @@ def line_chart(title: str, x: Sequence[float], lines: Sequence[Line], x_label: s
     def down(value: float) -> float:
         return _TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
 
-    parts = [_text(_WIDTH / 2, 14, title, "middle", "bold")]
+    parts = [text(_WIDTH / 2, 14, title, "middle", "bold")]
     for tick in nice_ticks(low, high):
         parts.append(f'<path d="M{_LEFT} {down(tick):.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>')
-        parts.append(_text(_LEFT - 4, down(tick) + 4, f"{tick:g}", "end"))
+        parts.append(text(_LEFT - 4, down(tick) + 4, f"{tick:g}", "end"))
     for tick in [10.0**k for k in range(-3, 7) if first <= k <= last] if wide else nice_ticks(first, last):
         at = across(math.log10(tick) if wide else tick)
         parts.append(f'<path d="M{at:.1f} {_HEIGHT - _BOTTOM}v4" stroke="#888"/>')
-        parts.append(_text(at, _HEIGHT - _BOTTOM + 15, f"{tick:g}", "middle"))
+        parts.append(text(at, _HEIGHT - _BOTTOM + 15, f"{tick:g}", "middle"))
     parts.append(f'<path d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_WIDTH - _RIGHT}" fill="none" stroke="#888"/>')
-    parts.append(_text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, x_label, "middle"))
+    parts.append(text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, x_label, "middle"))
     middle = (_TOP + _HEIGHT - _BOTTOM) / 2
-    parts.append(f'<g transform="rotate(-90 12 {middle:.1f})">{_text(12, middle, y_label, "middle")}</g>')
+    parts.append(f'<g transform="rotate(-90 12 {middle:.1f})">{text(12, middle, y_label, "middle")}</g>')
     for number, line in enumerate(lines):
         style = _style(number)
         points = " ".join(f"{across(a):.1f},{down(b):.1f}" for a, b in zip(place, line.y, strict=True))
@@ -62,7 +64,7 @@ def line_chart(title: str, x: Sequence[float], lines: Sequence[Line], x_label: s
                 for a, b, e in zip(place, line.y, line.errors, strict=True)
             )
             parts.append(f'<path d="{bars}" stroke="{_COLOURS[number % 6]}" stroke-width="1" opacity="0.6"/>')
-    return _svg(_WIDTH, _HEIGHT, title, parts)
+    return svg(_WIDTH, _HEIGHT, title, parts, description)
 
 
 def legend(names: Sequence[str]) -> str:
@@ -70,9 +72,9 @@ def legend(names: Sequence[str]) -> str:
     parts, at = [], 4.0
     for number, name in enumerate(names):
         parts.append(f'<path d="M{at:.1f} 10h26" {_style(number)}/>')
-        parts.append(_text(at + 32, 14, name, "start"))
+        parts.append(text(at + 32, 14, name, "start"))
         at += 46 + 6.6 * len(name)
-    return _svg(max(at, 60), 20, "legend", parts)
+    return svg(max(at, 60), 20, "legend", parts, f"Lines: {', '.join(names)}.")
 
 
 def _style(number: int) -> str:
@@ -80,14 +82,17 @@ def _style(number: int) -> str:
     return f'stroke="{_COLOURS[number % 6]}" stroke-width="1.8"' + (f' stroke-dasharray="{dash}"' if dash else "")
 
 
-def _svg(width: float, height: float, title: str, parts: Sequence[str]) -> str:
+def svg(width: float, height: float, title: str, parts: Sequence[str], description: str = "") -> str:
+    """A whole image with its title and, for readers who do not see it, a description."""
+    described = f"<desc>{escape(description)}</desc>" if description else ""
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
         f'height="{height:.0f}" role="img" font-family="sans-serif" font-size="11" fill="#222">'
-        f'<title>{escape(title)}</title><rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>'
+        f'<title>{escape(title)}</title>{described}<rect width="100%" height="100%" fill="#fff"/>{"".join(parts)}</svg>'
     )
 
 
-def _text(x: float, y: float, words: str, anchor: str, weight: str = "") -> str:
+def text(x: float, y: float, words: str, anchor: str, weight: str = "") -> str:
+    """Words at a place."""
     bold = ' font-weight="bold"' if weight else ""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{bold}>{escape(words)}</text>'

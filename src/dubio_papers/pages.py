@@ -1,4 +1,4 @@
-"""The pages: printed numbers next to ours, figures drawn again, verdicts; as HTML, as Markdown and as JSON."""
+"""The pages: printed numbers next to ours, figures drawn again, verdicts; as HTML, Markdown, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -8,53 +8,67 @@ from pathlib import Path
 from typing import Any
 
 from dubio.whole_files import write_whole
-from dubio_papers.experiment import PAPERS
+from dubio_papers.claim_charts import claim_charts
+from dubio_papers.data_files import as_csv
+from dubio_papers.experiment import PAPERS, Finding
 from dubio_papers.line_charts import Line, legend, line_chart
 from dubio_papers.registry import all_experiments
 from dubio_papers.summary import Entry, ExperimentSummary, Shown, from_json, summarize, to_json
+from dubio_papers.what_happened import claims_held, numbers_inside, what_happened
 
 _RESULTS = "results.json"
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A chart and the name of its file."""
+    """A chart, the name of its file, and what it shows in words."""
 
     file: str
     svg: str
+    alt: str
 
 
-def write_report(folder: Path, out: Path | None = None, *, complete_only: bool = False) -> tuple[Path, Path]:
-    """Write ``index.html``, ``README.md``, ``results.json`` and the figures for a folder of results.
+def write_report(
+    folder: Path, out: Path | None = None, *, complete_only: bool = False, onto: Path | None = None
+) -> tuple[Path, Path]:
+    """Write ``index.html``, ``README.md``, ``results.json``, the figures and the data for a folder of results.
 
     If the folder has ``results.json`` but no repetitions, the pages are made from that file. With ``complete_only``,
-    cells without all repetitions of a full run are shown as not run.
+    cells without all repetitions of a full run are shown as not run. ``onto`` is a folder of earlier pages: cells
+    without repetitions in ``folder`` keep the numbers of these pages, and the new pages replace them.
 
     Returns
     -------
     The paths of the HTML and of the Markdown page.
     """
     folder = Path(folder)
-    out = folder if out is None else Path(out)
-    summaries = summarize(all_experiments().values(), folder, complete_only=complete_only)
-    if summaries:
-        content = to_json(summaries)
-    elif (folder / _RESULTS).exists():
-        content = (folder / _RESULTS).read_text(encoding="utf-8")
-    else:
+    out = Path(onto or folder) if out is None else Path(out)
+    experiments = list(all_experiments().values())
+    earlier = _earlier(Path(onto)) if onto is not None else []
+    summaries = summarize(experiments, folder, complete_only=complete_only, stored=earlier)
+    if not summaries:
+        summaries = summarize(experiments, folder, stored=_earlier(folder))
+    if not summaries:
         raise ValueError(f"{folder} holds no results: make some with `dubio papers run --out {folder}`.")
+    content = to_json(summaries)
     summaries = from_json(content)  # the pages show only what the JSON holds
-    out.mkdir(parents=True, exist_ok=True)
-    (out / "figures").mkdir(exist_ok=True)
+    for name in ("figures", "data"):
+        (out / name).mkdir(parents=True, exist_ok=True)
     for summary in summaries:
-        for shown in summary.displays:
-            for panel in panels(summary, shown):
-                write_whole(out / "figures" / panel.file, panel.svg + "\n")
+        for panel in every_panel(summary):
+            write_whole(out / "figures" / panel.file, panel.svg + "\n")
+        write_whole(out / "data" / f"{summary.name}.csv", as_csv(summary))
     write_whole(out / _RESULTS, content)
     html, markdown = out / "index.html", out / "README.md"
     write_whole(html, render("page.html.j2", summaries, autoescape=True))
     write_whole(markdown, render("page.md.j2", summaries, autoescape=False))
     return html, markdown
+
+
+def _earlier(folder: Path) -> list[ExperimentSummary]:
+    """The summaries of the pages in a folder, if it has any."""
+    path = folder / _RESULTS
+    return from_json(path.read_text(encoding="utf-8")) if path.exists() else []
 
 
 def render(template: str, summaries: Sequence[ExperimentSummary], *, autoescape: bool) -> str:
@@ -65,14 +79,61 @@ def render(template: str, summaries: Sequence[ExperimentSummary], *, autoescape:
         loader=jinja2.PackageLoader("dubio_papers", "."), autoescape=autoescape, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["number"] = number
-    environment.globals.update(panels=panels, legend=legend, entry_words=entry_words)
-    by_paper = {paper: [s for s in summaries if s.paper == paper] for paper in PAPERS}
+    environment.globals.update(
+        panels=panels, claim_panels=claim_panels, legend=legend, entry_words=entry_words, holds_words=holds_words
+    )
+    by_name = {summary.name: summary for summary in summaries}
+    sections = [Section(key, PAPERS[key], [s for s in summaries if s.paper == key]) for key in PAPERS]
     days = sorted({day for summary in summaries for day in summary.days})
     return environment.get_template(template).render(
-        papers={key: (PAPERS[key], own) for key, own in by_paper.items() if own},
+        papers=[section for section in sections if section.summaries],
+        happened={key: what_happened(key, by_name) for key in PAPERS},
         versions=sorted({version for summary in summaries for version in summary.versions}),
         days=(days[0], days[-1]) if days else ("", ""),
     )
+
+
+@dataclass(frozen=True)
+class Section:
+    """A paper and its experiments."""
+
+    key: str
+    reference: str
+    summaries: list[ExperimentSummary]
+
+    @property
+    def short(self) -> str:
+        """Authors and year."""
+        return self.reference.split("),")[0] + ")"
+
+    @property
+    def numbers(self) -> tuple[int, int]:
+        """How many printed numbers lie inside their band, and how many were judged."""
+        return numbers_inside(self.summaries)
+
+    @property
+    def claims(self) -> tuple[int, int]:
+        """How many claims of the paper hold, and how many were judged."""
+        return claims_held(self.summaries, of_paper=True)
+
+    @property
+    def unavailable(self) -> list[str]:
+        """The tables that could not be had."""
+        names = {cell.dataset for s in self.summaries for cell in s.cells if cell.skipped and cell.dataset}
+        return sorted(name.replace("_", " ") for name in names)
+
+
+def every_panel(summary: ExperimentSummary) -> list[Panel]:
+    """All charts of an experiment."""
+    return claim_panels(summary) + [panel for shown in summary.displays for panel in panels(summary, shown)]
+
+
+def claim_panels(summary: ExperimentSummary) -> list[Panel]:
+    """The figures of the claims."""
+    return [
+        Panel(f"{summary.name}-claims-{number}.svg", chart.svg(), chart.description)
+        for number, chart in enumerate(claim_charts(summary.findings))
+    ]
 
 
 def panels(summary: ExperimentSummary, shown: Shown) -> list[Panel]:
@@ -88,14 +149,24 @@ def panels(summary: ExperimentSummary, shown: Shown) -> list[Panel]:
         x = cell.measures["x"].mean if "x" in cell.measures else list(range(1, length + 1))
         lines = [Line(name, cell.measures[name].mean, _bars(cell.measures[name].error)) for name in names]
         title = f"{cell.title} ({cell.repetitions})"
-        svg = line_chart(title, x, lines, shown.options["x_label"], shown.options["y_label"])
-        charts.append(Panel(f"{summary.name}-{summary.displays.index(shown)}-{place}.svg", svg))
+        x_label, y_label = shown.options["x_label"], shown.options["y_label"]
+        ends = "; ".join(f"{line.name}: {line.y[0]:.3g} to {line.y[-1]:.3g}" for line in lines)
+        alt = f"{cell.title}: {y_label} by {x_label}, from {x[0]:g} to {x[-1]:g}. {ends}."
+        svg = line_chart(title, x, lines, x_label, y_label, alt)
+        charts.append(Panel(f"{summary.name}-{summary.displays.index(shown)}-{place}.svg", svg, alt))
     return charts
 
 
 def _bars(errors: Sequence[float] | None) -> list[float] | None:
     """95 % intervals."""
     return None if errors is None else [1.96 * error for error in errors]
+
+
+def holds_words(finding: Finding) -> str:
+    """The verdict on a claim."""
+    if finding.cannot_hold:
+        return "Cannot hold"
+    return {True: "Holds", False: "Does not hold", None: "Undecided"}[finding.holds]
 
 
 def number(value: Any, digits: int) -> str:

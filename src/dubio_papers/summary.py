@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import counted
 from dubio_papers.datasets import where
 from dubio_papers.datasets.catalog import UNAVAILABLE
-from dubio_papers.experiment import Cell, Curves, Display, Experiment, Finding, Table
+from dubio_papers.experiment import Cell, Curves, Display, Experiment, Finding, Point, Table
 from dubio_papers.runner import seed
 from dubio_papers.store import Record, ResultFile
 
@@ -105,13 +106,20 @@ class ExperimentSummary:
 
 
 def summarize(
-    experiments: Iterable[Experiment], folder: Path, *, complete_only: bool = False
+    experiments: Iterable[Experiment],
+    folder: Path,
+    *,
+    complete_only: bool = False,
+    stored: Sequence[ExperimentSummary] = (),
 ) -> list[ExperimentSummary]:
     """Summaries of all experiments with results in ``folder``, and of derived ones whose sources have results.
 
-    With ``complete_only`` a cell counts as not run until it has all repetitions of a full run.
+    With ``complete_only`` a cell counts as not run until it has all repetitions of a full run. A cell without results
+    in ``folder`` keeps its numbers from ``stored``, the summaries of earlier runs. Words and verdicts are always made
+    again.
     """
     done: dict[str, ExperimentSummary] = {}
+    earlier = {summary.name: summary for summary in stored}
     experiments = list(experiments)
     for experiment in sorted(experiments, key=lambda e: bool(e.sources)):
         if experiment.protocol is not None:
@@ -120,25 +128,38 @@ def summarize(
                 counts = Counter(key for key, _ in records)
                 complete = {cell.key for cell in experiment.cells if counts[cell.key] >= cell.full}
                 records = {name: record for name, record in records.items() if name[0] in complete}
-            if records:
-                done[experiment.name] = _from_records(experiment, records)
+            summary = _from_records(experiment, records, earlier.get(experiment.name))
+            if summary is not None:
+                done[experiment.name] = summary
         elif all(source in done for source in experiment.sources):
             done[experiment.name] = _derived(experiment, done)
     return [done[experiment.name] for experiment in experiments if experiment.name in done]
 
 
-def _from_records(experiment: Experiment, records: Mapping[tuple[str, int], Record]) -> ExperimentSummary:
+def _from_records(
+    experiment: Experiment, records: Mapping[tuple[str, int], Record], stored: ExperimentSummary | None
+) -> ExperimentSummary | None:
+    """None if no cell has results."""
     values: dict[str, dict[str, NDArray[np.float64]]] = {}
-    cells = []
+    earlier = {cell.key: cell for cell in stored.cells} if stored else {}
+    cells, kept = [], set()
     for cell in experiment.cells:
         own = [record for (key, _), record in sorted(records.items()) if key == cell.key]
+        if not own and cell.key in earlier and earlier[cell.key].repetitions:
+            kept.add(cell.key)
+            cells.append(_cell(cell, earlier[cell.key].repetitions, earlier[cell.key].measures))
+            continue
         values[cell.key] = {
             name: np.array([record["measures"][name] for record in own]) for name in (own[0]["measures"] if own else {})
         }
         measures = {name: _measure(v) for name, v in values[cell.key].items()}
         cells.append(_cell(cell, len(own), measures))
-    used = list(records.values())
-    checksums: dict[str, str] = {}
+    if not any(cell.repetitions for cell in cells):
+        return None
+    keys = {cell.key for cell in experiment.cells}
+    used = [record for (key, _), record in records.items() if key in keys]
+    old = stored if kept else None
+    checksums: dict[str, str] = dict(old.checksums) if old else {}
     for record in used:
         checksums.update(record.get("data", {}))
     summary = ExperimentSummary(
@@ -146,12 +167,25 @@ def _from_records(experiment: Experiment, records: Mapping[tuple[str, int], Reco
         paper=experiment.paper,
         title=experiment.title,
         about=experiment.about,
-        versions=tuple(sorted({record["dubio"] for record in used})),
-        days=tuple(sorted({record["when"][:10] for record in used})),
-        checksums=dict(sorted(checksums.items())),
+        versions=tuple(sorted({record["dubio"] for record in used} | set(old.versions if old else ()))),
+        days=tuple(sorted({record["when"][:10] for record in used} | set(old.days if old else ()))),
+        checksums={name: checksums[name] for name in experiment.datasets if name in checksums},
         cells=tuple(cells),
     )
-    return _judged(experiment, summary, values)
+    return _judged(experiment, summary, values, _bands(old, kept))
+
+
+def _bands(
+    stored: ExperimentSummary | None, kept: Iterable[str]
+) -> dict[tuple[str, str], tuple[float | None, float | None]]:
+    """The bands of the cells that keep their numbers, by cell and measure."""
+    return {
+        (key, measure): (entry.low, entry.high)
+        for shown in (stored.displays if stored else ())
+        for key in kept
+        for measure, entry in shown.rows.get(key, {}).items()
+        if entry.low is not None
+    }
 
 
 def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> ExperimentSummary:
@@ -172,7 +206,7 @@ def _derived(experiment: Experiment, done: Mapping[str, ExperimentSummary]) -> E
         checksums={},
         cells=tuple(cells),
     )
-    return _judged(experiment, summary, {})
+    return _judged(experiment, summary, {}, {})
 
 
 def _cell(cell: Cell, repetitions: int, measures: Mapping[str, Measure]) -> CellSummary:
@@ -185,15 +219,20 @@ def _cell(cell: Cell, repetitions: int, measures: Mapping[str, Measure]) -> Cell
 def _measure(values: NDArray[np.float64]) -> Measure:
     mean = values.mean(axis=0)
     error = None if len(values) < 2 else values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return Measure(mean.tolist(), None if error is None else error.tolist())
+    return Measure(_rounded(mean.tolist()), None if error is None else _rounded(error.tolist()))
 
 
 def _judged(
-    experiment: Experiment, summary: ExperimentSummary, values: Mapping[str, Mapping[str, NDArray[np.float64]]]
+    experiment: Experiment,
+    summary: ExperimentSummary,
+    values: Mapping[str, Mapping[str, NDArray[np.float64]]],
+    bands: Mapping[tuple[str, str], tuple[float | None, float | None]],
 ) -> ExperimentSummary:
-    displays = tuple(_shown(experiment.name, display, summary, values) for display in experiment.displays)
+    displays = tuple(_shown(experiment.name, display, summary, values, bands) for display in experiment.displays)
     findings = tuple(experiment.findings(summary)) if experiment.findings else ()
-    return replace(summary, displays=displays, findings=findings, verdict=_verdict(summary, displays, findings))
+    remarks = experiment.remarks(summary) if experiment.remarks else []
+    verdict = _verdict(summary, displays, findings, remarks)
+    return replace(summary, displays=displays, findings=findings, verdict=verdict)
 
 
 def _shown(
@@ -201,12 +240,15 @@ def _shown(
     display: Display,
     summary: ExperimentSummary,
     values: Mapping[str, Mapping[str, NDArray[np.float64]]],
+    bands: Mapping[tuple[str, str], tuple[float | None, float | None]],
 ) -> Shown:
     if isinstance(display, Curves):
         labels: dict[str, Any] = {"x_label": display.x_label, "y_label": display.y_label}
         return Shown("curves", display.title, display.measures, labels)
     rows: dict[str, dict[str, Entry]] = {}
     for cell in summary.cells:
+        if display.cells and cell.key not in display.cells:
+            continue
         rows[cell.key] = {}
         for measure in display.measures:
             printed = display.printed.get(cell.key, {}).get(measure)
@@ -214,9 +256,13 @@ def _shown(
             if found is None:
                 rows[cell.key][measure] = Entry(None, None, printed)
                 continue
-            sample = values.get(cell.key, {}).get(measure, np.array([found.mean]))
+            sample = values.get(cell.key, {}).get(measure)
             judged = printed is not None and display.comparable
-            low, high = (None, None) if not judged else band(name, cell.key, measure, sample, display)
+            low, high = None, None
+            if judged and sample is not None:
+                low, high = _rounded(band(name, cell.key, measure, sample, display))
+            elif judged:
+                low, high = bands.get((cell.key, measure), (None, None))
             inside = None if low is None or high is None or printed is None else bool(low <= printed <= high)
             rows[cell.key][measure] = Entry(found.mean, found.error, printed, low, high, inside)
     options: dict[str, Any] = {
@@ -250,7 +296,9 @@ def band(
     return float(low - slack), float(high + slack)
 
 
-def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Sequence[Finding]) -> str:
+def _verdict(
+    summary: ExperimentSummary, displays: Sequence[Shown], findings: Sequence[Finding], remarks: Sequence[str]
+) -> str:
     """A few sentences that follow from the numbers alone."""
     entries = [entry for shown in displays for row in shown.rows.values() for entry in row.values()]
     parts = []
@@ -262,15 +310,29 @@ def _verdict(summary: ExperimentSummary, displays: Sequence[Shown], findings: Se
         words = f"{inside} of {len(judged)} printed numbers lie inside their band"
         name = f"{title.split(':')[0]}: " if len(tables) > 1 else ""
         parts.append(f"{name}{words} (mean absolute difference {np.mean(gaps):.3g}).")
-    told = [finding for finding in findings if finding.holds is not None]
-    if told:
-        parts.append(f"{sum(bool(f.holds) for f in told)} of {len(told)} claims hold in our numbers.")
+    parts += [*_counts_of_claims(findings), *remarks]
     if not parts:
         judgeable = bool(findings) or any(entry.printed is not None for entry in entries)
         parts.append("Too few repetitions to judge." if judgeable else "No printed number to compare with.")
     if not summary.is_complete:
-        parts.append("Not all repetitions of a full run are done.")
+        short = [cell for cell in summary.cells if not cell.skipped and cell.repetitions < cell.planned]
+        done = [f"{cell.title} {cell.repetitions} of {cell.planned}" for cell in short]
+        words = ", ".join(done) if len(done) <= 6 else f"{counted(len(done), 'cell')} have fewer"
+        parts.append(f"Not all repetitions of a full run are done: {words}.")
     return " ".join(parts)
+
+
+def _counts_of_claims(findings: Sequence[Finding]) -> list[str]:
+    """A sentence for each group of claims."""
+    sentences = []
+    for group in dict.fromkeys(finding.group for finding in findings):
+        told = [finding for finding in findings if finding.group == group and finding.holds is not None]
+        if told:
+            impossible = sum(finding.cannot_hold for finding in told)
+            words = f"{sum(bool(f.holds) for f in told)} of {len(told)} claims hold in our numbers"
+            words += f" ({impossible} cannot hold)" if impossible else ""
+            sentences.append(f"{group[0].upper()}{group[1:]}: {words}." if group else f"{words}.")
+    return sentences
 
 
 def _judged_entries(shown: Shown) -> list[Entry]:
@@ -320,6 +382,9 @@ def _read(item: dict[str, Any]) -> ExperimentSummary:
             "days": tuple(item["days"]),
             "cells": cells,
             "displays": displays,
-            "findings": tuple(Finding(**finding) for finding in item["findings"]),
+            "findings": tuple(
+                Finding(**{**finding, "points": tuple(Point(**point) for point in finding.get("points", ()))})
+                for finding in item["findings"]
+            ),
         }
     )

@@ -25,27 +25,33 @@ class SelfOrganizingMap:
 
 
 def map_shape(n_rows: int, largest: float, second: float) -> tuple[int, int]:
-    """Sides of a sheet of about 5 sqrt(n) units, in the ratio of the two largest standard deviations.
+    """Sides of a hexagonal sheet of about 5 sqrt(n) units, in the ratio of the two largest standard deviations.
 
-    This is Kohonen's rule of thumb, for a rectangular sheet.
+    With u = ceil(5 sqrt(n)) and r = sqrt(largest / second), the short side is sqrt(u sqrt(0.75) / r) and the long side
+    is u / short, both rounded half up: the rule of the SOM Toolbox. In a hexagonal sheet the rows of units are
+    sqrt(0.75) apart. The rule gives seven of the eight maps in Table 1 of the CSFS paper (two of them exchanged there).
 
-    >>> map_shape(112, 2.91, 0.914)
+    References
+    ----------
+    Vesanto, Himberg, Alhoniemi, Parhankangas, "SOM Toolbox for Matlab 5", 2000.
+
+    >>> map_shape(111, 2.91, 0.914)
     (11, 5)
     """
-    units = 5 * np.sqrt(n_rows)
-    ratio = np.sqrt(largest / second) if second > 0 else units
-    short = int(np.clip(round(np.sqrt(units / ratio)), 1, units))
-    return max(1, round(units / short)), short
+    units = int(np.ceil(5 * np.sqrt(n_rows)))
+    ratio = np.sqrt(largest / second) if second > 0 else np.inf
+    short = min(units, max(1, int(np.sqrt(units * np.sqrt(0.75) / ratio) + 0.5)))
+    return max(1, int(units / short + 0.5)), short
 
 
 def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
     """Fit a batch map to the rows of ``X``.
 
-    The sheet starts as a grid on the plane of the two largest principal components, two standard deviations
-    to each side, so nothing is random. In each epoch, every row is assigned to its nearest prototype. Then every
-    prototype becomes a weighted mean of all rows: the weight is a Gaussian of the distance on the sheet between the
-    prototype and the row's unit. The width of the Gaussian falls linearly from a quarter of the longer side to 1. Units
-    without any row are kept: the sheet is smooth there too.
+    The sheet is hexagonal: every second row of units is shifted by half a unit. It starts as a grid on the plane of
+    the two largest principal components, two standard deviations to each side, so nothing is random. In each epoch,
+    every row is assigned to its nearest prototype. Then every prototype becomes a weighted mean of all rows: the weight
+    is a Gaussian of the distance on the sheet between the prototype and the row's unit. The width of the Gaussian falls
+    linearly from a quarter of the longer side to 1. Units without any row are kept: the sheet is smooth there too.
 
     References
     ----------
@@ -71,7 +77,8 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
     # The sign of a principal axis is arbitrary: make its largest entry positive.
     axes = axes[:2] * np.sign(axes[np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
     prototypes = place[:, : len(axes)] @ axes
-    apart = ((sheet[:, None, :] - sheet[None, :, :]) ** 2).sum(axis=-1)
+    place_on_sheet = np.column_stack([np.sqrt(0.75) * sheet[:, 0], sheet[:, 1] + 0.5 * (sheet[:, 0] % 2)])
+    apart = ((place_on_sheet[:, None, :] - place_on_sheet[None, :, :]) ** 2).sum(axis=-1)
     for width in np.linspace(max(1.0, max(shape) / 4), 1.0, n_epochs):
         unit = _nearest_unit(centred, prototypes)
         nearness = np.exp(-apart / (2 * width**2))

@@ -170,7 +170,7 @@ class ConstrainedLaplacianScore(PairSelector):
     >>> y[np.arange(150) % 5 != 0] = -1
     >>> selector = ConstrainedLaplacianScore(n_features_to_select=2).fit(X, y)
     >>> list(selector.get_feature_names_out()), selector.map_shape_, selector.n_clusters_
-    (['petal length (cm)', 'petal width (cm)'], (9, 6), 2)
+    (['petal length (cm)', 'petal width (cm)'], (11, 5), 2)
     """
 
     _name = "constrained_laplacian"

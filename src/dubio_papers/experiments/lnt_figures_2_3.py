@@ -13,7 +13,8 @@ from dubio.information import mutual_information, noise_tolerant_mutual_informat
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.noise import NeighborOrder, estimate_memberships
 from dubio.search import SubsetDistances
-from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table
+from dubio_papers.claims import better, enough
+from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Point, Table
 
 MI_NEIGHBORS, NOISE_NEIGHBORS = 8, 3
 INFORMATION = ("MI, wrong label", "MI, clean", "MI, noise-tolerant")
@@ -71,20 +72,22 @@ def _tolerant_log_density(X: NDArray[np.float64], y: NDArray[np.int64], model: A
 
 
 def findings(summary: Any) -> list[Finding]:
-    from dubio_papers.claims import better
-
+    claim = "On average, the tolerant estimate lies between the noisy and the clean one."
+    values = [summary.mean(_KEY, name) for name in INFORMATION]
+    noisy, clean, tolerant = values
     return [
-        better(summary, "draw=two Gaussians", "rise", "The noise model increases log p of the mislabelled row."),
+        better(summary, _KEY, "rise", "The noise model increases log p of the mislabelled row.", scale="rise of log p"),
         Finding(
-            "On average, the tolerant estimate lies between the noisy and the clean one.",
-            None
-            if summary.cells[0].repetitions < 10
-            else bool(
-                summary.mean("draw=two Gaussians", INFORMATION[0])
-                <= summary.mean("draw=two Gaussians", INFORMATION[2])
-                <= summary.mean("draw=two Gaussians", INFORMATION[1])
-            ),
+            claim,
+            bool(noisy <= tolerant <= clean) if enough(summary, _KEY) else None,
             "",
+            tuple(
+                Point(name, value, summary.error(_KEY, name))
+                for name, value in zip(INFORMATION, values, strict=True)
+                if value is not None
+            ),
+            against=None,
+            scale="mutual information (nats)",
         ),
     ]
 

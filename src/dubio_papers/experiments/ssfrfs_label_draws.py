@@ -11,7 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from dubio.errors import counted
 from dubio.methods.fuzzy_rough import FuzzyRoughSearch
 from dubio_papers.datasets import load
-from dubio_papers.experiment import Cell, Experiment, Finding, Table, printed_table
+from dubio_papers.experiment import Cell, Experiment, Finding, Point, Table, printed_table
 from dubio_papers.experiments.ssfrfs_tables import DATASETS, LEVELS, SIZES, TABLE_1
 
 CROSS_VALIDATIONS = 5
@@ -41,12 +41,14 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
 
 def findings(summary: Any) -> list[Finding]:
     """How many mean sizes are near the printed ones, and where random draws of the labels differ by more than that."""
-    gaps, spread = [], []
+    gaps, spread, points = [], [], []
     for (name, row), cell in zip(zip(DATASETS, TABLE_1, strict=True), summary.cells, strict=True):
         for size, printed in zip(SIZES, row, strict=True):
             if cell.measures and cell.repetitions > 2 and (name, size) != ("wine", "0 %"):
                 deviation = cell.measures[size].error * np.sqrt(cell.repetitions)
-                gaps.append(abs(cell.measures[size].mean - printed) <= 0.3)
+                gap = abs(cell.measures[size].mean - printed)
+                gaps.append(gap <= 0.3)
+                points.append(Point(f"{name}, {size} missing", gap))
                 if deviation > 0.3:
                     spread.append(f"{name} {size}")
     return [
@@ -57,6 +59,9 @@ def findings(summary: Any) -> list[Finding]:
             f"{counted(len(spread), 'cell')}: {', '.join(spread)}."
             if gaps
             else "",
+            tuple(points),
+            against=0.3,
+            scale="difference from the printed size (features)",
         )
     ]
 

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dubio.methods.fuzzy_rough import FuzzyRoughSearch
 from dubio_papers.datasets import load
-from dubio_papers.experiment import Cell, Experiment, Finding, Table, printed_table
+from dubio_papers.experiment import Cell, Experiment, Finding, Point, Table, printed_table
 from dubio_papers.summary import Measure
 
 LEVELS = (0, 10, 30, 50, 70, 90)
@@ -144,11 +144,20 @@ def findings(summary: Any) -> list[Finding]:
             "vehicle's number).",
             bool(difference < 0.2) if count else None,
             f"Mean absolute difference {difference:.3f} over {count} cells." if count else "",
+            (Point("", difference),) if count else (),
+            against=0.2,
+            scale="mean absolute difference (features)",
         ),
         Finding(
             "Subsets do not shrink when missing labels rise from 10 to 90 %.",
             not grows if count else None,
             f"They shrink on {', '.join(grows)}." if grows else "",
+            tuple(
+                Point(cell.title, cell.measures["90 %"].mean - cell.measures["10 %"].mean)
+                for cell in summary.cells
+                if cell.measures
+            ),
+            scale="size with 90 % missing, minus size with 10 % missing (features)",
         ),
     ]
 
@@ -185,7 +194,8 @@ def _wilcoxon_findings(summary: Any) -> list[Finding]:
     values = [cell.measures["p"].mean for cell in summary.cells if cell.measures]
     claim = "No level of missing labels differs significantly from full labels (p is always at least 0.05)."
     smallest = f"The smallest p is {min(values):.3f}." if values else ""
-    return [Finding(claim, min(values) >= 0.05 if values else None, smallest)]
+    points = tuple(Point(cell.title, cell.measures["p"].mean) for cell in summary.cells if cell.measures)
+    return [Finding(claim, min(values) >= 0.05 if values else None, smallest, points, against=0.05, scale="p-value")]
 
 
 _CELLS = tuple(

@@ -18,6 +18,8 @@ from dubio_papers.ksg import ksg_information
 
 #: Numbers of features at which curves are computed; at most 50 features are chosen.
 SIZES = (*range(1, 11), *range(12, 21, 2), *range(25, 51, 5))
+#: What a gain is measured in.
+SPREAD = "gain (% of the standard deviation of y)"
 TITLES = {
     "delve_census": "Delve census",
     "delve_census_random_order": "Delve census, random order",
@@ -146,17 +148,26 @@ def _few_known_findings(summary: Any) -> list[Finding]:
             rule = better if cell.dataset == "pollen" else not_worse
             words = "better" if cell.dataset == "pollen" else "not worse"
             found.append(
-                rule(summary, cell.key, "over SLS", f"{cell.title}: SSLS is {words} than SLS (% of the spread of y).")
+                rule(
+                    summary,
+                    cell.key,
+                    "over SLS",
+                    f"{cell.title}: SSLS is {words} than SLS (% of the spread of y).",
+                    scale=SPREAD,
+                )
             )
-            found.append(
-                not_worse(summary, cell.key, "over correlation", f"{cell.title}: SSLS is not worse than correlation.")
-            )
+            claim = f"{cell.title}: SSLS is not worse than correlation."
+            found.append(not_worse(summary, cell.key, "over correlation", claim, scale=SPREAD))
     return found
 
 
 def _gain_findings(measure: str, words: str) -> Callable[[Any], list[Finding]]:
     def findings(summary: Any) -> list[Finding]:
-        return [better(summary, c.key, measure, f"{c.title}: {words}.") for c in summary.cells if not c.skipped]
+        return [
+            better(summary, c.key, measure, f"{c.title}: {words}.", scale=SPREAD)
+            for c in summary.cells
+            if not c.skipped
+        ]
 
     return findings
 
