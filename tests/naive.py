@@ -641,35 +641,39 @@ def _apart(distances, groups):
     return np.where(together, np.inf, distances)
 
 
-def neighbor_cross_entropy(X, P, k=15, balanced=True, groups=None, weights=None):
+def neighbor_cross_entropy(X, P, k=15, balanced=True, groups=None, weights=None, n_judged=None):
     """Leave-one-out cross-entropy of memberships; the k nearest rows and a row of priors predict.
 
     Every class has the same weight (balanced), or every row. Weights have the mean 1; neighbours are of other groups.
+    Only the first ``n_judged`` rows are judged.
     """
     n, n_classes = P.shape
+    judged = range(n if n_judged is None else n_judged)
     w = np.ones(n) if weights is None else weights
     distances = _apart(squared_distances(X), groups)
     sizes = [sum(w[i] * P[i, s] for i in range(n)) for s in range(n_classes)]
-    present = [s for s in range(n_classes) if sizes[s] > 0]
+    judged_sizes = [sum(w[i] * P[i, s] for i in judged) for s in range(n_classes)]
+    present = [s for s in range(n_classes) if judged_sizes[s] > 0]
     loss = 0.0
     for s in present:
         of_class = 0.0
-        for i in range(n):
+        for i in judged:
             chosen = nearest(distances, i, min(k, n - 1))
             predicted = (sum(w[j] * P[j, s] for j in chosen) + sizes[s] / sum(sizes)) / (sum(w[j] for j in chosen) + 1)
             of_class -= w[i] * P[i, s] * np.log(predicted)
-        loss += of_class / sizes[s] / len(present) if balanced else of_class / sum(sizes)
+        loss += of_class / judged_sizes[s] / len(present) if balanced else of_class / sum(judged_sizes)
     return loss
 
 
-def neighbor_squared_error(X, y, k=15, groups=None, weights=None):
-    """Mean squared error when the mean of the k nearest other rows is the prediction."""
+def neighbor_squared_error(X, y, k=15, groups=None, weights=None, n_judged=None):
+    """Mean squared error when the mean of the k nearest other rows predicts; of the first ``n_judged`` rows."""
     n = len(y)
+    judged = range(n if n_judged is None else n_judged)
     w = np.ones(n) if weights is None else weights
     distances = _apart(squared_distances(X), groups)
-    near = [nearest(distances, i, min(k, n - 1)) for i in range(n)]
-    means = [sum(w[j] * y[j] for j in near[i]) / sum(w[j] for j in near[i]) for i in range(n)]
-    return sum(w[i] * (y[i] - means[i]) ** 2 for i in range(n)) / sum(w)
+    near = [nearest(distances, i, min(k, n - 1)) for i in judged]
+    means = [sum(w[j] * y[j] for j in near[i]) / sum(w[j] for j in near[i]) for i in judged]
+    return sum(w[i] * (y[i] - means[i]) ** 2 for i in judged) / sum(w[i] for i in judged)
 
 
 def greedy_path(X, value, direction):

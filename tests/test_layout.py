@@ -23,6 +23,7 @@ ROOMS = (
     "counts",
     "whole_files",
     "memory",
+    "_gpu",
     "_sklearn",
     "tables",
     "supervision",
@@ -139,16 +140,28 @@ def test_private_helpers_of_scikit_learn_come_through_one_door():
     assert found == {"dubio._sklearn"}
 
 
+def test_torch_comes_through_one_door_and_only_when_it_is_used():
+    found = {}
+    for module, source in MODULES.items():
+        tree = ast.parse(source)
+        for node in ast.walk(tree):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
+            if any(name.split(".")[0] == "torch" for name in names):
+                found[module] = node in tree.body
+    assert found == {"dubio._gpu.torch_door": False}
+
+
 def test_no_file_is_so_long_that_a_second_subject_crept_in():
     assert {module: lines for module, text in MODULES.items() if (lines := text.count("\n")) > MOST_LINES} == {}
 
 
 def test_no_two_files_of_one_name_stand_in_different_rooms():
-    """Unless they are the same thing at two levels: a kernel, and what calls it."""
+    """Unless they are the same thing at two levels: a kernel (for the CPU or a GPU), and what calls it."""
     places = defaultdict(set)
     for module in MODULES:
         folder, _, name = module.rpartition(".")
-        if room(module) != "_kernels":
+        if room(module) not in ("_kernels", "_gpu"):
             places[name].add(folder)
     assert {name: sorted(folders) for name, folders in places.items() if len(folders) > 1} == {}
 

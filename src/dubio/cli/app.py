@@ -41,6 +41,14 @@ class Engine(StrEnum):
     lnt = "lnt"
 
 
+class Device(StrEnum):
+    """Where distances are computed."""
+
+    cpu = "cpu"
+    cuda = "cuda"
+    auto = "auto"
+
+
 Table = Annotated[
     str,
     typer.Argument(
@@ -79,6 +87,10 @@ Jobs = Annotated[
         callback=_nonzero,
         help="Number of threads, or -1 for all processors. The answer does not depend on it.",
     ),
+]
+DeviceOption = Annotated[
+    Device,
+    typer.Option("--device", help="Where distances are computed: cuda is a GPU, auto takes it for large tables."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
@@ -162,6 +174,7 @@ def rank(
     ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
+    device: DeviceOption = Device.cpu,
     report: Annotated[
         str | None, typer.Option("--report", metavar="OUT.html", help="Write a report (a web page).")
     ] = None,
@@ -223,6 +236,7 @@ def rank(
         draws=draws,
         seed=seed,
         jobs=jobs,
+        device=device.value,
         report=report,
         save_table=save_table,
         output=_output(as_json, as_csv),

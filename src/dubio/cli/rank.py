@@ -12,6 +12,7 @@ import joblib
 import numpy as np
 from sklearn.base import clone
 
+from dubio._gpu.devices import DeviceName
 from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
@@ -40,6 +41,7 @@ class RankOptions:
     draws: int | None = None
     seed: int = 0
     jobs: int | None = None
+    device: DeviceName = "cpu"
     report: str | None = None
     save_table: str | None = None
     output: str = "table"
@@ -99,6 +101,7 @@ def _selector(question: Question, options: RankOptions) -> Any:
         missing_label=question.missing_label,
         random_state=options.seed,
         n_jobs=options.jobs,
+        device=options.device,
     )
 
 

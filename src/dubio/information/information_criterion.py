@@ -7,19 +7,21 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio._gpu.information import BallSize, information_terms
 from dubio._kernels.distances import UNBOUNDED
 from dubio._kernels.information import candidate_information, current_information
 from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import univariate_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
 from dubio.progress import parts_of
-from dubio.search.distances import SubsetDistances
+from dubio.search.distances import DeviceDistances, SubsetDistances
 
 # If a row has less membership than this in a class, its term is only bounded at first: such terms seldom decide which
 # feature wins, and their balls are large. Candidates that may still win are then evaluated exactly.
 MINOR = 1e-3
 
-MembershipsOf = Callable[[SubsetDistances], NDArray[np.float64]]
+Distances = SubsetDistances | DeviceDistances
+MembershipsOf = Callable[[Distances], NDArray[np.float64]]
 
 
 class InformationCriterion:
@@ -29,8 +31,8 @@ class InformationCriterion:
 
     Parameters
     ----------
-    distances : SubsetDistances
-        Shared distances; the criterion updates them.
+    distances : SubsetDistances or DeviceDistances
+        Shared distances; the criterion updates them, and works where they are.
     memberships_of : callable
         Called with ``distances`` once for each subset the search reaches, before its candidates are evaluated
         (Algorithm 2 estimates the label noise at this point). Returns memberships (n, classes). Return the same array
@@ -44,7 +46,7 @@ class InformationCriterion:
     larger_is_better = True
 
     def __init__(
-        self, distances: SubsetDistances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
+        self, distances: Distances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
     ) -> None:
         self.distances = distances
         self.n_neighbors = n_neighbors
@@ -75,17 +77,28 @@ class InformationCriterion:
                 n_threads=at.n_threads,
             )
 
+        if isinstance(at, DeviceDistances):
+            return self._on_device(at, candidates, change).mean(axis=1)
         lower, values = self._bounds(candidates, change, MINOR)
         contenders = np.flatnonzero(values >= lower.max() - 1e-12)
         if (lower[contenders] < values[contenders]).any():
             values[contenders] = self._bounds(candidates[contenders], change, 0.0)[1]
         return values
 
+    def _on_device(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        """(candidates, rows): values of which the mean over rows is the criterion."""
+        size = BallSize(self.n_neighbors, self.slack)
+        weights, totals = self._groups.weights, self._groups.totals
+        terms, n_zero = information_terms(at.pairs, at.subset, weights, totals, size, candidates, change)
+        raise_if_zero(n_zero, at.subset if change == 0 else None)
+        return self._groups.constant(self.n_neighbors) + terms
+
     def _bounds(
         self, candidates: NDArray[np.int64], change: int, minor: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A lower and an upper bound on each candidate's value; equal if ``minor`` is 0."""
         at = self.distances
+        assert isinstance(at, SubsetDistances)
 
         def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
             result: tuple[NDArray[np.float64], NDArray[np.float64], int] = candidate_information(
@@ -121,7 +134,7 @@ class InformationCriterion:
         memberships = self._memberships_of(at)
         if memberships is not self._memberships:
             self._groups = Groups(memberships)
-        if self._memberships is None:
+        if self._memberships is None and isinstance(at, SubsetDistances):
             n_groups = len(self._groups.totals)
             self._seeds = np.zeros((at.n_rows, n_groups, 4 * self.n_neighbors), dtype=np.int32)
             self._n_seeds = np.zeros((at.n_rows, n_groups), dtype=np.int32)
@@ -130,7 +143,8 @@ class InformationCriterion:
         self._ready = True
         if len(at.subset) == 0:
             return 0.0
-
+        if isinstance(at, DeviceDistances):
+            return float(self._on_device(at, at.subset[:1], 0).mean()) if minor == 0.0 else 0.0
         parts = run_chunks(lambda start, stop: self._current(start, stop, minor), at.row_chunks, at.n_threads)
         raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
         return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows
@@ -138,6 +152,7 @@ class InformationCriterion:
     def _current(self, start: int, stop: int, minor: float) -> tuple[float, int]:
         """How much rows ``start:stop`` add to the value of the current subset, times n; and balls of radius zero."""
         at = self.distances
+        assert isinstance(at, SubsetDistances)
         result: tuple[float, int] = current_information(
             at.rows,
             at.subset,
@@ -159,5 +174,7 @@ class InformationCriterion:
         """How much each row adds to the value of a subset; this subset becomes the current one."""
         self.start(features)
         n = self.distances.n_rows
+        if isinstance(self.distances, DeviceDistances):
+            return self._on_device(self.distances, self.distances.subset[:1], 0)[0] / n
         totals = np.array([self._current(i, i + 1, 0.0)[0] for i in range(n)])
         return (self._groups.constant(self.n_neighbors) + totals) / n

@@ -7,11 +7,13 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio._gpu.devices import Device
+from dubio._gpu.neighbor_loss import CrossEntropyTerms, SquaredErrorTerms, Terms, row_losses
 from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squared_error_sums
 from dubio._kernels.threads import run_chunks
 from dubio.errors import InputError, counted
 from dubio.progress import parts_of
-from dubio.search.distances import SubsetDistances
+from dubio.search.distances import DeviceDistances, SubsetDistances
 
 Floats = NDArray[np.float64]
 
@@ -25,7 +27,7 @@ class _NeighborLoss(ABC):
 
     larger_is_better = False
 
-    def __init__(self, distances: SubsetDistances, n_neighbors: int) -> None:
+    def __init__(self, distances: SubsetDistances | DeviceDistances, n_neighbors: int) -> None:
         self.distances = distances
         n = distances.n_rows
         if n < 2:
@@ -42,12 +44,20 @@ class _NeighborLoss(ABC):
                 "a row is predicted by rows of other groups, so at least two are needed",
             )
         self.n_neighbors = min(n_neighbors, others)
-        self._known = np.zeros((n, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, others)), dtype=np.int32)
+        self._terms: Terms | None = None  # of the rows, on a device
+        if isinstance(distances, DeviceDistances):
+            return
+        n_known = min(KNOWN_PER_NEIGHBOR * self.n_neighbors, others)
+        self._known = np.zeros((distances.n_judged, n_known), dtype=np.int32)
         self._is_known = False
 
     @abstractmethod
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         """The loss of some rows for the current subset changed by each candidate."""
+
+    @abstractmethod
+    def _terms_on(self, device: Device) -> Terms:
+        """What each row adds to the loss, on a device."""
 
     @property
     @abstractmethod
@@ -65,6 +75,8 @@ class _NeighborLoss(ABC):
 
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> Floats:
         """Loss of the current subset with or without each candidate."""
+        if isinstance(self.distances, DeviceDistances):
+            return self._row_losses(self.distances, candidates, change).sum(axis=1)
         parts = run_chunks(
             lambda start, stop: self._sums(candidates, float(change), start, stop),
             self.distances.row_chunks,
@@ -77,23 +89,42 @@ class _NeighborLoss(ABC):
         """How much each row adds to the loss of a subset; this subset becomes the current one."""
         self.start(features)
         one = np.asarray(features[:1], dtype=np.int64)
-        return np.array([self._sums(one, 0.0, i, i + 1)[0] for i in range(self.distances.n_rows)])
+        if isinstance(self.distances, DeviceDistances):
+            return self._row_losses(self.distances, one, 0)[0]
+        return np.array([self._sums(one, 0.0, i, i + 1)[0] for i in range(self.distances.n_judged)])
+
+    def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
+        """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
+        if self._terms is None:
+            self._terms = self._terms_on(at.pairs.device)
+        return row_losses(at.pairs, self._terms, candidates, change, self.n_neighbors)
 
     def unit_values(self, features: NDArray[np.int64]) -> Floats:
         """How much each independent unit adds to the loss of a subset: each row, or each group of rows."""
         values, groups = self.row_values(features), self.distances.groups
-        return values if groups is None else np.asarray(np.bincount(np.unique(groups, return_inverse=True)[1], values))
+        if groups is None:
+            return values
+        return np.asarray(np.bincount(np.unique(groups[: len(values)], return_inverse=True)[1], values))
 
     def apply(self, feature: int, change: int) -> None:
         """Make this change; the old neighbours limit the search for the new ones."""
         self.distances.apply(feature, change)
         self._find_nearest()
 
-    def _find_nearest(self) -> None:
-        def work(start: int, stop: int) -> None:
-            fill_nearest(self.distances.squared[start:stop], self._known, self._is_known, start)
+    @property
+    def _squared(self) -> Floats:
+        assert isinstance(self.distances, SubsetDistances)
+        return self.distances.squared
 
-        run_chunks(work, self.distances.row_chunks, self.distances.n_threads)
+    def _find_nearest(self) -> None:
+        at = self.distances
+        if isinstance(at, DeviceDistances):
+            return
+
+        def work(start: int, stop: int) -> None:
+            fill_nearest(at.squared[start:stop], self._known, self._is_known, start)
+
+        run_chunks(work, at.row_chunks, at.n_threads)
         self._is_known = True
 
 
@@ -109,12 +140,13 @@ class NeighborCrossEntropy(_NeighborLoss):
         L = -\sum_s c_s \sum_i m_{is} \log \hat p_{is} ,
 
     with :math:`c_s = 1 / (K \sum_i m_{is})` if every class has the same weight, large or small (``balanced``), and
-    :math:`c_s = 1/n` if every row has the same weight. Classes without any membership are left out.
+    :math:`c_s = 1/n` if every row has the same weight. Classes without any membership are left out. If only some rows
+    are judged, the sums over :math:`i` are over these, and neighbours and priors are those of all rows.
 
     Parameters
     ----------
-    distances : SubsetDistances
-        Shared distances; the criterion updates them.
+    distances : SubsetDistances or DeviceDistances
+        Shared distances; the criterion updates them, and works where they are.
     memberships : array (n_rows, n_classes)
         Rows sum to 1.
     n_neighbors : int, default=15
@@ -124,7 +156,12 @@ class NeighborCrossEntropy(_NeighborLoss):
     """
 
     def __init__(
-        self, distances: SubsetDistances, memberships: ArrayLike, *, n_neighbors: int = 15, balanced: bool = True
+        self,
+        distances: SubsetDistances | DeviceDistances,
+        memberships: ArrayLike,
+        *,
+        n_neighbors: int = 15,
+        balanced: bool = True,
     ) -> None:
         super().__init__(distances, n_neighbors)
         by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
@@ -132,23 +169,26 @@ class NeighborCrossEntropy(_NeighborLoss):
         present = totals > 0
         self._memberships = np.ascontiguousarray(by_class[present])
         totals = totals[present]
+        judged = self._memberships[:, : distances.n_judged]
+        sizes = judged.sum(axis=1)
         if balanced:
-            self._row_weights = self._memberships / totals[:, None] / len(totals)
+            self._row_weights = judged / np.where(sizes > 0, sizes, 1.0)[:, None] / np.count_nonzero(sizes)
         else:
-            self._row_weights = self._memberships / totals.sum()
+            self._row_weights = judged / sizes.sum()
         self._priors = totals / totals.sum()
-        self._balanced = balanced
 
     @property
     def value_of_nothing(self) -> float:
         """The cross-entropy of the priors."""
-        logs = np.log(self._priors)
-        return float(-logs.mean() if self._balanced else -(self._priors @ logs))
+        return float(-(self._row_weights.sum(axis=1) @ np.log(self._priors)))
+
+    def _terms_on(self, device: Device) -> Terms:
+        return CrossEntropyTerms(device, self._memberships, self._row_weights, self._priors)
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         return cross_entropy_sums(
             self.distances.columns,
-            self.distances.squared,
+            self._squared,
             candidates,
             sign,
             self._memberships,
@@ -168,17 +208,21 @@ class NeighborSquaredError(_NeighborLoss):
 
     .. math:: L = \frac{1}{n} \sum_i \Bigl( y_i - \frac{1}{k} \sum_{j \in N_i} y_j \Bigr)^2
 
+    with the sum over the judged rows.
+
     Parameters
     ----------
-    distances : SubsetDistances
-        Shared distances; the criterion updates them.
+    distances : SubsetDistances or DeviceDistances
+        Shared distances; the criterion updates them, and works where they are.
     values : array (n_rows,)
         The target.
     n_neighbors : int, default=15
         Reduced to the number of other rows if that is smaller.
     """
 
-    def __init__(self, distances: SubsetDistances, values: ArrayLike, *, n_neighbors: int = 15) -> None:
+    def __init__(
+        self, distances: SubsetDistances | DeviceDistances, values: ArrayLike, *, n_neighbors: int = 15
+    ) -> None:
         super().__init__(distances, n_neighbors)
         self._values = np.ascontiguousarray(values, dtype=np.float64)
 
@@ -186,12 +230,16 @@ class NeighborSquaredError(_NeighborLoss):
     def value_of_nothing(self) -> float:
         """The error when a row is predicted by the mean of all other rows."""
         n = len(self._values)
-        return float(np.var(self._values) * (n / (n - 1)) ** 2)
+        judged = self._values[: self.distances.n_judged]
+        return float(np.mean((judged - self._values.mean()) ** 2) * (n / (n - 1)) ** 2)
+
+    def _terms_on(self, device: Device) -> Terms:
+        return SquaredErrorTerms(device, self._values, self.distances.n_judged)
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         sums = squared_error_sums(
             self.distances.columns,
-            self.distances.squared,
+            self._squared,
             candidates,
             sign,
             self._values,
@@ -202,4 +250,4 @@ class NeighborSquaredError(_NeighborLoss):
             start,
             stop,
         )
-        return sums / len(self._values)
+        return sums / self.distances.n_judged

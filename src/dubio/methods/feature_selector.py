@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
+from dubio._gpu.devices import DeviceName
 from dubio._sklearn import Interval
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
@@ -63,6 +64,7 @@ class FeatureSelector(Selector):
         tables that are not in memory (Dask, Arrow). None: use all rows.
     {random_state}
     {n_jobs}
+    {device}
 
     Attributes
     ----------
@@ -129,6 +131,7 @@ class FeatureSelector(Selector):
     max_rows: int | None = 20_000
     random_state: Any = 0
     n_jobs: int | None = None
+    device: DeviceName = "cpu"
 
     def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, groups: Any = None) -> Self:
         """Rank the features of ``X`` and choose among them.
@@ -279,8 +282,18 @@ class FeatureSelector(Selector):
         return choose(supervision)
 
     def _make(self, method: Method, seed: int, count: Count) -> Selector:
-        parameters = {"n_features_to_select": count, "alpha": self.alpha, "random_state": seed, "n_jobs": self.n_jobs}
+        parameters = {
+            "n_features_to_select": count,
+            "alpha": self.alpha,
+            "random_state": seed,
+            "n_jobs": self.n_jobs,
+            "device": self.device,
+        }
         selector: Selector = method.make(**parameters)
+        if self.device == "cuda" and "device" not in selector.get_params():
+            raise InputError(
+                "device", f"='cuda', but the method {method.name} works on the CPU only", "leave it out, or give 'auto'"
+            )
         if self.method_params:
             unknown = sorted(set(self.method_params) - set(selector.get_params()))
             if unknown:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio._gpu.devices import DeviceName, find_device
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, StrOptions
 from dubio.counts import clip_neighbors
@@ -22,13 +23,27 @@ from dubio.noise import NoiseModel, NoiseTracker
 from dubio.problem import Problem
 from dubio.progress import lines_of, listening
 from dubio.ranking import Scored, rank_in_order
-from dubio.search import MAX_ROWS, SearchPath, SearchStep, SubsetDistances, check_row_limit, greedy_search
+from dubio.search import (
+    MAX_ROWS,
+    DeviceDistances,
+    SearchPath,
+    SearchStep,
+    SubsetDistances,
+    check_row_limit,
+    greedy_search,
+)
 from dubio.search.greedy import Direction
 from dubio.seeds import random_of
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import OfClasses
 from dubio.tables.scaling import varying_columns
 
+Distances = SubsetDistances | DeviceDistances
+
+#: From so many distances (rows x rows x features) a GPU is faster.
+GPU_WORK = 1e8
+#: Values of the criterion that are closer than this are equal, so that rounding does not decide.
+_SAME = 1e-11
 #: The parameters that both methods have.
 _SHARED: dict[str, list[Any]] = {
     "label_noise": ["boolean"],
@@ -63,6 +78,8 @@ class MutualInformationRanking(ScoreSelector):
     random_state : int, RandomState or None, default=0
         Seed for the jitter and the restarts.
     {n_jobs}
+    {device}
+        It matters only for the noise model: single features are sorted, on the CPU.
 
     Attributes
     ----------
@@ -100,6 +117,7 @@ class MutualInformationRanking(ScoreSelector):
     max_rows: int = MAX_ROWS
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
+    device: DeviceName = "cpu"
 
     def _score(self, problem: Problem) -> Scored:
         scene = Scene(self, problem)
@@ -161,6 +179,7 @@ class MutualInformationSearch(SearchSelector):
     random_state : int, RandomState or None, default=0
         Seed for the jitter and the restarts.
     {n_jobs}
+    {device}
     verbose : int, default=0
         1 prints a line after each step.
 
@@ -227,6 +246,7 @@ class MutualInformationSearch(SearchSelector):
     max_rows: int = MAX_ROWS
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
+    device: DeviceName = "cpu"
     verbose: int = 0
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
@@ -269,7 +289,7 @@ class MutualInformationSearch(SearchSelector):
             attributes={"history_": history, "noise_model_": model},
         )
 
-    def _walk(self, scene: Scene, distances: SubsetDistances, names: NDArray[Any]) -> SearchPath:
+    def _walk(self, scene: Scene, distances: Distances, names: NDArray[Any]) -> SearchPath:
         """The greedy search; if the user stops it, the error says how far it got."""
         criterion = InformationCriterion(
             distances, scene.memberships_of, n_neighbors=scene.n_neighbors, slack=self.slack
@@ -277,7 +297,13 @@ class MutualInformationSearch(SearchSelector):
         began, steps = time.perf_counter(), list[SearchStep]()
         try:
             with listening(lines_of(type(self).__name__) if self.verbose else None):
-                return greedy_search(criterion, np.arange(len(names)), direction=self.direction, on_step=steps.append)
+                return greedy_search(
+                    criterion,
+                    np.arange(len(names)),
+                    direction=self.direction,
+                    tie_tolerance=_SAME,
+                    on_step=steps.append,
+                )
         except KeyboardInterrupt:
             moved = ", ".join(str(names[step.feature]) for step in steps) or "nothing"
             total = len(names) - 1 if self.direction == "backward" else len(names)
@@ -288,7 +314,7 @@ class MutualInformationSearch(SearchSelector):
                 "faster, use prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
             ) from None
 
-    def _sufficient(self, path: SearchPath, scene: Scene, distances: SubsetDistances) -> tuple[int, str]:
+    def _sufficient(self, path: SearchPath, scene: Scene, distances: Distances) -> tuple[int, str]:
         """The smallest sufficient size; all subsets are compared with the memberships estimated on the best subset."""
         best = max(path.values, key=lambda size: (path.values[size], -size))
         distances.start(path.subsets[best])
@@ -334,11 +360,16 @@ class Scene:
                 once=getattr(method, "reestimate", "once") == "once",
             )
 
-    def distances(self, features: NDArray[np.int64]) -> SubsetDistances:
+    def distances(self, features: NDArray[np.int64]) -> Distances:
         """Distances for subsets of some of the varying features."""
+        n = len(self.table)
+        check_row_limit(n, self._method.max_rows)
+        gpu = find_device(self._method.device, float(n) * n * len(features), GPU_WORK)
+        if gpu is not None:
+            return DeviceDistances(self.table[:, features], gpu, n_threads=self.n_threads)
         return SubsetDistances(self.table[:, features], n_threads=self.n_threads, max_rows=self._method.max_rows)
 
-    def memberships_of(self, distances: SubsetDistances) -> NDArray[np.float64]:
+    def memberships_of(self, distances: Distances) -> NDArray[np.float64]:
         """Memberships as given, or estimated on the current subset."""
         return self._supervision.memberships if self.tracker is None else self.tracker(distances)
 

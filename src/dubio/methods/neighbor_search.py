@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio._gpu.devices import DeviceName, find_device
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, StrOptions
 from dubio.counts import clip_neighbors
@@ -20,7 +21,7 @@ from dubio.methods.parameters import AT_LEAST_ONE, estimator
 from dubio.noise.belief import Belief, Cleaning, ExpertOptions, believe
 from dubio.problem import Problem, sample_rows
 from dubio.progress import lines_of, listening
-from dubio.search import SearchPath, SubsetDistances, best_subsets, greedy_search
+from dubio.search import DeviceDistances, SearchPath, SubsetDistances, best_subsets, greedy_search
 from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
 from dubio.supervision import Numbers
@@ -30,6 +31,10 @@ from dubio.tables.scaling import varying_columns
 EXPERT_ROWS = 5
 #: If a search stops early, it looks at so many features; the others are ranked one by one.
 SCREENED = 300
+#: From so many distances (judged rows x rows x features) a GPU is faster.
+GPU_WORK = 1e8
+#: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
+_SAME = 1e-11
 #: A row is predicted by at most one neighbour per so many rows, but by at least so many.
 _ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
 
@@ -68,6 +73,9 @@ class NeighborSearch(SearchSelector):
     max_rows : int or None, default=1000
         Number of rows that the search uses. If there are more, it uses a sample: labelled rows first, each class with
         its share. The experts learn from up to five times as many. None: all rows.
+    reference_rows : {"sample", "all"}, default="sample"
+        Among which rows the neighbours of the sampled rows are sought: among the sample, or among all rows of the
+        table. "all" predicts better, and takes longer: the experts, too, learn from all rows. It is meant for a GPU.
     max_steps : int or None, default=25
         Number of features that a forward search adds. Features that it does not reach are ranked by their value in its
         last step. None: all features.
@@ -83,6 +91,7 @@ class NeighborSearch(SearchSelector):
         Seed for the sample, the experts, and the order in which equally distant rows are used. The order of the rows in
         the table does not matter.
     {n_jobs}
+    {device}
     verbose : int, default=0
         1 prints a line after each fold of the experts and each step of the search.
 
@@ -100,7 +109,7 @@ class NeighborSearch(SearchSelector):
     audit_ : LabelAudit or None
         The result of the audit of the labels (of the sample, if there is one).
     used_rows_ : array of int
-        The rows that the search used.
+        The rows that the search used. With ``reference_rows="all"``, those that it judged.
     searched_features_ : array of int
         The features that it searched among.
     n_completed_, n_left_out_ : int
@@ -135,6 +144,7 @@ class NeighborSearch(SearchSelector):
         "complete": ["boolean"],
         "class_weight": [StrOptions({"balanced"}), None],
         "max_rows": [*AT_LEAST_ONE, None],
+        "reference_rows": [StrOptions({"sample", "all"})],
         "max_steps": [*AT_LEAST_ONE, None],
         "max_features": [*AT_LEAST_ONE, StrOptions({"auto"}), None],
         "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
@@ -147,6 +157,7 @@ class NeighborSearch(SearchSelector):
     complete: bool = True
     class_weight: Literal["balanced"] | None = None
     max_rows: int | None = 1000
+    reference_rows: Literal["sample", "all"] = "sample"
     max_steps: int | None = 25
     max_features: int | Literal["auto"] | None = "auto"
     target: Literal["auto", "classes", "numbers"] = "auto"
@@ -156,6 +167,7 @@ class NeighborSearch(SearchSelector):
     missing_label: Any = "auto"
     random_state: int | None = 0
     n_jobs: int | None = None
+    device: DeviceName = "cpu"
     verbose: int = 0
 
     def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
@@ -184,18 +196,21 @@ class NeighborSearch(SearchSelector):
         seed, most = self.random_state, self.max_rows
         sample = np.arange(whole.n_rows)
         problem = whole
-        if most is not None and whole.n_rows > EXPERT_ROWS * most:
+        if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             sample = sample_rows(whole, EXPERT_ROWS * most, seed)
             problem = whole.rows(sample)
         telling = varying_columns(problem.table, problem.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(problem, self.clean, self.complete, options)
         rows = belief.rows
+        judged = rows
         if most is not None and len(rows) > most:
-            rows = rows[sample_rows(problem.rows(rows), most, seed)]
-        varying = np.intersect1d(telling, varying_columns(problem.table, rows))
+            judged = rows[sample_rows(problem.rows(rows), most, seed)]
+        others = np.setdiff1d(rows, judged) if self.reference_rows == "all" else rows[:0]
+        used = np.concatenate([judged, others])
+        varying = np.intersect1d(telling, varying_columns(problem.table, used))
         searched, later = self._screened(problem, belief, varying)
-        criterion = self._criterion_on(problem, belief, rows, searched)
+        criterion = self._criterion_on(problem, belief, judged, others, searched)
         paths = self._walk(criterion, len(searched))
         subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
         constant = np.setdiff1d(np.arange(problem.n_features), varying)
@@ -210,12 +225,12 @@ class NeighborSearch(SearchSelector):
             row_losses=lambda features: criterion.unit_values(np.flatnonzero(np.isin(searched, features))),
             attributes={
                 "audit_": belief.audit,
-                "used_rows_": sample[rows],
+                "used_rows_": sample[judged],
                 "searched_features_": searched,
                 "n_completed_": belief.n_completed,
                 "n_left_out_": belief.n_left_out,
                 "notes_": (
-                    *_notes_on_size(whole, problem, rows, belief, len(searched), len(varying)),
+                    *_notes_on_size(whole, problem, judged, belief, len(searched), len(varying), len(others)),
                     *belief.notes(),
                 ),
                 "paths_": paths,
@@ -237,39 +252,71 @@ class NeighborSearch(SearchSelector):
         return np.sort(best_first[:most]), best_first[most:]
 
     def _criterion_on(
-        self, problem: Problem, belief: Belief, rows: NDArray[np.int64], searched: NDArray[np.intp]
+        self,
+        problem: Problem,
+        belief: Belief,
+        judged: NDArray[np.int64],
+        others: NDArray[np.int64],
+        searched: NDArray[np.intp],
     ) -> NeighborCrossEntropy | NeighborSquaredError:
-        n = len(rows)
-        require_memory(
-            8.0 * n**2,
-            "the distances of all pairs of rows",
-            "give max_rows, so that the search uses a sample of the rows",
-        )
-        space = problem.space(self.standardize)[np.ix_(rows, searched)]
+        n = len(judged) + len(others)
+        space = problem.space(self.standardize)[:, searched]
         known = belief.supervision
-        goal = (known.values if isinstance(known, Numbers) else known.memberships)[rows]  # type: ignore[attr-defined]
+        goal = known.values if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
-        order = np.lexsort((*np.atleast_2d(goal.T), *space.T))
-        order = order[np.random.RandomState(self.random_state).permutation(n)]
-        groups = None if problem.groups is None else problem.groups[rows[order]]
-        distances = SubsetDistances(space[order], n_threads=resolve_threads(self.n_jobs), max_rows=n, groups=groups)
+        rng = np.random.RandomState(self.random_state)
+        rows = np.concatenate(
+            [part[_content_order(space[part], goal[part])][rng.permutation(len(part))] for part in (judged, others)]
+        )
+        distances = self._distances(space[rows], len(judged), None if problem.groups is None else problem.groups[rows])
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
         if isinstance(known, Numbers):
-            return NeighborSquaredError(distances, goal[order], n_neighbors=k)
+            return NeighborSquaredError(distances, goal[rows], n_neighbors=k)
         balanced = self.class_weight == "balanced"
-        return NeighborCrossEntropy(distances, goal[order], n_neighbors=k, balanced=balanced)
+        return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced)
+
+    def _distances(
+        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None
+    ) -> SubsetDistances | DeviceDistances:
+        n_threads = resolve_threads(self.n_jobs)
+        gpu = find_device(self.device, float(n_judged) * space.size, GPU_WORK)
+        if gpu is not None:
+            return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
+        require_memory(
+            8.0 * n_judged * len(space),
+            "the distances of all pairs of rows",
+            "give max_rows, so that the search uses a sample of the rows",
+        )
+        return SubsetDistances(space, n_judged=n_judged, n_threads=n_threads, max_rows=n_judged, groups=groups)
 
     def _walk(self, criterion: NeighborCrossEntropy | NeighborSquaredError, n_features: int) -> dict[str, SearchPath]:
         features = np.arange(n_features)
         forward_stop = n_features if self.max_steps is None else min(self.max_steps, n_features)
+        same = _SAME * criterion.value_of_nothing
         paths = {}
         if self.direction != "backward":
-            paths["forward"] = greedy_search(criterion, features, direction="forward", stop_size=forward_stop)
+            paths["forward"] = greedy_search(
+                criterion, features, direction="forward", stop_size=forward_stop, tie_tolerance=same
+            )
         if self.direction in ("backward", "both"):
-            paths["backward"] = greedy_search(criterion, features, direction="backward")
+            paths["backward"] = greedy_search(criterion, features, direction="backward", tie_tolerance=same)
         return paths
+
+
+def _content_order(space: NDArray[np.float64], goal: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An order of the rows that depends only on their contents: by the last column, then by the one before it, ..."""
+    if space.shape[1] == 0:
+        return np.lexsort(np.atleast_2d(goal.T))
+    order = np.argsort(space[:, -1], kind="stable")
+    last = space[order, -1]
+    equal = np.append(False, last[1:] == last[:-1])
+    equal[:-1] |= equal[1:]
+    tied = np.flatnonzero(equal)  # most tables have few such rows, and sorting by every column takes long
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((*np.atleast_2d(goal[rows].T), *space[rows].T))]
+    return order
 
 
 def _order_of(
@@ -285,13 +332,21 @@ def _order_of(
 
 
 def _notes_on_size(
-    whole: Problem, problem: Problem, rows: NDArray[np.int64], belief: Belief, n_searched: int, n_varying: int
+    whole: Problem,
+    problem: Problem,
+    rows: NDArray[np.int64],
+    belief: Belief,
+    n_searched: int,
+    n_varying: int,
+    n_others: int,
 ) -> tuple[str, ...]:
     """What was sampled and screened, in sentences without a full stop."""
     notes = []
     if problem.n_rows < whole.n_rows:
         notes.append(f"The experts learned from a sample of {problem.n_rows} of {counted(whole.n_rows, 'row')}")
-    if len(rows) < len(belief.rows):
+    if n_others:
+        notes.append(f"The search judged a sample of {counted(len(rows), 'row')} by their neighbours among all rows")
+    elif len(rows) < len(belief.rows):
         notes.append(f"The search used a sample of {counted(len(rows), 'row')}")
     if n_searched < n_varying:
         notes.append(

@@ -53,6 +53,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "max_rows": AT_LEAST_ONE,
     "t": [*POSITIVE, StrOptions({"mean"})],
     "verbose": ["verbose"],
+    "device": [StrOptions({"cpu", "cuda", "auto"})],
 }
 
 _TEXTS = {
@@ -99,6 +100,10 @@ n_labelled_, n_unlabelled_ : int
     "max_rows": """\
 max_rows : int, default=20_000
     A table with more rows is refused, because the distances of all pairs of rows are kept in memory.""",
+    "device": """\
+device : {"cpu", "cuda", "auto"}
+    Where the distances of rows are computed. "cuda" is an NVIDIA GPU and needs torch (``pip install 'dubio[gpu]'``).
+    "auto" takes the GPU, if there is one, for tables so large that it is faster.""",
     "experts": """\
 experts : classifier, list or dict of classifiers, optional
     Your own scikit-learn classifiers with ``predict_proba``, instead of the default experts of the audit.""",

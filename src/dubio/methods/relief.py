@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio._gpu import relief as on_device
+from dubio._gpu.devices import Device, DeviceName, find_device
 from dubio._kernels.relief import (
     nearest_rows,
     relieff_sums,
@@ -28,6 +30,8 @@ from dubio.tables.matrix import Matrix
 
 #: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
 MAX_TESTED_ROWS = 2000
+#: From so many differences of two numbers (rows x rows x features) a GPU is faster.
+GPU_WORK = 1e9
 #: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
 _ROWS = 64
 
@@ -136,6 +140,7 @@ class SoftReliefScore(ScoreSelector):
     random_state : int, RandomState or None, default=0
         For the permutations of "auto".
     {n_jobs}
+    {device}
 
     Attributes
     ----------
@@ -162,14 +167,15 @@ class SoftReliefScore(ScoreSelector):
     missing_label: Any = "auto"
     random_state: Any = 0
     n_jobs: int | None = None
+    device: DeviceName = "cpu"
 
     def _score(self, problem: Problem) -> Scored:
-        return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs))
+        return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         table, _ = scale_to_range(problem.X, problem.supervision)
         P = _memberships(problem)
-        neighbors = relief_neighbors(table, self.n_neighbors, self.n_jobs)
+        neighbors = relief_neighbors(table, self.n_neighbors, self.n_jobs, self.device)
 
         def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
             return soft_relief_from_neighbors(table, P[order], neighbors)
@@ -207,7 +213,7 @@ class ReliefFScore(SoftReliefScore):
     _takes = ("hard",)
 
     def _score(self, problem: Problem) -> Scored:
-        return Scored(relieff(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs))
+        return Scored(relieff(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         table, _ = scale_to_range(problem.X, problem.supervision)
@@ -223,18 +229,25 @@ class ReliefFScore(SoftReliefScore):
         return self._shuffle_rows(table, score, scored)
 
 
-def soft_relief(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None) -> NDArray[np.float64]:
+def soft_relief(
+    problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
+) -> NDArray[np.float64]:
     """:func:`soft_relief_score` of a problem."""
     table, varies = scale_to_range(problem.X, problem.supervision)
-    neighbors = relief_neighbors(table, n_neighbors, n_jobs)
+    neighbors = relief_neighbors(table, n_neighbors, n_jobs, device)
     return np.where(varies, soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs), -np.inf)
 
 
-def relief_neighbors(table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None) -> NDArray[np.int64]:
+def relief_neighbors(
+    table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None, device: DeviceName = "cpu"
+) -> NDArray[np.int64]:
     """The 4 k nearest rows of every row, or all other rows if there are fewer."""
     n = len(table)
-    wanted = 4 * clip_neighbors(n_neighbors, n - 1, where="labelled row")
-    neighbors = np.empty((n, min(wanted, n - 1)), dtype=np.int64)
+    wanted = min(4 * clip_neighbors(n_neighbors, n - 1, where="labelled row"), n - 1)
+    gpu = _device_for(table, device)
+    if gpu is not None:
+        return on_device.nearest_rows(gpu, table, wanted)
+    neighbors = np.empty((n, wanted), dtype=np.int64)
     run_chunks(
         lambda a, b: nearest_rows(table, a, b, neighbors),
         chunks(n, _ROWS),
@@ -257,12 +270,18 @@ def soft_relief_from_neighbors(
     return np.sum([part for part, _ in parts], axis=0) / max(1, sum(used for _, used in parts))
 
 
-def relieff(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None) -> NDArray[np.float64]:
+def relieff(
+    problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
+) -> NDArray[np.float64]:
     """:func:`relieff_score` of a problem."""
     table, varies = scale_to_range(problem.X, problem.supervision)
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1, where="labelled row")
     codes = _codes(problem)
     priors = np.bincount(codes, minlength=problem.supervision.n_classes) / len(codes)
+
+    gpu = _device_for(table, device)
+    if gpu is not None:
+        return np.where(varies, on_device.relieff_sums(gpu, table, codes, priors, n_neighbors) / len(table), -np.inf)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
         out = np.zeros(table.shape[1])
@@ -272,6 +291,10 @@ def relieff(problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = Non
     parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs), parts_of("neighbours"))
     total = np.sum(parts, axis=0)
     return np.where(varies, total / len(table), -np.inf)
+
+
+def _device_for(table: NDArray[np.float64], device: DeviceName) -> Device | None:
+    return find_device(device, float(len(table)) * table.size, GPU_WORK)
 
 
 def sorted_rows(table: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.int32]:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from dubio._gpu.densities import SortedRows
 from dubio._kernels.neighbor_order import deal_into_buckets, log_densities
 from dubio._kernels.threads import run_chunks
 from dubio.information.estimators import log_unit_ball_volume
 from dubio.information.groups import raise_if_zero
 from dubio.noise.noise_model import NoiseModel
 from dubio.progress import advance, parts_of
-from dubio.search.distances import SubsetDistances
+from dubio.search.distances import DeviceDistances, SubsetDistances
 
 # A probability of exactly 0 or 1 could never change again: its logarithm is infinite.
 SMALLEST_ERROR_RATE = 1e-6
@@ -42,6 +44,10 @@ class NeighborOrder:
             deal_into_buckets(distances.squared, self._order, self._starts, start, stop)
 
         run_chunks(work, distances.row_chunks, distances.n_threads, parts_of("order of the rows"))
+
+    def log_densities_of(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+        """Equation 15 for several sets of memberships: (sets, rows, classes)."""
+        return np.stack([self.log_densities(one, n_neighbors) for one in memberships])
 
     def log_densities(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
         """Equation 15 for every row and class."""
@@ -74,12 +80,34 @@ class NeighborOrder:
         return densities
 
 
+class DeviceOrder:
+    """The same on a device: all rows are sorted, and all sets of memberships are looked at together."""
+
+    def __init__(self) -> None:
+        self._sorted: SortedRows | None = None
+
+    def update(self, distances: DeviceDistances) -> None:
+        """Replace the order by that of the current distances."""
+        self._distances = distances
+        kept = None if self._sorted is None else self._sorted.kept
+        self._sorted = SortedRows(distances.pairs, kept)
+
+    def log_densities_of(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+        """Equation 15 for several sets of memberships: (sets, rows, classes)."""
+        assert self._sorted is not None
+        subset = self._distances.subset
+        log_volume = log_unit_ball_volume(len(subset))
+        densities, n_zero = self._sorted.log_densities(subset, memberships, n_neighbors, log_volume)
+        raise_if_zero(n_zero, subset)
+        return densities
+
+
 #: With fewer rows, an iteration takes milliseconds.
 _MANY_ROWS = 5000
 
 
 def fit_noise_model(
-    order: NeighborOrder,
+    order: NeighborOrder | DeviceOrder,
     *,
     codes: NDArray[np.int64] | None,
     given: NDArray[np.float64],
@@ -90,7 +118,7 @@ def fit_noise_model(
     tol: float,
     random_state: np.random.RandomState,
 ) -> NoiseModel:
-    """Run the EM from ``n_init`` starts on the neighbours in ``order``; see :func:`estimate_memberships`.
+    """Run the EM from ``n_init`` starts, all in step, on the neighbours in ``order``; see :func:`estimate_memberships`.
 
     ``codes`` are hard labels (-1 means no label). Without them, ``given`` holds memberships: rows that sum to 1 are
     kept as they are, rows of zeros are estimated.
@@ -103,33 +131,44 @@ def fit_noise_model(
         starts = starts[:1]  # nothing is random: soft labels are not doubted, and other rows start from the priors
     label_log_priors = 0.0 if codes is None else np.log(start_priors[codes[known]]).sum()
 
-    objectives, best = [], None
-    for restart, start in enumerate(starts):
-        rates, priors = np.clip(start, SMALLEST_ERROR_RATE, None), start_priors
-        memberships = _posterior(np.zeros((n, n_classes)), codes, given, known, rates, priors)[0]
-        objective: list[float] = []
-        converged = False
-        while len(objective) < max_iter and not converged:
-            densities = order.log_densities(memberships, n_neighbors)
-            memberships, evidence = _posterior(densities, codes, given, known, rates, priors)
-            objective.append(evidence - label_log_priors)
-            rates, priors = _update(memberships, codes, known)
-            converged = len(objective) > 1 and bool(abs(objective[-1] - objective[-2]) <= tol * n)
-            if n >= _MANY_ROWS:
-                advance("noise model", restart * max_iter + len(objective), len(starts) * max_iter)
-        objectives.append(np.asarray(objective))
-        if best is None or objective[-1] > objectives[best[0]][-1]:
-            best = restart, memberships, rates, priors, converged
-    assert best is not None
+    runs = [_Run(np.clip(start, SMALLEST_ERROR_RATE, None), start_priors) for start in starts]
+    for run in runs:
+        run.memberships = _posterior(np.zeros((n, n_classes)), codes, given, known, run.rates, run.priors)[0]
+    for iteration in range(max_iter):
+        running = [run for run in runs if not run.converged]
+        if not running:
+            break
+        densities = order.log_densities_of(np.stack([run.memberships for run in running]), n_neighbors)
+        for run, of_run in zip(running, densities, strict=True):
+            run.memberships, evidence = _posterior(of_run, codes, given, known, run.rates, run.priors)
+            run.objective.append(evidence - label_log_priors)
+            run.rates, run.priors = _update(run.memberships, codes, known)
+            change = abs(run.objective[-1] - run.objective[-2]) if len(run.objective) > 1 else np.inf
+            run.converged = bool(change <= tol * n)
+        if n >= _MANY_ROWS:
+            advance("noise model", iteration + 1, max_iter)
+    best = max(range(len(runs)), key=lambda r: (runs[r].objective[-1], -r))
+    kept = runs[best]
     return NoiseModel(
-        memberships=best[1],
-        error_rates=None if codes is None else best[2],
-        priors=best[3],
+        memberships=kept.memberships,
+        error_rates=None if codes is None else kept.rates,
+        priors=kept.priors,
         classes=classes,
-        objectives=tuple(objectives),
-        best_restart=best[0],
-        converged=best[4],
+        objectives=tuple(np.asarray(run.objective) for run in runs),
+        best_restart=best,
+        converged=kept.converged,
     )
+
+
+@dataclass
+class _Run:
+    """One restart of the EM, so far."""
+
+    rates: NDArray[np.float64]
+    priors: NDArray[np.float64]
+    memberships: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    objective: list[float] = field(default_factory=list)
+    converged: bool = False
 
 
 def _posterior(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.noise.expectation import NeighborOrder, fit_noise_model
+from dubio.noise.expectation import DeviceOrder, NeighborOrder, fit_noise_model
 from dubio.noise.noise_model import NoiseModel
-from dubio.search.distances import SubsetDistances
+from dubio.search.distances import DeviceDistances, SubsetDistances
 from dubio.supervision import Classes, OfClasses
 
 
@@ -42,10 +42,11 @@ class NoiseTracker:
         self._tol = tol
         self._random_state = random_state
         self._once = once
-        self._order = NeighborOrder(supervision.n_rows)
+        self._order: NeighborOrder | None = None
+        self._on_device = DeviceOrder()
         self._memberships: NDArray[np.float64] | None = None
 
-    def __call__(self, distances: SubsetDistances) -> NDArray[np.float64]:
+    def __call__(self, distances: SubsetDistances | DeviceDistances) -> NDArray[np.float64]:
         """Memberships for the current subset. An empty subset cannot separate classes, so all features are used."""
         if self._memberships is not None and self._once:
             return self._memberships
@@ -57,12 +58,20 @@ class NoiseTracker:
             self._memberships = self.fit(distances).memberships
         return self._memberships
 
-    def fit(self, distances: SubsetDistances) -> NoiseModel:
+    def fit(self, distances: SubsetDistances | DeviceDistances) -> NoiseModel:
         """The noise model on the current distances."""
         known = self._supervision
-        self._order.update(distances)
+        order: NeighborOrder | DeviceOrder
+        if isinstance(distances, DeviceDistances):
+            order = self._on_device
+            self._on_device.update(distances)
+        else:
+            if self._order is None:
+                self._order = NeighborOrder(known.n_rows)
+            order = self._order
+            self._order.update(distances)
         return fit_noise_model(
-            self._order,
+            order,
             codes=known.codes if isinstance(known, Classes) else None,
             given=known.memberships,
             classes=known.classes,

@@ -2,7 +2,7 @@
 
 from dubio.search.combine import best_subsets, order_by_presence
 from dubio.search.criterion import ADD, REMOVE, Criterion
-from dubio.search.distances import MAX_ROWS, SubsetDistances, check_row_limit
+from dubio.search.distances import MAX_ROWS, DeviceDistances, FollowedSubset, SubsetDistances, check_row_limit
 from dubio.search.greedy import SearchPath, SearchStep, greedy_search
 
 __all__ = [
@@ -10,6 +10,8 @@ __all__ = [
     "MAX_ROWS",
     "REMOVE",
     "Criterion",
+    "DeviceDistances",
+    "FollowedSubset",
     "SearchPath",
     "SearchStep",
     "SubsetDistances",

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio._gpu.devices import Device
+from dubio._gpu.pair_distances import PairDistances
 from dubio._kernels.distances import change_squared_distances, fill_squared_distances
 from dubio._kernels.threads import chunks, run_chunks
 from dubio.errors import InputError
@@ -22,21 +26,17 @@ MIN_ROWS_FOR_THREADS = 500
 MAX_ROWS = 20_000
 
 
-class SubsetDistances:
-    """One ``n x n`` float64 array of squared distances that follows a subset of features.
-
-    Adding or removing a feature adds or subtracts the squared gaps of one column. The diagonal is ``inf``. Kernels
-    that evaluate candidate subsets read ``squared``, ``columns`` and ``rows`` (see ``_kernels/distances.py``)
-    and compute a candidate's distances on the fly. Only this class writes to these arrays.
+class FollowedSubset(ABC):
+    """A table and a subset of its features that changes by one feature at a time; subclasses keep its distances.
 
     Parameters
     ----------
     X : array of shape (n_rows, n_features)
         The table, finite, already scaled.
+    n_judged : int, optional
+        Distances are those of the first so many rows to all rows; by default of all rows.
     n_threads : int, default=1
-        Threads for the updates; a small table uses only one.
-    max_rows : int, default=20_000
-        A table with more rows is refused, because ``8 n^2`` bytes are needed.
+        Threads for work on the CPU; a small table uses only one.
     groups : int64 array (n_rows,), optional
         Rows of one group are infinitely far from each other, so that none is a neighbour of another.
 
@@ -44,12 +44,79 @@ class SubsetDistances:
     ----------
     rows, columns : float64 arrays of shape (n_rows, n_features) and (n_features, n_rows)
         The table by rows and by columns, both contiguous.
-    squared : float64 array of shape (n_rows, n_rows)
-        Squared distances over ``subset``.
     subset : int64 array
         The current features, in increasing order.
     groups : int64 array of shape (n_rows,) or None
         As given.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        *,
+        n_judged: int | None = None,
+        n_threads: int = 1,
+        groups: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.rows: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
+        self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
+        self.n_judged = self.n_rows if n_judged is None else n_judged
+        self.n_threads = n_threads if self.n_judged >= MIN_ROWS_FOR_THREADS else 1
+        self.row_chunks = chunks(self.n_judged, ROWS_PER_CHUNK)
+        self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.groups = groups
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.shape[0])
+
+    @property
+    def n_others(self) -> int:
+        """The number of rows that every row can have as neighbours: all but its own group, for the largest group."""
+        return self.n_rows - (1 if self.groups is None else int(np.bincount(self.groups).max()))
+
+    def start(self, features: ArrayLike) -> None:
+        """Compute the distances over ``features`` from scratch."""
+        self.subset = np.sort(np.asarray(features, dtype=np.int64))
+        self._fill()
+
+    def apply(self, feature: int, change: int) -> None:
+        """Add or remove one feature."""
+        self._change(feature, change)
+        if change == ADD:
+            self.subset = np.sort(np.append(self.subset, feature))
+        else:
+            self.subset = self.subset[self.subset != feature]
+
+    @abstractmethod
+    def _fill(self) -> None:
+        """Compute the distances over the subset."""
+
+    @abstractmethod
+    def _change(self, feature: int, change: int) -> None:
+        """Compute the distances after a change from those before."""
+
+
+class SubsetDistances(FollowedSubset):
+    """One float64 array of squared distances that follows a subset of features.
+
+    Adding or removing a feature adds or subtracts the squared gaps of one column. The distance of a row to itself is
+    ``inf``. Kernels that evaluate candidate subsets read ``squared``, ``columns`` and ``rows`` (see
+    ``_kernels/distances.py``) and compute a candidate's distances on the fly. Only this class writes to these arrays.
+
+    Parameters
+    ----------
+    X, n_judged, n_threads, groups
+        See :class:`FollowedSubset`.
+    max_rows : int, default=20_000
+        A table with more rows is refused if all are judged, because ``8 n^2`` bytes are needed.
+
+    Attributes
+    ----------
+    rows, columns, subset, groups
+        See :class:`FollowedSubset`.
+    squared : float64 array of shape (n_judged, n_rows)
+        Squared distances over ``subset``.
 
     Examples
     --------
@@ -67,34 +134,19 @@ class SubsetDistances:
         self,
         X: ArrayLike,
         *,
+        n_judged: int | None = None,
         n_threads: int = 1,
         max_rows: int = MAX_ROWS,
         groups: NDArray[np.int64] | None = None,
     ) -> None:
-        self.rows: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
-        self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
-        n = self.rows.shape[0]
-        check_row_limit(n, max_rows)
-        require_memory(8.0 * n**2, "the distances of all pairs of rows", "use a sample of the rows")
-        self.n_threads = n_threads if n >= MIN_ROWS_FOR_THREADS else 1
-        self.row_chunks = chunks(n, ROWS_PER_CHUNK)
-        self.squared: NDArray[np.float64] = np.empty((n, n))
-        self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)
-        self.groups = groups
+        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups)
+        check_row_limit(self.n_judged, max_rows)
+        require_memory(
+            8.0 * self.n_judged * self.n_rows, "the distances of all pairs of rows", "use a sample of the rows"
+        )
+        self.squared: NDArray[np.float64] = np.empty((self.n_judged, self.n_rows))
 
-    @property
-    def n_rows(self) -> int:
-        return int(self.rows.shape[0])
-
-    @property
-    def n_others(self) -> int:
-        """The number of rows that every row can have as neighbours: all but its own group, for the largest group."""
-        return self.n_rows - (1 if self.groups is None else int(np.bincount(self.groups).max()))
-
-    def start(self, features: ArrayLike) -> None:
-        """Compute the distances over ``features`` from scratch."""
-        self.subset = np.sort(np.asarray(features, dtype=np.int64))
-
+    def _fill(self) -> None:
         def work(start: int, stop: int) -> None:
             fill_squared_distances(self.columns, self.subset, start, self.squared[start:stop])
             if self.groups is not None:
@@ -102,18 +154,48 @@ class SubsetDistances:
 
         run_chunks(work, self.row_chunks, self.n_threads, parts_of("distances"))
 
-    def apply(self, feature: int, change: int) -> None:
-        """Add or remove one feature."""
+    def _change(self, feature: int, change: int) -> None:
         column = self.columns[feature]
 
         def work(start: int, stop: int) -> None:
             change_squared_distances(column, float(change), self.squared, start, stop)
 
         run_chunks(work, self.row_chunks, self.n_threads)
-        if change == ADD:
-            self.subset = np.sort(np.append(self.subset, feature))
-        else:
-            self.subset = self.subset[self.subset != feature]
+
+
+class DeviceDistances(FollowedSubset):
+    """The distances on a device (a GPU): kept there if they fit, else computed again for every tile of rows.
+
+    Parameters
+    ----------
+    X, n_judged, n_threads, groups
+        See :class:`FollowedSubset`.
+    device : Device
+        Where the work is done.
+
+    Attributes
+    ----------
+    pairs : PairDistances
+        The distances; only code in ``_gpu/`` looks into them.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        device: Device,
+        *,
+        n_judged: int | None = None,
+        n_threads: int = 1,
+        groups: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups)
+        self.pairs = PairDistances(device, self.columns, self.n_judged, groups)
+
+    def _fill(self) -> None:
+        self.pairs.start(self.subset)
+
+    def _change(self, feature: int, change: int) -> None:
+        self.pairs.change(feature, change)
 
 
 def check_row_limit(n_rows: int, max_rows: int) -> None:
