@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
+import pandas as pd
 import pytest
 
+from dubio import FeatureSelector, InputError, label_tolerance
+from dubio.cli.run import run
+from dubio.problem import read_problem
+from dubio.report import gather, render_report
+from dubio.significance import problem_tolerance, relevance_of
 from dubio.significance.worst_case import fewest_flips, greedy_flips, smallest_shift
+from dubio.supervision import flip_labels
 from tests import naive
 
 
@@ -76,7 +86,7 @@ def test_no_flips_below_the_bound_push_a_feature_out() -> None:
         codes = (rng.random(n) < rng.uniform(0.2, 0.8)).astype(np.int64)
         f = rng.standard_t(3, size=n) + rng.uniform(0.5, 2.0) * codes
         cut = 0.3 * naive.explained_by_classes(f, codes)
-        bound = fewest_flips(f, codes == 1, cut).count
+        bound = fewest_flips(f, codes == 1, cut).changes
         if bound == 1:
             continue
         n_checked += 1
@@ -105,8 +115,8 @@ def test_greedy_bound_is_never_below_brute_force_and_rarely_above() -> None:
         cut = naive.explained_by_classes(f, codes) * rng.uniform(0.1, 0.9)
         found = greedy_flips(f, codes, k, cut)
         least = naive.fewest_changes(f, codes, k, cut)
-        assert found.count >= least
-        apart.append(found.count - least)
+        assert found.changes >= least
+        apart.append(found.changes - least)
     assert np.mean(apart) < 0.5
 
 
@@ -115,7 +125,7 @@ def test_greedy_bound_is_reached_by_changing_that_many_labels() -> None:
     codes = rng.integers(0, 2, 60)
     f = rng.normal(size=60) + codes
     cut = 0.1
-    assert greedy_flips(f, codes, 2, cut).count >= fewest_flips(f, codes == 1, cut).count
+    assert greedy_flips(f, codes, 2, cut).changes >= fewest_flips(f, codes == 1, cut).changes
 
 
 def test_smallest_shift_moves_the_correlation_to_the_cut_and_no_further() -> None:
@@ -135,3 +145,137 @@ def test_smallest_shift_moves_the_correlation_to_the_cut_and_no_further() -> Non
     nearest = goal * (y @ goal / 50)
     assert np.sqrt(((y - nearest) ** 2).mean()) == pytest.approx(shift)
     assert np.corrcoef(x, nearest)[0, 1] ** 2 == pytest.approx(cut)
+
+
+def signals(seed: int = 0, n: int = 200) -> tuple[np.ndarray, np.ndarray]:
+    """A strong, a weak and three unrelated features; two classes."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 5))
+    X[:, 0] += 2.5 * y
+    X[:, 1] += 0.8 * y
+    return X, y
+
+
+def test_tolerance_tells_strong_from_weak_features() -> None:
+    X, y = signals()
+    found = label_tolerance(X, y)
+    assert found.kept[:2].all()
+    assert found.random[0] > found.random[1] > 0
+    assert found.worst[0] > found.worst[1] > 0
+    assert (found.low <= found.high)[found.kept].all()
+    assert (found.low[:2] <= found.random[:2]).all() and (found.random[:2] <= found.high[:2]).all()
+    assert np.isnan(found.random[~found.kept]).all() and np.isnan(found.worst[~found.kept]).all()
+    assert found.surety[0] == "exact"
+    assert f"survives any {int(found.worst[0]) - 1} wrong labels of 200" in found.in_words(0)
+    frame = found.to_frame()
+    assert frame["feature"].tolist()[:2] == ["x0", "x1"] and len(frame) == found.kept.sum()
+
+
+@pytest.mark.filterwarnings("ignore::dubio.significance.NoFeatureStandsOut")
+def test_tolerance_outside_its_interval_is_right_on_fresh_flips() -> None:
+    X, y = signals(1)
+    found = label_tolerance(X, y)
+    rng = np.random.default_rng(99)
+    below, above = found.low[1], found.high[1]
+    assert 0 < below < above < 0.45
+    for rate, often in ((below / 2, True), (min(0.45, above + 0.05), False)):
+        kept = [
+            relevance_of(read_problem(X, flip_labels(y, rate, random_state=int(rng.integers(2**31))))).relevant[1]
+            for _ in range(11)
+        ]
+        assert (np.mean(kept) > 0.5) == often
+
+
+def test_tolerance_is_the_same_for_the_same_seed_any_row_order_and_any_number_of_threads() -> None:
+    X, y = signals(2, 80)
+    one, two = label_tolerance(X, y, n_jobs=1), label_tolerance(X, y, n_jobs=2)
+    np.testing.assert_array_equal(one.random, two.random)
+    np.testing.assert_array_equal(one.worst, label_tolerance(X[::-1], y[::-1]).worst)
+
+
+def test_tolerance_leaves_the_arrays_alone_and_takes_missing_labels_and_cells() -> None:
+    X, y = signals(3, 120)
+    labels = np.where(np.arange(120) % 5 == 0, np.nan, y)
+    X[3, 2] = np.nan
+    X.setflags(write=False)
+    labels.setflags(write=False)
+    found = label_tolerance(np.asfortranarray(X), labels)
+    assert found.n_labelled == 96 and found.kept[0] and found.random[0] > 0.1
+
+
+@pytest.mark.parametrize("flips", ["one-class", "next"])
+def test_tolerance_to_other_flips(flips: str) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 3
+    X = rng.normal(size=(150, 3))
+    X[:, 0] += y
+    found = label_tolerance(X, y, flips=flips)
+    assert found.flips == flips and found.random[0] > 0.1 and found.surety[0] == "at most"
+    assert "perhaps fewer" in found.in_words(0)
+
+
+def test_tolerance_of_probabilities_and_numbers() -> None:
+    X, y = signals(4)
+    sure = np.column_stack([1 - y, y]) * 0.9 + 0.05
+    soft = label_tolerance(X, sure)
+    assert soft.kind == "soft" and 0.2 < soft.random[0] < 1 and np.isnan(soft.worst).all()
+    assert "flattened" in soft.in_words(0)
+    numbers = label_tolerance(X, X[:, 0] + np.random.default_rng(0).normal(size=200))
+    assert numbers.kind == "numbers" and numbers.random[0] > 0.02 and 0 < numbers.worst[0] < 1
+    assert "standard deviations" in numbers.in_words(0)
+
+
+def test_tolerance_of_features_that_matter_only_together() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(260, 3))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    problem = read_problem(X, y)
+    alone = problem_tolerance(problem, together=False)
+    assert alone.kept[:2].all() and np.isnan(alone.random).all() and alone.in_words(0) == ""
+
+
+def test_tolerance_refuses_what_it_cannot_use() -> None:
+    X, y = signals()
+    with pytest.raises(InputError, match="flips='sideways'"):
+        label_tolerance(X, y, flips="sideways")
+    with pytest.raises(InputError, match="no labels"):
+        label_tolerance(X, None)
+
+
+def test_tolerance_of_a_selector_becomes_columns_of_its_ranking() -> None:
+    X, y = signals(5, 120)
+    selector = FeatureSelector().fit(X, y)
+    steps = []
+    found = selector.tolerance(X, y, progress=lambda what, done, total: steps.append((what, done, total)))
+    frame = selector.to_ranking().with_columns(found.columns()).to_frame()
+    assert frame["tolerance"][0] == found.random[selector.ranking_ == 1][0] > 0
+    assert {"worst_case", "tolerance_low", "tolerance_high"} <= set(frame.columns)
+    mine = [(done, total) for what, done, total in steps if what == "label tolerance"]
+    assert mine and mine[-1][0] <= mine[-1][1]
+    assert [done for done, _ in mine] == sorted(done for done, _ in mine)
+
+
+def test_report_has_a_bar_for_each_kept_feature() -> None:
+    X, y = signals(6, 120)
+    selector = FeatureSelector().fit(X, y)
+    found = selector.tolerance(X, y)
+    page = render_report(gather(selector, X, y, tolerance=found))
+    section = page.split('id="tolerance"')[1].split("</section>")[0]
+    assert section.count("<rect") == found.kept.sum()
+    assert found.worst_in_words(int(np.flatnonzero(found.kept)[0])) in section
+    assert 'id="tolerance"' not in render_report(gather(selector, X, y))
+
+
+def test_command_shows_the_tolerance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = signals(7, 100)
+    table = pd.DataFrame(X, columns=list("abcde")).assign(kind=np.where(y == 1, "ill", "well"))
+    table.to_csv(tmp_path / "t.csv", index=False)
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "kind", "--tolerance", "--json"]) == 0
+    features = json.loads(capsys.readouterr().out)["features"]
+    assert features[0]["feature"] == "a" and features[0]["tolerance"] > 0.1 and features[0]["worst_case"] > 3
+    assert features[-1]["tolerance"] is None
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "kind", "--tolerance"]) == 0
+    assert "how many labels somebody would have to change" in " ".join(capsys.readouterr().out.split())
+    assert run(["rank", str(tmp_path / "t.csv"), "--ignore", "kind", "--tolerance"]) == 2
+    assert "give --target" in capsys.readouterr().err

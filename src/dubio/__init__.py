@@ -41,7 +41,7 @@ from dubio.methods import (
 )
 from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
 from dubio.ranking import Ranking
-from dubio.significance import Stability, stability
+from dubio.significance import LabelTolerance, Stability, label_tolerance, stability
 from dubio.supervision import SoftLabels, Supervision, soft_labels
 
 __version__ = "0.1.0"
@@ -57,6 +57,7 @@ __all__ = [
     "InputError",
     "InputWarning",
     "LabelAudit",
+    "LabelTolerance",
     "LaplacianScore",
     "LinearR2Score",
     "LinearSearch",
@@ -83,6 +84,7 @@ __all__ = [
     "fisher_score",
     "fuzzy_rough_dependency",
     "knn_entropy",
+    "label_tolerance",
     "laplacian_score",
     "linear_r2_score",
     "mutual_information",

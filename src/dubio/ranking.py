@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -89,6 +90,10 @@ class Ranking:
     def nothing_stands_out(self) -> bool:
         """Whether features were tested and none passed."""
         return self.n_relevant == 0
+
+    def with_columns(self, columns: Mapping[str, NDArray[Any]]) -> Ranking:
+        """The same ranking with further columns, each with one value per feature in the order of the table."""
+        return replace(self, extras={**self.extras, **columns})
 
     def without_handed_on(self) -> Ranking:
         """The same ranking; if nothing stands out, nothing is kept. (In Python one feature is handed on.)"""

@@ -172,6 +172,15 @@ def rank(
             help="Number of resamples, to show how far the ranks move; 0 for none.",
         ),
     ] = None,
+    tolerance: Annotated[
+        bool | None,
+        typer.Option(
+            "--tolerance/--no-tolerance",
+            help="Show how many labels may be wrong before a feature is no longer kept. A report shows it for small "
+            "tables.",
+            show_default=False,
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     device: DeviceOption = Device.cpu,
@@ -234,6 +243,7 @@ def rank(
         alpha=alpha,
         redundancy=redundancy,
         draws=draws,
+        tolerance=tolerance,
         seed=seed,
         jobs=jobs,
         device=device.value,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import joblib
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
 from dubio._gpu.devices import DeviceName
@@ -21,13 +22,15 @@ from dubio.cli.wording import UserError
 from dubio.errors import counted, listed, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem
-from dubio.significance import problem_stability
+from dubio.significance import problem_stability, problem_tolerance
 from dubio.supervision import Classes
 from dubio.tables.files import frame_bytes, read_parted_table, table_format
 from dubio.whole_files import write_whole
 
 #: Width of the text that is printed, and the width of a terminal below which some columns are left out.
 _WIDTH, _NARROW = 80, 80
+#: Cells (labelled rows times features) up to which a report shows how wrong the labels may be without being asked.
+_TOLERANCE_CELLS = 30_000
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,7 @@ class RankOptions:
     alpha: float = 0.05
     redundancy: float | None = None
     draws: int | None = None
+    tolerance: bool | None = None
     seed: int = 0
     jobs: int | None = None
     device: DeviceName = "cpu"
@@ -78,15 +82,16 @@ def rank_frame(
         selector.fit_problem(problem)
     draws = options.draws if options.draws is not None else (_usual_draws(selector, problem) if options.report else 0)
     sure = _stability(selector, problem, options, draws) if draws else None
+    tolerance = _tolerance(selector, problem, options, notes)
     if options.report:
-        _write_report(path, question, problem, selector, sure, options, notes)
+        _write_report(path, question, problem, selector, sure, options, notes, tolerance)
     if options.save_table:
         said = _save_table(question, wishes, selector, options.save_table)
         if selector.to_ranking().nothing_stands_out:
             tell([said], quiet=False)  # a missing file is said even with --quiet
         else:
             notes.append(said)
-    _print(path, question, selector, sure, options, notes)
+    _print(path, question, selector, sure, options, notes, tolerance)
 
 
 def _selector(question: Question, options: RankOptions) -> Any:
@@ -131,6 +136,32 @@ def _stability(selector: Any, problem: Problem, options: RankOptions, draws: int
         )
 
 
+def _tolerance(selector: Any, problem: Problem, options: RankOptions, notes: list[str]) -> Any:
+    """How wrong the labels may be, if it was asked for, or if a report is written and it takes little time."""
+    ranking = selector.to_ranking()
+    cheap = options.report and problem.supervision.n_labelled * problem.n_features <= _TOLERANCE_CELLS
+    if options.tolerance is False or not (options.tolerance or cheap):
+        return None
+    if problem.supervision.kind not in ("hard", "soft", "numbers"):
+        if options.tolerance:
+            raise UserError("--tolerance asks how wrong the labels may be, but there are none: give --target.")
+        return None
+    relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
+    if relevant is not None and not relevant.any():
+        return None
+    if sparse.issparse(problem.X):
+        problem = replace(problem, X=problem.X.toarray())
+    with step("how wrong the labels may be"), notes_from_warnings(notes):
+        return problem_tolerance(
+            problem,
+            alpha=options.alpha,
+            relevant=relevant,
+            together=bool(options.tolerance),
+            random_state=options.seed,
+            n_jobs=options.jobs,
+        )
+
+
 def _write_report(
     path: str,
     question: Question,
@@ -139,13 +170,14 @@ def _write_report(
     sure: Any,
     options: RankOptions,
     notes: list[str],
+    tolerance: Any = None,
 ) -> None:
     audit = None
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
         with step("auditing the labels"), notes_from_warnings(notes):
             audit = audit_problem(filled, random_state=options.seed, n_jobs=options.jobs)
-    _write_page(path, question, problem, selector, options, notes, stability=sure, audit=audit)
+    _write_page(path, question, problem, selector, options, notes, stability=sure, audit=audit, tolerance=tolerance)
 
 
 def write_audit_report(
@@ -232,9 +264,10 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
     return f"table with {counted(n_kept, 'feature')} written to {path}{hint}"
 
 
-def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
+def ranking_records(selector: Any, sure: Any, tolerance: Any = None) -> list[dict[str, Any]]:
     """One dictionary per feature, best first."""
-    frame = selector.to_ranking().without_handed_on().to_frame()
+    ranking = selector.to_ranking().without_handed_on()
+    frame = (ranking if tolerance is None else ranking.with_columns(tolerance.columns())).to_frame()
     if sure is not None:
         order = selector.to_ranking().order
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
@@ -242,8 +275,16 @@ def ranking_records(selector: Any, sure: Any) -> list[dict[str, Any]]:
     return records(frame)
 
 
-def _print(path: str, question: Question, selector: Any, sure: Any, options: RankOptions, notes: list[str]) -> None:
-    rows = ranking_records(selector, sure)
+def _print(
+    path: str,
+    question: Question,
+    selector: Any,
+    sure: Any,
+    options: RankOptions,
+    notes: list[str],
+    tolerance: Any = None,
+) -> None:
+    rows = ranking_records(selector, sure, tolerance)
     ranking = selector.to_ranking()
     if options.output == "csv":
         print_text(as_csv(rows))
@@ -278,6 +319,8 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
         ]
         if ranking.n_relevant:
             how.append("Related features come first; within each part the order is that of the method")
+        if tolerance is not None:
+            how.append(_tolerance_words(tolerance))
         if selector.n_missing_values_:
             how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with column medians")
         line = getattr(selector, "at_the_line_", np.zeros(len(ranking.names), dtype=bool))
@@ -285,6 +328,22 @@ def _print(path: str, question: Question, selector: Any, sure: Any, options: Ran
         is_search = hasattr(selector.selector_, "subsets_")
         print_ranking(question.asked, rows, ranking, said, how, options.top, scores=not is_search)
     tell(notes, options.quiet)
+
+
+def _tolerance_words(found: Any) -> str:
+    """What the columns of the tolerance mean, without a full stop."""
+    what = {
+        "hard": "the share of labels that may be wrong at random",
+        "soft": "how far all probabilities may be flattened",
+        "numbers": "the share of gross errors",
+    }[found.kind]
+    worst = {
+        "hard": "; worst case: how many labels somebody would have to change to push it out"
+        + (" (an upper bound)" if (found.surety == "at most").any() else ""),
+        "soft": "",
+        "numbers": "; worst case: the shift that pushes it out, in standard deviations",
+    }[found.kind]
+    return f"Tolerance: {what} before a feature is kept in fewer than half of the draws{worst}"
 
 
 def _how_sure(ranking: Any, options: RankOptions, sure: Any, at_the_line: list[str]) -> list[str]:
@@ -315,10 +374,17 @@ def print_ranking(
     scores: bool = True,
 ) -> None:
     """The answer, how sure it is, the best features as a table, and how it was found."""
-    labels = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
+    labels = {
+        "kept": "line",
+        "qvalue": "q",
+        "rank_low": "rank from",
+        "rank_high": "to",
+        "frequency": "kept in",
+        "worst_case": "worst case",
+    }
     for line in (ranking.headline(), *(f"{sentence}." for sentence in sure)):
         print_text(visible(fill(line, min(_WIDTH, terminal_width()))) + "\n")
-    hidden_names = {"rank_median", "pvalue", "relevant", "sufficient", "kept"}
+    hidden_names = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
     if not scores:
         hidden_names.add("score")
     if terminal_width() < _NARROW:
@@ -343,7 +409,9 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
         return f"{value:.2g}"
     if name in ("rank_low", "rank_high") and value is not None:
         return f"{value:.0f}"
-    return f"{100 * value:.0f} %" if name == "frequency" and value is not None else value
+    if name == "worst_case" and value is not None and value == int(value):
+        return int(value)
+    return f"{100 * value:.0f} %" if name in ("frequency", "tolerance") and value is not None else value
 
 
 def require_place(path: str | None, table: str | None, what: str = "the table itself") -> None:

@@ -184,6 +184,7 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--pairs", wishes.pairs, True),
         ("--report", options.report, False),
         ("--stability", options.draws, False),
+        ("--tolerance", options.tolerance, False),
         ("--redundancy", options.redundancy, False),
         ("--annotators", wishes.annotators, False),
         ("--confidence", wishes.confidence, False),

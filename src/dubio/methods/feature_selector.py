@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -21,8 +22,11 @@ from dubio.methods.parameters import NOT_NEGATIVE, Count, estimator
 from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, sample_rows
+from dubio.progress import listener_of, listening
 from dubio.ranking import Answer, Ranking
+from dubio.significance import LabelTolerance, problem_tolerance
 from dubio.significance.group_units import groups_in_words
+from dubio.significance.label_errors import Flips
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
 from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
@@ -172,6 +176,42 @@ class FeatureSelector(Selector):
             names = list(getattr(self, "feature_names_in_", ()))
             return take_columns(X, np.flatnonzero(self.support_), names, self.n_features_in_)
         return super().transform(X)
+
+    def tolerance(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        flips: Flips = "uniform",
+        progress: bool | Callable[[str, int, int], None] = False,
+    ) -> LabelTolerance:
+        """How wrong the labels may be before a feature is no longer related to the target.
+
+        The features are tested with this selector's ``alpha`` and seed; see :func:`~dubio.label_tolerance`. No fit is
+        needed, and none is done. ``selector.to_ranking().with_columns(found.columns())`` is the ranking of a fit with
+        the result as columns.
+
+        Parameters
+        ----------
+        X, y
+            As in ``fit``.
+        flips : {"uniform", "one-class", "next"}, default="uniform"
+            What wrong labels are.
+        progress : bool or callable, default=False
+            True shows the progress on standard error; a callable gets ``(what, done, total)``.
+
+        Returns
+        -------
+        LabelTolerance
+        """
+        self._check_parameters()
+        problem = self.read_problem(X, y)
+        if sparse.issparse(problem.X):
+            problem = replace(problem, X=problem.X.toarray())
+        with listening(listener_of(progress, with_name=True)):
+            return problem_tolerance(
+                problem, flips=flips, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs
+            )
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""

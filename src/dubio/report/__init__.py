@@ -37,7 +37,7 @@ def render_report(findings: Findings) -> str:
     script = _read("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     content = page_content(findings)
-    for name in ("bars", "size", "path", "heat", "correlation", "classes", "data"):
+    for name in ("bars", "size", "path", "heat", "correlation", "classes", "tolerance", "data"):
         content[name] = Markup(content[name])  # made by this package, from escaped parts
     for picture in content["drawn"]:
         picture["svg"] = Markup(picture["svg"])
@@ -60,6 +60,7 @@ def write_report(
     *,
     stability: Any = None,
     audit: Any = None,
+    tolerance: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -79,6 +80,8 @@ def write_report(
         From :func:`dubio.stability`: adds intervals and the heat map.
     audit : LabelAudit, optional
         From :func:`dubio.audit_labels`: adds the doubtful labels.
+    tolerance : LabelTolerance, optional
+        From :func:`dubio.label_tolerance`: adds how wrong the labels may be.
     table_name, target_name : str
         Their names on the page.
     code : str
@@ -106,6 +109,7 @@ def write_report(
         y,
         stability=stability,
         audit=audit,
+        tolerance=tolerance,
         table_name=table_name,
         target_name=target_name,
         code=code,

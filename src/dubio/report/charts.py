@@ -307,3 +307,30 @@ def _weighted_median(values: Floats, weights: Floats) -> float:
     order = np.argsort(values, kind="stable")
     total = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(total, total[-1] / 2)])
+
+
+def interval_bars(
+    names: Sequence[str], values: Floats, lows: Floats, highs: Floats, words: Sequence[str], label: str, title: str
+) -> str:
+    """A bar per name from 0 to its share, with a line from ``lows`` to ``highs``, and words beside it."""
+    top, end = 34.0, 560.0
+    height = top + _ROW * len(names) + 12
+    most = min(1.0, 0.05 + float(np.nanmax([*highs, 0.1])))
+    scale = Scale(0, most, _NAME + 10, end)
+    parts = [text(_NAME + 10, 14, label, class_="axis-name")]
+    for tick in nice_ticks(0, most, 5):
+        parts.append(line([(scale(tick), top - 4), (scale(tick), height - 10)], class_="grid"))
+        parts.append(text(scale(tick), top - 8, f"{100 * tick:g} %", class_="tick", text_anchor="middle"))
+    for i, name in enumerate(names):
+        y = top + _ROW * i
+        pieces = [f"<title>{escape(name)}: {escape(words[i])}</title>"]
+        pieces.append(text(_NAME, y + 14, shorten(name, 30), class_="name", text_anchor="end"))
+        if np.isfinite(values[i]):
+            width = max(scale(float(values[i])) - scale(0), 1.5)
+            pieces.append(tag("rect", x=scale(0), y=y + 4, width=width, height=13.0, rx=2, class_="kept"))
+            pieces.append(
+                line([(scale(float(lows[i])), y + 10.5), (scale(float(highs[i])), y + 10.5)], class_="whisker")
+            )
+        pieces.append(text(end + 14, y + 14, words[i], class_="value"))
+        parts.append(tag("g", "".join(pieces)))
+    return chart(900, height, title, parts)

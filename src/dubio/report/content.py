@@ -48,6 +48,8 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "audit": audit,
         "labels": words.labels_table(findings),
         "classes": _classes(findings),
+        "tolerance": _tolerance(findings),
+        "tolerance_words": words.tolerance(findings),
         "tables": tables,
         "first_rows": {name: _first_rows(table, 25) for name, table in tables.items()},
         "data": tables_json(tables),
@@ -116,6 +118,9 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     ):
         if key in ranking.extras:
             columns.append(_column(label, _numbers(ranking.extras[key][order], 3), "number", hint))
+    if findings.tolerance is not None:
+        hint = "share of labels that may be wrong at random before it is kept in fewer than half of the draws"
+        columns.append(_column("tolerance", _numbers(100 * findings.tolerance.random[order], 3), "percent", hint))
     sure = findings.stability
     if sure is not None:
         columns += [
@@ -129,6 +134,26 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
             ),
         ]
     return {"noun": "features", "columns": columns}
+
+
+def _tolerance(findings: Findings) -> str:
+    """A bar for each kept feature: how many labels may be wrong."""
+    found = findings.tolerance
+    if found is None:
+        return ""
+    shown = np.asarray([j for j in findings.ranking.order if found.kept[j]][:_TOP_BARS], dtype=np.int64)
+    if not len(shown):
+        return ""
+    label = {"hard": "wrong labels at random", "soft": "flattened by", "numbers": "gross errors"}[found.kind]
+    return charts.interval_bars(
+        [str(findings.ranking.names[j]) for j in shown],
+        found.random[shown],
+        found.low[shown],
+        found.high[shown],
+        [found.worst_in_words(int(j)) for j in shown],
+        label,
+        "How wrong the labels may be before each feature is no longer kept",
+    )
 
 
 def _first_rows(table: dict[str, Any], count: int) -> list[list[str]]:

@@ -46,6 +46,7 @@ class Findings:
     alpha: float | None
     stability: Any = None
     audit: Any = None
+    tolerance: Any = None
     table_name: str = "the table"
     target_name: str = "the target"
     code: str = ""
@@ -115,6 +116,7 @@ def gather_problem(
     *,
     stability: Any = None,
     audit: Any = None,
+    tolerance: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -144,6 +146,7 @@ def gather_problem(
         alpha=float(getattr(selector, "alpha", 0.05)) if tested else None,
         stability=stability,
         audit=audit,
+        tolerance=tolerance,
         table_name=table_name,
         target_name=target_name,
         code=code,

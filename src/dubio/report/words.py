@@ -71,6 +71,33 @@ def surety(findings: Findings) -> list[str]:
     return sentences
 
 
+def tolerance(findings: Findings) -> str:
+    """What the bars of the tolerance mean."""
+    found = findings.tolerance
+    if found is None:
+        return ""
+    wrong = {
+        "hard": {
+            "uniform": "labels are changed to any other class at random",
+            "one-class": "labels of the largest class are changed at random (the rate is a share of that class)",
+            "next": "labels are changed to the next class at random",
+        }[found.flips],
+        "soft": "all probabilities are moved towards the shares of the classes, and one class per row is drawn",
+        "numbers": "numbers are moved by 3 to 10 standard deviations",
+    }[found.kind]
+    worst = {
+        "hard": " On the right: what the feature survives if the worst labels were chosen (by the linear test, its cut "
+        "held fixed).",
+        "soft": "",
+        "numbers": " On the right: the worst shift of the numbers that it survives (by the linear test, its cut held "
+        "fixed).",
+    }[found.kind]
+    return (
+        f"The bar ends where the feature is kept in half of the draws in which {wrong}; the line is its interval. "
+        f"{found.n_draws} draws were needed.{worst}"
+    )
+
+
 def _join(names: Sequence[str]) -> str:
     shown = [*names[:8], f"{len(names) - 8} more"] if len(names) > 9 else list(names)
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

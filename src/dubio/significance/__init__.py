@@ -9,16 +9,20 @@ from dubio.significance.permutation import permutation_pvalues
 from dubio.significance.relevance import Relevance, relevance_of
 from dubio.significance.resampling import NogueiraIndex, Stability, nogueira_index, problem_stability, stability
 from dubio.significance.subsets import smallest_sufficient_size
+from dubio.significance.tolerance import LabelTolerance, label_tolerance, problem_tolerance
 
 __all__ = [
+    "LabelTolerance",
     "NoFeatureStandsOut",
     "NogueiraIndex",
     "Relevance",
     "Stability",
     "cauchy_combination",
+    "label_tolerance",
     "nogueira_index",
     "permutation_pvalues",
     "problem_stability",
+    "problem_tolerance",
     "relevance_of",
     "smallest_sufficient_size",
     "stability",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,11 +155,29 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     .. [1] G. Box and S. Andersen (1955). Permutation theory in the derivation of robust criteria and the study of
        departures from assumption. Journal of the Royal Statistical Society B 17.
     """
+    law = linear_law(problem)
+    pvalues = np.maximum(stats.beta.sf(law.scores, law.below, law.above), law.least)
+    return np.where(np.isfinite(law.below), pvalues, 1.0)
+
+
+class LinearLaw(NamedTuple):
+    """The linear R2 of every feature, the two parameters of its Beta law without a relation (NaN where there is no
+    test), and the smallest p-value that is possible."""
+
+    scores: NDArray[np.float64]
+    below: NDArray[np.float64]
+    above: NDArray[np.float64]
+    least: float
+
+
+def linear_law(problem: Problem) -> LinearLaw:
+    """What :func:`linear_pvalues` stands on."""
     supervision = problem.supervision
     scores, basis = linear_r2(problem, within=problem.groups is not None)
     n, rank = supervision.n_labelled, basis.shape[1]
     if n - 1 - rank <= 0 or n < 4:
-        return np.ones(len(scores))
+        nothing = np.full(len(scores), np.nan)
+        return LinearLaw(scores, nothing, nothing, 0.0)
     mean: Any
     least = 0.0
     if problem.groups is not None:
@@ -178,8 +196,8 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
         variance = np.divide(variance, (n * second) ** 2, out=np.full(len(scores), np.inf), where=varies)
     # no Beta law has a variance of zero, or one above that of a coin toss
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)
-    pvalues = stats.beta.sf(scores, mean * strength, (1 - mean) * strength)
-    return np.where(varies, np.maximum(pvalues, least), 1.0)
+    strength = np.where(varies, strength, np.nan)
+    return LinearLaw(scores, mean * strength, (1 - mean) * strength, least)
 
 
 def relation_target(problem: Problem, rows: NDArray[Any], within: bool) -> NDArray[np.float64]:
@@ -247,16 +265,21 @@ class SmoothNull:
 
     def pvalues(self) -> NDArray[np.float64]:
         """The share of permutations that reach the score of each feature."""
-        # a permutation with the same order as the feature must count as equal, in spite of rounding
-        bar = self.scores - 1e-12 * np.maximum(np.abs(self.scores), 1.0)
-        reached = self.count - np.searchsorted(self._null, bar)
-        return np.where(np.isneginf(self.scores), 1.0, (1.0 + reached) / (1.0 + self.count))
+        return pvalues_against(self._null, self.scores)
 
     def _draw(self, count: int) -> None:
         more = smooth_null(
             self._target, count, first=self.count, groups=self._groups, random_state=self._seed, n_jobs=self._n_jobs
         )
         self._null = np.sort(np.concatenate([self._null, more]))
+
+
+def pvalues_against(null: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of the values of a null (in increasing order) that reach each score; 1 for minus infinity."""
+    # a permutation with the same order as the feature must count as equal, in spite of rounding
+    bar = scores - 1e-12 * np.maximum(np.abs(scores), 1.0)
+    reached = len(null) - np.searchsorted(null, bar)
+    return np.where(np.isneginf(scores), 1.0, (1.0 + reached) / (1.0 + len(null)))
 
 
 def smooth_null(

@@ -16,7 +16,7 @@ from dubio.significance.joint_test import has_enough_rows, joint_pvalues
 from dubio.significance.relation_tests import TestedFeatures, relation_pvalues
 
 #: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
-_SINGLE, _TOGETHER = 0.8, 0.2
+SINGLE, TOGETHER = 0.8, 0.2
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def relevance_of(
     parts: dict[str, NDArray[np.float64]] = {}
     counts = np.zeros(problem.n_features, dtype=bool)
     for part, share in independent_parts(problem):
-        varying = np.flatnonzero(_varying(part))
+        varying = np.flatnonzero(varying_features(part))
         if not len(varying):
             continue
         counts[varying] = True
@@ -83,7 +83,7 @@ def relevance_of(
             name = name if part.groups is None else f"{name} within groups"
             parts[name] = np.ones(problem.n_features)
             parts[name][varying] = values
-    moves = np.not_equal(*(_passes(qvalues_of(end, counts), alpha) for end in (low, high)))
+    moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in (low, high)))
     return decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
 
 
@@ -95,9 +95,9 @@ def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | Non
     single = relation_pvalues(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     together = joint_pvalues(problem, random_state=random_state, n_jobs=n_jobs)
     # with too few rows for the second test, the first one has all of the error
-    share = _SINGLE if has_enough_rows(problem) else 1.0
+    share = SINGLE if has_enough_rows(problem) else 1.0
     pvalues, low, high = (
-        np.minimum(1.0, np.minimum(one / share, other / _TOGETHER))
+        np.minimum(1.0, np.minimum(one / share, other / TOGETHER))
         for one, other in (
             (single.pvalues, together.pvalues),
             (single.low, together.low),
@@ -128,7 +128,7 @@ def decide(
     If no feature is related to the target, the smallest q-value still falls below ``alpha`` in a share ``alpha`` of all
     tables. So the first feature must reach ``alpha / 2``: noise alone is then called a finding half as often.
     """
-    relevant = _passes(qvalues, alpha)
+    relevant = passes(qvalues, alpha)
     at_the_line = np.zeros(len(pvalues), dtype=bool) if at_the_line is None else at_the_line
     if relevant.any():
         stand = "stands" if relevant.sum() == 1 else "stand"
@@ -151,11 +151,12 @@ def decide(
     return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
 
 
-def _passes(qvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+def passes(qvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+    """The features with ``q <= alpha``; none if even the smallest q-value is above ``alpha / 2``."""
     return (qvalues <= alpha) & (qvalues.min() <= alpha / 2)
 
 
-def _varying(problem: Problem) -> NDArray[np.bool_]:
+def varying_features(problem: Problem) -> NDArray[np.bool_]:
     """The features that vary among the labelled rows."""
     X = problem.labelled.X
     return np.asarray((X[:1] != X).any(axis=0)).ravel()

@@ -19,7 +19,7 @@ _MOST_SUBSETS = 20_000
 class WorstCase(NamedTuple):
     """The smallest number of changed labels that pushes a feature out."""
 
-    count: int
+    changes: int
     surety: Surety
 
 
@@ -52,7 +52,7 @@ def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: f
     >>> import numpy as np
     >>> from dubio.significance.worst_case import fewest_flips
     >>> fewest_flips(np.array([1.0, 2.0, 3.0, 7.0, 8.0, 9.0]), np.arange(6) >= 3, 0.5)
-    WorstCase(count=1, surety='exact')
+    WorstCase(changes=1, surety='exact')
     """
     f = np.asarray(values, dtype=np.float64)
     f = f - f[0]
@@ -151,8 +151,8 @@ def greedy_flips(values: NDArray[np.floating], codes: NDArray[np.int64], n_class
         sizes[old] -= 1
         sizes[new] += 1
         codes[row] = new
-    count = int((codes != given).sum())
-    return WorstCase(count, "exact" if count == 0 else "at most")
+    changes = int((codes != given).sum())
+    return WorstCase(changes, "exact" if changes == 0 else "at most")
 
 
 def _part(sums: Floats, sizes: Floats) -> Floats:
