@@ -15,21 +15,13 @@ from dubio.errors import InputError, counted
 from dubio.problem import Problem, read_problem, sample_rows
 from dubio.progress import advance, listener_of, listening
 from dubio.seeds import seed_of
-from dubio.significance.group_units import independent_parts
-from dubio.significance.joint_test import has_enough_rows, joint_pvalues
+from dubio.significance.joint_test import has_enough_rows
 from dubio.significance.label_errors import Flips, rates_of, with_errors
-from dubio.significance.multiple import cauchy_combination
-from dubio.significance.relation_tests import (
-    linear_law,
-    linear_pvalues,
-    pvalues_against,
-    relation_target,
-    smooth_null,
-    smooth_r2,
-)
-from dubio.significance.relevance import SINGLE, TOGETHER, passes, qvalues_of, relevance_of, varying_features
+from dubio.significance.quick_tests import QuickTests
+from dubio.significance.relation_tests import linear_law
+from dubio.significance.relevance import SINGLE, relevance_of, varying_features
 from dubio.significance.worst_case import fewest_flips, greedy_flips, smallest_shift
-from dubio.supervision import Classes, Memberships, Numbers, Supervision
+from dubio.supervision import Classes, Memberships, Numbers
 from dubio.supervision.reader import Target
 
 Floats = NDArray[np.float64]
@@ -40,8 +32,6 @@ _FIRST_LOOK, _MOST_LOOKS = 6, 24
 _LEVEL = 0.02
 #: Draws in all, at most; fewer if features that matter only together must be searched for in each draw.
 _MOST_DRAWS, _MOST_DRAWS_TOGETHER = 240, 48
-#: Permutations behind the smooth test, at most: as many for each rate of errors.
-_MOST_PERMUTATIONS = 50_000
 #: Labelled rows used, at most.
 _MOST_ROWS = 5000
 #: In the Cauchy rule, p-values above this count as this.
@@ -237,12 +227,12 @@ def problem_tolerance(
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
-    tests = _Tests(problem, alpha, random_state, n_jobs)
+    tests = QuickTests(alpha, random_state, n_jobs)
     asked = np.flatnonzero(relevant)
-    seen = tests.kept(problem.supervision, -1)[asked]
+    seen = tests.kept(problem, "as given")[asked]
     if together:
         tests.together = not seen.all()
-    crossing = _Crossing(problem.supervision, flips, tests, asked, random_state)
+    crossing = _Crossing(problem, flips, tests, asked, random_state)
     random, low, high = (np.full(problem.n_features, np.nan) for _ in range(3))
     if len(asked):
         random[asked], low[asked], high[asked] = crossing.found()
@@ -266,54 +256,14 @@ def problem_tolerance(
     )
 
 
-class _Tests:
-    """The tests of :func:`relevance_of` on other labels; one null of the smooth test serves all draws of a rate."""
-
-    def __init__(self, problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> None:
-        self._problem, self._alpha, self._seed, self._n_jobs = problem, alpha, random_state, n_jobs
-        self._nulls: dict[tuple[int, int], Floats] = {}
-        self.together = False
-
-    def kept(self, known: Supervision, rate: int) -> NDArray[np.bool_]:
-        """The features that are kept with these labels; ``rate`` numbers the rate of errors in them."""
-        pvalues = np.ones(self._problem.n_features)
-        counts = np.zeros(self._problem.n_features, dtype=bool)
-        target = known.target_matrix(np.arange(known.n_rows))
-        if (target == target[:1]).all():  # only one class is left
-            return counts
-        for place, (part, share) in enumerate(independent_parts(self._problem.with_supervision(known))):
-            varying = np.flatnonzero(varying_features(part))
-            if not len(varying):
-                continue
-            counts[varying] = True
-            part = part.features(varying)
-            tested = self._single(part, (rate, place)) / (SINGLE if has_enough_rows(part) else 1.0)
-            if self.together:
-                both = joint_pvalues(part, random_state=self._seed, n_jobs=self._n_jobs).pvalues / TOGETHER
-                tested = np.minimum(tested, both)
-            pvalues[varying] = np.minimum(pvalues[varying], tested / share)
-        return passes(qvalues_of(pvalues, counts), self._alpha)
-
-    def _single(self, problem: Problem, place: tuple[int, int]) -> Floats:
-        """The linear and the smooth test. (The third one for numbers, on a graph, would take longer than all else.)"""
-        if place not in self._nulls:
-            wanted = int(np.clip(10 * problem.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
-            target = np.ascontiguousarray(relation_target(problem, np.arange(problem.n_rows)))
-            seed = int(np.random.default_rng([self._seed, place[0] + 1]).integers(2**31))
-            null = smooth_null(target, wanted, groups=problem.groups, random_state=seed, n_jobs=self._n_jobs)
-            self._nulls[place] = np.sort(null)
-        smooth = pvalues_against(self._nulls[place], smooth_r2(problem, n_jobs=self._n_jobs))
-        return cauchy_combination(linear_pvalues(problem), smooth)
-
-
 class _Crossing:
     """Finds, for each feature, the rate of errors at which it is kept in half of the draws."""
 
     def __init__(
-        self, known: Supervision, flips: Flips, tests: _Tests, asked: NDArray[np.int64], random_state: int
+        self, problem: Problem, flips: Flips, tests: QuickTests, asked: NDArray[np.int64], random_state: int
     ) -> None:
-        self._known, self._flips, self._tests, self._asked, self._seed = known, flips, tests, asked, random_state
-        self.rates = rates_of(known, flips)
+        self._problem, self._flips, self._tests, self._asked, self._seed = problem, flips, tests, asked, random_state
+        self.rates = rates_of(problem.supervision, flips)
         self._draws = np.zeros(len(self.rates), dtype=np.int64)
         self._kept = np.zeros((len(self.rates), len(asked)), dtype=np.int64)
         self._most = _MOST_DRAWS_TOGETHER if tests.together else _MOST_DRAWS
@@ -365,8 +315,8 @@ class _Crossing:
         count = _FIRST_LOOK if self._draws[rate] == 0 else min(_FIRST_LOOK, _MOST_LOOKS - int(self._draws[rate]))
         for _ in range(count):
             rng = np.random.default_rng([self._seed, rate, int(self._draws[rate])])
-            known = with_errors(self._known, float(self.rates[rate]), self._flips, rng)
-            self._kept[rate] += self._tests.kept(known, rate)[self._asked]
+            known = with_errors(self._problem.supervision, float(self.rates[rate]), self._flips, rng)
+            self._kept[rate] += self._tests.kept(self._problem.with_supervision(known), rate)[self._asked]
             self._draws[rate] += 1
 
     def _estimates(self) -> Floats:
