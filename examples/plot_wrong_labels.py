@@ -1,0 +1,36 @@
+"""
+Wrong labels: find them, mend them
+==================================
+
+A tenth of the labels was swapped. The audit orders the rows by how doubtful their label is, so that a person can look at
+the first of them again. Mending them brings the features back.
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_wine
+
+from dubio import FeatureSelector, audit_labels
+from dubio.plots import LabelAuditDisplay
+
+X, truth = load_wine(return_X_y=True, as_frame=True)
+rng = np.random.default_rng(0)
+flipped = np.sort(rng.choice(len(truth), 18, replace=False))
+y = truth.to_numpy().copy()
+y[flipped] = (y[flipped] + rng.integers(1, 3, len(flipped))) % 3
+
+audit = audit_labels(X, y)
+print(f"{audit.doubtful.sum()} labels are doubtful; {np.isin(np.flatnonzero(audit.doubtful), flipped).sum()} of them were swapped")
+
+# %%
+# Somebody looks at the doubtful rows, and mends them.
+mended = np.where(audit.doubtful, truth, y)
+before, after = FeatureSelector().fit(X, y), FeatureSelector().fit(X, mended)
+print("before:", before.to_ranking().headline(5))
+print("after: ", after.to_ranking().headline(5))
+
+# %%
+# Rows are given classes, columns are likely ones: off the diagonal stand the labels that look wrong.
+LabelAuditDisplay.from_audit(audit)
+plt.tight_layout()
+plt.show()
