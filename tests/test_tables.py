@@ -12,7 +12,8 @@ import pytest
 from dubio.cli.question import Wishes, ask
 from dubio.cli.wording import UserError
 from dubio.errors import InputError, nearest, quoted
-from dubio.tables.files import frame_bytes, read_parted_table, read_table, require_columns, separator_of
+from dubio.tables.files import TableFile, frame_bytes, read_file, read_table, require_columns
+from dubio.tables.text_files import separator_of
 from dubio.whole_files import write_whole
 
 
@@ -28,13 +29,16 @@ def frame() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.csv.bz2", "t.parquet", "t.feather"])
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.tsv", "t.csv.gz", "t.csv.bz2", "t.parquet", "t.feather", "t.xlsx", "t.jsonl", "t.jsonl.gz"]
+)
 def test_what_is_written_is_read(tmp_path, frame, name):
     path = tmp_path / name
     write_whole(path, frame_bytes(frame, str(path)))
     back = read_table(str(path))
     pd.testing.assert_frame_equal(back, frame, check_dtype=False)
-    assert back["size"].tolist()[3] == 0.1 + 0.2  # to the last bit
+    if name != "t.xlsx":  # Excel keeps 15 digits
+        assert back["size"].tolist()[3] == 0.1 + 0.2  # to the last bit
 
 
 def test_separators_missing_marks_and_byte_order_mark(tmp_path):
@@ -54,9 +58,10 @@ def test_decimal_commas_are_numbers(tmp_path):
         ";12,500;950;3;d;4;1,5;yes\n"
         "1e3;1234,500;;4;e;5;2,5;no\n"
     )
-    frame, separator = read_parted_table(str(path))
-    assert separator == ";"
-    asked = ask(frame, Wishes(target="y", nominal=("code", "mixed", "price")), str(path), separator)
+    file = read_file(str(path))
+    frame = file.frame
+    assert file.separator == ";"
+    asked = ask(file, Wishes(target="y", nominal=("code", "mixed", "price")))
     assert asked.table["size"].tolist()[:2] == [3.14, -2.0] and np.isnan(asked.table["size"][2])
     assert asked.table["ratio"].tolist() == [0.125, 0.25, 12.5, 1234.5]
     for name in ("mixed", "word", "code", "price"):
@@ -71,13 +76,12 @@ def test_decimal_commas_are_numbers(tmp_path):
 def test_commas_that_may_part_thousands_stay_text(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_text("price\tx\ty\n1,250\t1\ta\n2,000\t2\tb\n12,500\t3\ta\n")
-    asked = ask(*read_parted_table(str(path))[:1], Wishes(target="y"), str(path), "\t")
+    asked = ask(read_file(str(path)), Wishes(target="y"))
     assert "price=1,250" in asked.features.columns
     assert any(note.startswith("column 'price' was left as text: in numbers such as '1,250'") for note in asked.notes)
     path = tmp_path / "t.csv"
     path.write_text('answers,x,y\n"1,3",1,a\n"2,3",2,b\n"1,3",3,a\n')  # quoted in a file of commas: a list
-    frame, separator = read_parted_table(str(path))
-    assert "answers=2,3" in ask(frame, Wishes(target="y"), str(path), separator).features.columns
+    assert "answers=2,3" in ask(read_file(str(path)), Wishes(target="y")).features.columns
 
 
 @pytest.mark.parametrize(
@@ -91,7 +95,7 @@ def test_the_separator_is_what_the_header_has_most_of(tmp_path, header, separato
 
 
 def test_twins_are_named_also_where_types_change_far_down(tmp_path, monkeypatch):
-    monkeypatch.setattr("dubio.tables.files._BLOCK", 64)
+    monkeypatch.setattr("dubio.tables.text_files._BLOCK", 64)
     path = tmp_path / "t.csv"
     path.write_text("a,a\n" + "1,2\n" * 100 + "1.5,2\n")
     with pytest.raises(InputError, match="more than one column named 'a'"):
@@ -105,7 +109,7 @@ def test_types_that_change_far_down_change_nothing_else(tmp_path, monkeypatch):
     lines = [f"{1 if i < 199 else 1.5},{value!r},{'?' if i % 2 else 'None'},{i:03}" for i, value in enumerate(values)]
     path.write_text("a,b,c,d\n" + "\n".join(lines) + "\n")
     whole = read_table(str(path), as_text=["d"])
-    monkeypatch.setattr("dubio.tables.files._BLOCK", 64)
+    monkeypatch.setattr("dubio.tables.text_files._BLOCK", 64)
     again = read_table(str(path), as_text=["d"])
     pd.testing.assert_frame_equal(again, whole, check_dtype=False, check_exact=True)
     assert again["b"].tolist() == values and again["d"].tolist() == [f"{i:03}" for i in range(200)]
@@ -153,18 +157,11 @@ def test_ragged_inside_gzip(tmp_path):
         read_table(str(path))
 
 
-@pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet", "t.feather"])
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.parquet", "t.feather", "t.xlsx"])
 def test_wrong_content(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"this is something else")
     with pytest.raises(InputError, match="cannot be read"):
-        read_table(str(path))
-
-
-def test_not_utf8(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_bytes("name,x\nJos\xe9,1\n".encode("latin-1"))
-    with pytest.raises(InputError, match="not UTF-8 in column 'name'"):
         read_table(str(path))
 
 
@@ -174,9 +171,9 @@ def test_missing_files_and_folders(tmp_path):
         read_table(str(tmp_path / "pateints.csv"))
     with pytest.raises(InputError, match="is a folder"):
         read_table(str(tmp_path))
-    (tmp_path / "t.xlsx").write_text("x")
-    with pytest.raises(InputError, match="as CSV first"):
-        read_table(str(tmp_path / "t.xlsx"))
+    (tmp_path / "t.xls").write_text("x")
+    with pytest.raises(InputError, match="or CSV first"):
+        read_table(str(tmp_path / "t.xls"))
 
 
 def test_nearest_names(frame):
@@ -192,7 +189,7 @@ def test_nearest_names(frame):
 
 def question(**wishes):
     data = wishes.pop("data")
-    return ask(pd.DataFrame(data), Wishes(**wishes), "t.parquet")
+    return ask(TableFile(pd.DataFrame(data), code="pd.read_parquet('t.parquet')"), Wishes(**wishes))
 
 
 def test_mixed_columns_are_named_and_counted():

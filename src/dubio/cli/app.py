@@ -52,7 +52,8 @@ class Device(StrEnum):
 Table = Annotated[
     str,
     typer.Argument(
-        metavar="TABLE", help="CSV (also .csv.gz), TSV, Parquet or Feather file; - reads CSV from standard input."
+        metavar="TABLE",
+        help="CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input.",
     ),
 ]
 
@@ -75,6 +76,23 @@ Nominal = Annotated[
     list[str] | None,
     typer.Option("--nominal", metavar="A,B", help="Columns of categories, even if they look like numbers."),
 ]
+Identifiers = Annotated[
+    list[str] | None,
+    typer.Option("--id", metavar="A,B", help="Columns that name a row. They are no features, and are kept in outputs."),
+]
+Sep = Annotated[
+    str | None,
+    typer.Option("--sep", metavar="MARK", help="What separates the columns of a text file: a character, tab or space."),
+]
+DecimalMark = Annotated[str | None, typer.Option("--decimal", metavar="MARK", help="The decimal mark: . or ,")]
+Encoding = Annotated[
+    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.")
+]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option("--na", metavar="VALUE", help="Cell that means 'missing', such as -999. May be repeated."),
+]
+Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file.")]
 Seed = Annotated[
     int,
     typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of random numbers: the same seed gives the same answer."),
@@ -133,7 +151,10 @@ def rank(
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs", metavar="FILE", help="File with pairs of rows: row, row, must or cannot. Row 0 is the first."
+            "--pairs",
+            metavar="FILE",
+            help="File with pairs of rows: row, row, must or cannot. Rows are named by the column of --id; without it "
+            "they are numbers, and 0 is the first.",
         ),
     ] = None,
     regression: Annotated[
@@ -145,6 +166,12 @@ def rank(
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
+    identifiers: Identifiers = None,
+    sep: Sep = None,
+    decimal: DecimalMark = None,
+    encoding: Encoding = None,
+    na: Missing = None,
+    sheet: Sheet = None,
     method: Annotated[str, typer.Option("--method", "-m", help="auto, or a name from `dubio methods`.")] = "auto",
     keep: Annotated[
         str,
@@ -236,6 +263,8 @@ def rank(
         unlabelled=unlabelled,
         ignore=ignore,
         nominal=nominal,
+        identifiers=identifiers,
+        how=_how(sep, decimal, encoding, na, sheet),
     )
     options = RankOptions(
         method=method,
@@ -269,9 +298,12 @@ def audit(
     nominal: Nominal = None,
     engine: Annotated[Engine, typer.Option("--engine", help="How wrong labels are found.")] = Engine.transitions,
     every_row: Annotated[bool, typer.Option("--all", help="List every row, not only the doubtful ones.")] = False,
-    identifiers: Annotated[
-        list[str] | None, typer.Option("--id", metavar="A,B", help="Columns that name a row; they are listed too.")
-    ] = None,
+    identifiers: Identifiers = None,
+    sep: Sep = None,
+    decimal: DecimalMark = None,
+    encoding: Encoding = None,
+    na: Missing = None,
+    sheet: Sheet = None,
     report: Annotated[str | None, typer.Option("--report", "-r", metavar="FILE", help="Write an HTML report.")] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
@@ -296,19 +328,20 @@ def audit(
 
     if not target.strip():
         raise UserError("--target is empty: give the column with the class.")
-    named = _names(tuple(identifiers or ()))
     wishes = _wishes(
         target=target,
         kind="classes",
         only_classes=True,
         unlabelled=unlabelled,
-        ignore=[*(ignore or []), *named],
+        ignore=ignore,
         nominal=nominal,
+        identifiers=identifiers,
+        how=_how(sep, decimal, encoding, na, sheet),
     )
     options = AuditOptions(
         engine=engine.value,
         every_row=every_row,
-        identifiers=named,
+        identifiers=wishes.identifiers,
         report=report,
         seed=seed,
         jobs=jobs,
@@ -388,10 +421,16 @@ def _count(text: str) -> Any:
     raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3), relevant or sufficient.")
 
 
+def _how(sep: str | None, decimal: str | None, encoding: str | None, na: list[str] | None, sheet: str | None) -> Any:
+    from dubio.tables.text_files import HowToRead
+
+    return HowToRead(sep, decimal, encoding, tuple(na or ()), sheet)
+
+
 def _wishes(**options: Any) -> Any:
     from dubio.cli.question import Wishes
 
-    lists = ("soft", "annotators", "ignore", "nominal")
+    lists = ("soft", "annotators", "ignore", "nominal", "identifiers")
     given: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value
     }

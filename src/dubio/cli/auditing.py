@@ -19,7 +19,7 @@ from dubio.noise import audit_problem
 from dubio.problem import Problem, read_problem
 from dubio.significance.relation_tests import linear_r2
 from dubio.supervision import Classes, Numbers
-from dubio.tables.files import read_parted_table
+from dubio.tables.files import read_file
 from dubio.tables.matrix import check_squares
 
 #: Number of features whose values are listed beside each doubtful label.
@@ -61,11 +61,8 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     """Read the table, audit its labels, and print the doubtful ones."""
     require_place(options.report, path)
     with step(f"reading {path}"):
-        frame, separator = read_parted_table(path)
-    for name in options.identifiers:
-        if name not in frame.columns:
-            raise UserError(f"--id names {quoted(name)}, which is not a column of the table.")
-    question = ask(frame, wishes, path, separator)
+        file = read_file(path, wishes.reading)
+    question = ask(file, wishes)
     notes = list(question.notes)
     with notes_from_warnings(notes):
         problem = _read(question)
@@ -84,7 +81,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     with step("auditing the labels"), notes_from_warnings(notes):
         found = audit_problem(problem.filled, options.engine, random_state=options.seed, n_jobs=options.jobs)
     telling = _telling(problem.filled, found)
-    rows = _rows(found, frame, options, telling)
+    rows = _rows(found, file.frame, options, telling)
     by_class = records(found.classes_frame().reset_index())
     if options.report:
         write_audit_report(path, question, problem, found, options, notes)

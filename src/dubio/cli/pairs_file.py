@@ -1,4 +1,4 @@
-"""Pairs of rows in a file: two row numbers and "must" or "cannot"."""
+"""Pairs of rows in a file: two rows, by number or by name, and "must" or "cannot"."""
 
 from __future__ import annotations
 
@@ -8,27 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.cli.wording import UserError
-from dubio.errors import counted, quoted
-from dubio.tables.files import read_table
+from dubio.errors import counted, nearest, quoted
+from dubio.tables.files import read_file
+from dubio.tables.text_files import HowToRead
 
 _MUST = {"must", "must_link", "must-link", "same", "1", "+1", "1.0", "true"}
 _CANNOT = {"cannot", "cannot_link", "cannot-link", "different", "-1", "-1.0", "0", "0.0", "false"}
 
 
-def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def read_pairs_file(
+    path: str, n_rows: int, named: Any = None, notes: list[str] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Must-links and cannot-links from a file with three columns: row, row, kind.
 
-    Row 0 is the first row under the header of the table. The kind is "must" or "cannot" (or 1 and -1, or same and
-    different).
+    ``named`` is the column of the table that names its rows (``--id``). Without it, rows are numbers, and row 0 is the
+    first row under the header, as in Python; a note shows how the first pair was read. The kind is "must" or "cannot"
+    (or 1 and -1, or same and different).
     """
-    frame = _with_header(read_table(path))
+    file = read_file(path)
+    header = [str(name) for name in file.frame.columns]
+    if len(header) == 3 and named is not None:  # the names of rows stay as they are written (007)
+        file = read_file(path, HowToRead(as_text=tuple(header[:2])))
+    frame = _with_header(file.frame, named)
     if len(frame.columns) != 3:
         raise UserError(
-            f"--pairs: {quoted(path)} has {counted(len(frame.columns), 'column')}: give three columns (row number, row "
-            "number, must or cannot), with or without a header."
+            f"--pairs: {quoted(path)} has {counted(len(frame.columns), 'column')}: give three columns (row, row, must "
+            "or cannot), with or without a header."
         )
     first, second, kind = (frame[name] for name in frame.columns)
-    rows = np.column_stack([_row_numbers(column, path, n_rows) for column in (first, second)])
+    find = (lambda column: _row_numbers(column, path, n_rows)) if named is None else _finder(named, path)
+    rows = np.column_stack([find(column) for column in (first, second)])
     words = kind.astype(str).str.strip().str.casefold()
     must, cannot = words.isin(_MUST).to_numpy(), words.isin(_CANNOT).to_numpy()
     strange = np.flatnonzero(~(must | cannot))
@@ -40,34 +49,77 @@ def read_pairs_file(path: str, n_rows: int) -> tuple[NDArray[np.int64], NDArray[
     itself = np.flatnonzero(cannot & (rows[:, 0] == rows[:, 1]))
     if len(itself):
         raise UserError(
-            f"--pairs: {quoted(path)}, pair {itself[0] + 1} says that row {rows[itself[0], 0]} differs from itself "
+            f"--pairs: {quoted(path)}, pair {itself[0] + 1} says that row {first.iloc[itself[0]]} differs from itself "
             f"({counted(len(itself), 'such pair')}): drop it."
+        )
+    if named is None and notes is not None and len(rows):
+        one, other = rows[0] + 1
+        notes.append(
+            f"the pairs count rows from 0: the first pair is the rows {one} and {other} under the header of the table "
+            "(--id COLUMN names rows by their identifiers)."
         )
     return rows[must], rows[cannot]
 
 
-def _with_header(frame: Any) -> Any:
+def _with_header(frame: Any, named: Any) -> Any:
     """The same frame. If its first line reads like a pair, and not like a header, that line becomes a pair too."""
     import pandas as pd
 
     names = [str(name).strip() for name in frame.columns]
-    if len(names) != 3 or not (names[0].isdecimal() and names[1].isdecimal()):
+    if len(names) != 3:
         return frame
-    kind = names[2].casefold()
-    first = pd.DataFrame([[int(names[0]), int(names[1]), kind]], columns=["row", "other", "kind"])
+    known = str.isdecimal if named is None else set(_written(named)).__contains__
+    if not (known(names[0]) and known(names[1])):
+        return frame
+    rows = [int(name) if named is None else name for name in names[:2]]
+    first = pd.DataFrame([[*rows, names[2].casefold()]], columns=["row", "other", "kind"])
     return pd.concat([first, frame.set_axis(first.columns, axis=1)], ignore_index=True)
+
+
+def _written(column: Any) -> list[str]:
+    """The names of rows as text; a whole number is written without a decimal point."""
+    values = [int(value) if isinstance(value, float) and value.is_integer() else value for value in column.tolist()]
+    return [str(value).strip() for value in values]
+
+
+def _finder(named: Any, path: str) -> Any:
+    """A function from names of rows to their numbers; raises if a name is unknown, or names more than one row."""
+    place: dict[str, int] = {}
+    twice = set()
+    for number, name in enumerate(_written(named)):
+        if place.setdefault(name, number) != number:
+            twice.add(name)
+
+    def find(column: Any) -> NDArray[np.int64]:
+        names = _written(column)
+        for pair, name in enumerate(names, start=1):
+            where = f"--pairs: {quoted(path)}, pair {pair} names {quoted(name)}"
+            if name not in place:
+                near = nearest(name, place)
+                hint = f"did you mean {quoted(near[0])}?" if near else "give a value of that column."
+                raise UserError(f"{where}, which is not in column {quoted(named.name)}: {hint}")
+            if name in twice:
+                raise UserError(
+                    f"{where}, but more than one row has this value in column {quoted(named.name)}: name rows by a "
+                    "column whose values are all different."
+                )
+        return np.array([place[name] for name in names], dtype=np.int64)
+
+    return find
 
 
 def _row_numbers(column: Any, path: str, n_rows: int) -> NDArray[np.int64]:
     if column.dtype.kind not in "iu":
+        strange = next((value for value in column if not isinstance(value, int)), column.iloc[0])
         raise UserError(
-            f"--pairs: column {quoted(column.name)} of {quoted(path)} must hold row numbers: whole numbers from 0."
+            f"--pairs: column {quoted(column.name)} of {quoted(path)} holds {quoted(strange)}, not a row number: give "
+            "whole numbers from 0, or name the column with these values by --id."
         )
     numbers = column.to_numpy(dtype=np.int64)
     bad = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
     if len(bad):
         raise UserError(
             f"--pairs: {quoted(path)}, pair {bad[0] + 1} names row {numbers[bad[0]]}, but the table has rows 0 to "
-            f"{n_rows - 1} ({counted(len(bad), 'such number')})."
+            f"{n_rows - 1} ({counted(len(bad), 'such number')}): rows are counted from 0."
         )
     return numbers

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +15,8 @@ from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.supervision import soft_labels
 from dubio.tables.decimal_commas import read_decimal_commas
-from dubio.tables.files import MISSING, require_columns, table_format
+from dubio.tables.files import TableFile, require_columns
+from dubio.tables.text_files import HowToRead
 
 #: A text column with more different values than this holds names or free text, not categories.
 MAX_CATEGORIES = 20
@@ -44,6 +44,13 @@ class Wishes:
     unlabelled: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    how: HowToRead = field(default_factory=HowToRead)
+
+    @property
+    def reading(self) -> HowToRead:
+        """How the file is to be read: columns that name rows stay as they are written (007)."""
+        return replace(self.how, as_text=self.identifiers)
 
     @property
     def is_supervised(self) -> bool:
@@ -83,26 +90,32 @@ class Question:
         return {"must_link": self.must_link, "cannot_link": self.cannot_link}
 
 
-def ask(frame: Any, wishes: Wishes, path: str, separator: str = ",") -> Question:
-    """Check the wishes against the table, and separate features from the target.
+def ask(file: TableFile, wishes: Wishes) -> Question:
+    """Check the wishes against the table of a file, and separate features from the target.
 
-    ``separator`` separates the columns in the file. If it is not a comma, numbers may have decimal commas.
+    If the columns of the file are not separated by commas, numbers may have decimal commas.
     """
+    frame = file.frame
     _check_wishes(frame, wishes)
-    notes: list[str] = []
-    code = [*_reading_code(path, separator)]
-    if separator != ",":
+    notes = list(file.notes)
+    code = [f"table = {file.code}"]
+    if "sys.stdin" in file.code:
+        code = ["import sys", "", *code]
+    if file.separator != ",":
         frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators) if name]
-    apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore]
+    apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore, *wishes.identifiers]
     if not wishes.is_supervised:
         notes.append("there is no --target: features are ranked only by the structure of the table.")
     features, sources = _features(frame, apart, wishes, notes, code)
     must = cannot = None
     if wishes.pairs:
-        must, cannot = read_pairs_file(wishes.pairs, len(frame))
+        if len(wishes.identifiers) > 1:
+            raise UserError("--pairs: give only one column in --id, the one that the pairs name rows by.")
+        named = frame[wishes.identifiers[0]] if wishes.identifiers else None
+        must, cannot = read_pairs_file(wishes.pairs, len(frame), named, notes)
         code += [
             f"must_link = {must.tolist() if len(must) <= 20 else '...  # first column, second column'}",
             f"cannot_link = {cannot.tolist() if len(cannot) <= 20 else '...  # of ' + repr(wishes.pairs)}",
@@ -124,6 +137,7 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         ("--confidence", [wishes.confidence] if wishes.confidence else []),
         ("--ignore", list(wishes.ignore)),
         ("--nominal", list(wishes.nominal)),
+        ("--id", list(wishes.identifiers)),
     ):
         require_columns(frame, names, option)
         twice = [name for name in names if names.count(name) > 1]
@@ -375,15 +389,3 @@ def counts_rows(column: Any, name: str) -> bool:
     if not is_counter(name) or column.isna().any() or len(column) < 3:
         return False
     return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())
-
-
-def _reading_code(path: str, separator: str) -> list[str]:
-    if Path(path).is_dir():
-        return ["import pyarrow.dataset", "", f"table = pyarrow.dataset.dataset({path!r}).to_table().to_pandas()"]
-    reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path))
-    if reader:
-        return [f"table = {reader}({path!r})"]
-    source = "sys.stdin" if path == "-" else repr(path)
-    sep = "" if separator == "," else f", sep={separator!r}"
-    code = f"table = pd.read_csv({source}{sep}, keep_default_na=False, na_values={['', *MISSING]!r})"
-    return ["import sys", "", code] if path == "-" else [code]

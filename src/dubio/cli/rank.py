@@ -24,7 +24,7 @@ from dubio.noise import audit_problem
 from dubio.problem import Problem
 from dubio.significance import problem_stability, problem_tolerance
 from dubio.supervision import Classes
-from dubio.tables.files import frame_bytes, read_parted_table, table_format
+from dubio.tables.files import TableFile, frame_bytes, read_file, table_format
 from dubio.whole_files import write_whole
 
 #: Width of the text that is printed, and the width of a terminal below which some columns are left out.
@@ -64,18 +64,16 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     if options.save_table:
         table_format(options.save_table)
     with step(f"reading {path}"):
-        frame, separator = read_parted_table(path)
-    rank_frame(path, frame, wishes, options, separator=separator)
+        file = read_file(path, wishes.reading)
+    rank_frame(path, file, wishes, options)
 
 
-def rank_frame(
-    path: str, frame: Any, wishes: Wishes, options: RankOptions, *, separator: str = ",", n_rows: int | None = None
-) -> None:
+def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions, *, n_rows: int | None = None) -> None:
     """Rank the features of a table in memory, which may be a sample of the ``n_rows`` rows of the file."""
-    question = ask(frame, wishes, path, separator)
+    question = ask(file, wishes)
     notes = list(question.notes)
-    if n_rows is not None and n_rows > len(frame):
-        notes.append(f"a sample of {len(frame):,} of {n_rows:,} rows was used (--no-stream loads the whole table)")
+    if n_rows is not None and n_rows > len(file.frame):
+        notes.append(f"a sample of {len(file.frame):,} of {n_rows:,} rows was used (--no-stream loads the whole table)")
     selector = _selector(question, options)
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit_arguments)
@@ -256,7 +254,7 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
     if ranking.nothing_stands_out:
         return f"no table was written to {path}, because no feature stands out"
     kept = {source for source, keep in zip(question.sources, ranking.support, strict=True) if keep}
-    target = {*question.target_names, *([wishes.confidence] if wishes.confidence else [])}
+    target = {*question.target_names, *wishes.identifiers, *([wishes.confidence] if wishes.confidence else [])}
     chosen = [name for name in question.table.columns if name in kept or name in target]
     write_whole(path, frame_bytes(question.table[chosen], path))
     n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient

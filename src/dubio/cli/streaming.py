@@ -22,6 +22,8 @@ from dubio.scale import rank_stream
 from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source
 from dubio.scale.stream import require_same_columns, streamed_methods
+from dubio.tables.files import TableFile, table_format, tidy
+from dubio.tables.text_files import arrow_to_pandas
 
 #: Tables that need at least so many bytes in memory are streamed by default.
 LARGE = 2**30
@@ -37,7 +39,7 @@ def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
     if not Path(path).is_file() or _what_needs_the_table(wishes, options):
         return False
     try:
-        pieces = open_source(path)
+        pieces = open_source(path, wishes.reading)
     except (ValueError, ImportError):  # not a file for streams, or a broken one: loading it reports the error
         return False
     types, n_rows = pieces[0].types, pieces[0].n_rows
@@ -97,11 +99,12 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     if options.method == "auto":
         rank_sample(path, wishes, options)
         return
-    notes = []
-    exclude = list(wishes.ignore)
+    pieces = open_source(path, wishes.reading)
+    notes = list(pieces[0].notes)
+    exclude = [*wishes.ignore, *wishes.identifiers]
     if not asked:
         notes.append(f"{_what(path)} is read once, in batches of rows.")
-        exclude += _not_features(open_source(path)[0], {wishes.target, *wishes.soft, *exclude}, notes)
+        exclude += _not_features(pieces[0], {wishes.target, *wishes.soft, *exclude}, notes)
     keep = None if isinstance(options.keep, str) else options.keep
     if keep is None:
         notes.append(
@@ -111,7 +114,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     try:
         with step(f"reading {path}"):
             ranking = rank_stream(
-                path,
+                pieces,
                 target=wishes.target,
                 soft=list(wishes.soft) or None,
                 method=options.method,
@@ -150,15 +153,24 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
 
 def rank_sample(path: str, wishes: Wishes, options: RankOptions) -> None:
     """Draw a sample of rows in one pass, and rank the features as if the sample were the table."""
-    pieces = open_source(path)
+    pieces = open_source(path, wishes.reading)
     require_same_columns(pieces)
     named = [wishes.target] if wishes.target else [*wishes.soft, *wishes.annotators]
     labels = [name for name in named if name in pieces[0].types]
     others = [name for name in pieces[0].types if name not in labels]
     with step(f"drawing rows from {path}"):
         table, n_rows = draw_rows(pieces, others, labels, seed=options.seed)
-    frame = table.select(list(pieces[0].types)).to_pandas()
-    rank_frame(path, frame, wishes, options, n_rows=n_rows)
+    frame = tidy(arrow_to_pandas(table.select(list(pieces[0].types))), path, wishes.how.missing)
+    file = TableFile(frame, pieces[0].separator, pieces[0].notes, _reading_code(path, pieces[0]))
+    rank_frame(path, file, wishes, options, n_rows=n_rows)
+
+
+def _reading_code(path: str, piece: Piece) -> str:
+    if Path(path).is_dir():
+        return f"pyarrow.dataset.dataset({path!r}).to_table().to_pandas()"
+    reader = {"parquet": "pd.read_parquet", "feather": "pd.read_feather"}.get(table_format(path), "pd.read_csv")
+    arguments = f", sep={piece.separator!r}" if piece.separator != "," else ""
+    return f"{reader}({path!r}{arguments})"
 
 
 def _were(names: list[str]) -> str:

@@ -25,6 +25,8 @@ NAMES = {
     "alpha": "--alpha",
     "cannot_link": "--pairs",
     "confidence": "--confidence",
+    "decimal": "--decimal",
+    "encoding": "--encoding",
     "device": "--device",
     "exclude": "--ignore",
     "method": "--method",
@@ -35,6 +37,8 @@ NAMES = {
     "n_neighbors": "the number of neighbours is",  # it has no option; its messages start with the number
     "random_state": "--seed",
     "redundancy": "--redundancy",
+    "sep": "--sep",
+    "sheet": "--sheet",
     "soft": "--soft",
     "source": "the table",
 }

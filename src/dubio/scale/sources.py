@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dubio.errors import InputError, listed
-from dubio.tables.files import convert_options, first_line, parse_options, separator_of
+from dubio.tables.text_files import BLANKS, HowToRead, first_line, text_form
 
 #: Row groups are read by columns if they have so many rows on average, and if no column has more than so many bytes.
 _ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
@@ -37,19 +37,25 @@ class Piece:
     read: Callable[[list[str], int | None], Iterator[Any]]
     #: Rows of the largest batch if the source chooses them and reads columns on demand; else 0.
     largest: int = 0
+    #: What separates the columns of a text file, and what the user should know about how it is read.
+    separator: str = ","
+    notes: tuple[str, ...] = ()
 
 
-def open_source(source: Any) -> list[Piece]:
+def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
     """The pieces of a source, in order: a path to a file or folder, an Arrow dataset, table or batch reader.
 
-    Only the headers and footers of the files are read. So a broken file is found before any work is done.
+    Only the headers and footers of the files are read. So a broken file is found before any work is done. ``how`` says
+    how text files are to be read. Pieces that were opened before are given back.
     """
     _require_pyarrow()
     import pyarrow as pa
     import pyarrow.dataset as ds
 
+    if isinstance(source, list) and all(isinstance(piece, Piece) for piece in source):
+        return source
     if isinstance(source, str | Path):
-        return [_open_file(path) for path in _files(Path(source))]
+        return [_open_file(path, how or HowToRead()) for path in _files(Path(source))]
     if isinstance(source, ds.Dataset):
         return [_dataset_piece(source)]
     if isinstance(source, pa.Table):
@@ -140,15 +146,17 @@ def _format(path: Path) -> str | None:
     return next((kind for ends, kind in endings.items() if name.endswith(ends)), None)
 
 
-def _open_file(path: Path) -> Piece:
+def _open_file(path: Path, how: HowToRead) -> Piece:
     import pyarrow as pa
 
     kind = _format(path)
-    opener = {"Parquet": _parquet_piece, "CSV": _csv_piece, "Arrow": _arrow_piece}.get(str(kind))
-    if opener is None:
+    if kind is None:
         raise InputError("source", f"is {path}", "the name must end in .parquet, .csv, .tsv, .arrow or .feather")
     try:
-        piece = opener(path)
+        if kind == "CSV":
+            piece = _csv_piece(path, how)
+        else:
+            piece = _parquet_piece(path) if kind == "Parquet" else _arrow_piece(path)
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         problem = f"cannot be read as a {kind} file ({first_line(error).rstrip('.')})"
         raise InputError(str(path), problem, "is it cut short?") from error
@@ -208,23 +216,27 @@ def _whole_rows(batches: Iterator[Any]) -> Iterator[Any]:
         pa.default_memory_pool().release_unused()
 
 
-def _csv_piece(path: Path) -> Piece:
+def _csv_piece(path: Path, how: HowToRead) -> Piece:
     import pyarrow as pa
     from pyarrow import csv
 
-    parse = parse_options(separator_of(str(path)))
-    block = csv.ReadOptions(block_size=_CSV_BLOCK)
-    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert_options()) as first:
+    form = text_form(str(path), how)
+    if form.separator == BLANKS:
+        raise InputError(str(path), "has columns separated by blanks, which cannot be streamed", "write it with commas")
+    block, parse = form.read_options(_CSV_BLOCK), form.parse_options()
+    fixed = dict.fromkeys(how.as_text, pa.string())
+    convert = form.convert_options(column_types=fixed)
+    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as first:
         inferred = _types(first.schema)
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         # Types are inferred from the first block only: a column of whole numbers may have fractions later.
         types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
-        convert = convert_options(include_columns=columns, column_types=types)
+        convert = form.convert_options(include_columns=columns, column_types=types)
         with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:
             yield from _whole_rows(reader)
 
-    return Piece(path.name, inferred, None, read)
+    return Piece(path.name, inferred, None, read, separator=form.separator, notes=form.notes)
 
 
 def _arrow_piece(path: Path) -> Piece:

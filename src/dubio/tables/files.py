@@ -1,103 +1,115 @@
-"""Read tables from files (CSV, TSV, Parquet, Feather), with errors that say where the problem is.
-
-:func:`read_table` reads a whole file. Streams take the separator and the rules for missing cells from this module, so
-all text tables are read in the same way.
-"""
+"""Read tables from files (CSV, TSV, Excel, JSON lines, Parquet, Feather), with errors that say where the problem is."""
 
 from __future__ import annotations
 
 import bz2
-import csv
 import gzip
 import io
+import json
 import os
-import re
 import sys
 import zlib
-from collections import Counter
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
+from dubio.tables.text_files import (
+    MISSING,
+    TEXT,
+    HowToRead,
+    arrow_to_pandas,
+    called,
+    first_line,
+    plain_bytes,
+    read_text,
+    refuse_twins,
+    suffix_of,
+)
 
-#: Text that means "missing" in a text file, besides empty cells.
-MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
-_TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None}
-_COMPRESSED = (".gz", ".bz2", ".zst")
-#: Bytes per block. Column types are inferred from the first block, and a row must fit into one block.
-_BLOCK = 1 << 26
+_FORMATS = {
+    **dict.fromkeys(TEXT, "text"),
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """What was read from a file.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The table; text stays text.
+    separator : str
+        What separates the columns of a text file; a comma for other files.
+    notes : tuple of str
+        What the user should know about how the file was read.
+    code : str
+        The Python expression that reads the same table.
+    """
+
+    frame: Any
+    separator: str = ","
+    notes: tuple[str, ...] = ()
+    code: str = ""
 
 
 def read_table(path: str, *, as_text: Collection[str] = ()) -> Any:
-    """The table in a file as a pandas frame; see :func:`read_parted_table`."""
-    return read_parted_table(path, as_text=as_text)[0]
+    """The table in a file as a pandas frame; see :func:`read_file`."""
+    return read_file(path, HowToRead(as_text=tuple(as_text))).frame
 
 
-def read_parted_table(path: str, *, as_text: Collection[str] = ()) -> tuple[Any, str]:
-    """The table in a file as a pandas frame, and the separator of its columns; ``-`` reads CSV from standard input.
-
-    In text files, the columns named in ``as_text`` stay text even if they look like numbers.
+def read_file(path: str, how: HowToRead | None = None) -> TableFile:
+    """Read the table in a file; ``-`` reads CSV from standard input.
 
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from dubio.tables.files import read_parted_table
+    >>> from dubio.tables.files import read_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "two.csv")
-    ...     _ = path.write_text("size,colour\\n1.5,red\\n?,blue\\n")
-    ...     read_parted_table(str(path))[0]
+    ...     _ = path.write_text("size;colour\\n1.5;red\\n?;blue\\n")
+    ...     read_file(str(path)).frame
        size colour
     0   1.5    red
     1   NaN   blue
     """
     import pyarrow as pa
 
+    how = how or HowToRead()
     if path != "-":
         _require_file(path)
+    kind = table_format(path)
+    _require_fitting(how, kind, path)
+    read = {"parquet": _read_parquet, "feather": _read_feather, "excel": _read_excel, "json": _read_json}.get(kind)
     try:
-        kind = table_format(path)
-        if kind == "parquet":
-            import pyarrow.parquet
-
-            table = pyarrow.parquet.read_table(path)
-        elif kind == "feather":
-            import pyarrow.feather
-
-            table = pyarrow.feather.read_table(path)
-        else:
-            frame, separator = _read_text(path, as_text)
-            return _tidy(frame, path), separator
-    except UnicodeDecodeError as error:
-        raise InputError(
-            quoted(path),
-            f"is not UTF-8 text (byte {error.object[error.start]:#x})",
-            'save it as UTF-8, in a spreadsheet as "CSV UTF-8"',
-        ) from error
+        file = read(path, how) if read is not None else _read_text_file(path, how)
     except (pa.ArrowException, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
-        raise InputError(quoted(path), f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
-    _refuse_twins(table.column_names, path)
-    return _tidy(table.to_pandas(), path), ","
+        raise InputError(called(path), f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
+    return replace(file, frame=tidy(file.frame, path, how.missing))
 
 
 def table_format(path: str) -> str:
-    """``"text"``, ``"parquet"`` or ``"feather"``, from the ending of the file name."""
-    if path == "-":
-        return "text"
-    suffix = _suffix(path)
-    if suffix in (".parquet", ".pq"):
-        return "parquet"
-    if suffix in (".feather", ".arrow"):
-        return "feather"
-    if suffix in _TEXT:
-        return "text"
-    hint = " (save the sheet as CSV first)" if suffix in (".xlsx", ".xls", ".ods") else ""
+    """``"text"``, ``"excel"``, ``"json"``, ``"parquet"`` or ``"feather"``, from the ending of the file name."""
+    suffix = suffix_of(path) if path != "-" else ".csv"
+    if suffix in _FORMATS:
+        return _FORMATS[suffix]
+    hint = " (save the sheet as .xlsx or CSV first)" if suffix in (".xls", ".ods", ".xlsb") else ""
     raise InputError(
         quoted(path),
         f"has the ending {quoted(suffix)}{hint}",
-        "tables end in .csv, .tsv, .parquet or .feather, and text may be compressed (.csv.gz)",
+        "tables end in .csv, .tsv, .xlsx, .jsonl, .parquet or .feather, and text may be compressed (.csv.gz)",
     )
 
 
@@ -109,8 +121,14 @@ def frame_bytes(frame: Any, path: str) -> bytes:
         frame.to_parquet(buffer, index=False)
     elif kind == "feather":
         frame.reset_index(drop=True).to_feather(buffer)
+    elif kind == "excel":
+        _require_openpyxl()
+        frame.to_excel(buffer, index=False)
     else:
-        text = frame.to_csv(index=False, sep=_TEXT[_suffix(path)] or ",", lineterminator="\n").encode()
+        if kind == "json":
+            text = _json_lines(frame).encode()
+        else:
+            text = frame.to_csv(index=False, sep=TEXT[suffix_of(path)] or ",", lineterminator="\n").encode()
         if path.endswith(".gz"):
             return gzip.compress(text, mtime=0)  # no time stamp: the same table gives the same bytes
         if path.endswith(".bz2"):
@@ -119,6 +137,13 @@ def frame_bytes(frame: Any, path: str) -> bytes:
             raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
         return text
     return buffer.getvalue()
+
+
+def _json_lines(frame: Any) -> str:
+    """One object per row, with all digits of the numbers; a missing cell is null."""
+    columns = {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns}
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
 
 
 def require_columns(frame: Any, names: list[str], option: str) -> None:
@@ -135,13 +160,6 @@ def require_columns(frame: Any, names: list[str], option: str) -> None:
         if any("," in other for other in near):
             hint += " Write a comma in a name twice, as in 'a,, b'"
         raise InputError(option, f"names {quoted(name)}, but the table has no such column", hint)
-
-
-def _suffix(path: str) -> str:
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    while suffixes and suffixes[-1] in _COMPRESSED:
-        suffixes.pop()
-    return suffixes[-1] if suffixes else ""
 
 
 def _require_file(path: str) -> None:
@@ -161,138 +179,194 @@ def _require_file(path: str) -> None:
         raise InputError(quoted(path), "is empty")
 
 
-def _read_text(path: str, as_text: Collection[str]) -> tuple[Any, str]:
-    import pyarrow as pa
-    import pyarrow.csv
+def _require_fitting(how: HowToRead, kind: str, path: str) -> None:
+    """Raise if something is said about the file that its format does not have."""
+    for name, value, kinds, what in (
+        ("sep", how.separator, ("text",), "separators"),
+        ("decimal", how.decimal, ("text",), "decimal marks"),
+        ("encoding", how.encoding, ("text", "json"), "encodings"),
+        ("sheet", how.sheet, ("excel",), "sheets"),
+    ):
+        if value is not None and kind not in kinds:
+            raise InputError(name, f"={value!r}, but a {suffix_of(path)} file has no {what}", "leave it out")
 
+
+def _read_text_file(path: str, how: HowToRead) -> TableFile:
     content = sys.stdin.buffer.read() if path == "-" else None
-    separator = separator_of(path, content)
-    source = pa.input_stream(io.BytesIO(content) if content is not None else path)
-    try:
-        with source:
-            table = pyarrow.csv.read_csv(
-                source,
-                read_options=pyarrow.csv.ReadOptions(block_size=_BLOCK),
-                parse_options=parse_options(separator),
-                convert_options=convert_options(column_types=dict.fromkeys(as_text, pa.string())),
-            )
-    except (pa.ArrowException, OSError) as error:
-        _explain(path, content, separator, error)
-        import pandas as pd  # the type of a column changes further down: read all rows at once
-
-        with _lines(path, content) as lines:  # pandas would rename columns with the same name
-            header = next(csv.reader(lines, delimiter=separator), [])
-        _refuse_twins(header, path)
-        source_again: Any = io.BytesIO(content) if content is not None else path
-        frame = pd.read_csv(
-            source_again,
-            sep=separator,
-            dtype=dict.fromkeys(as_text, str),
-            keep_default_na=False,
-            na_values=["", *MISSING],
-            float_precision="round_trip",
-            low_memory=False,
-        )
-        return frame, separator
-    _refuse_twins(table.column_names, path)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_binary(column.type):
-            raise InputError(quoted(path), f"holds text that is not UTF-8 in column {quoted(name)}", "save it as UTF-8")
-    return table.to_pandas(), separator
+    frame, form = read_text(path, how, content)
+    source = "sys.stdin" if path == "-" else repr(path)
+    return TableFile(frame, form.separator, form.notes, f"pd.read_csv({source}, {form.pandas_code()})")
 
 
-def parse_options(separator: str) -> Any:
-    """How lines of text are split into cells, for whole files and streams alike."""
-    import pyarrow.csv
+def _read_parquet(path: str, how: HowToRead) -> TableFile:
+    import pyarrow.parquet
 
-    return pyarrow.csv.ParseOptions(delimiter=separator, newlines_in_values=True)
-
-
-def convert_options(**more: Any) -> Any:
-    """How cells become values, above all which cells are missing; for whole files and streams alike."""
-    import pyarrow.csv
-
-    return pyarrow.csv.ConvertOptions(null_values=["", *MISSING], strings_can_be_null=True, **more)
+    table = pyarrow.parquet.read_table(path)
+    refuse_twins(table.column_names, path)
+    return TableFile(arrow_to_pandas(table), code=f"pd.read_parquet({path!r})")
 
 
-def separator_of(path: str, content: bytes | None = None) -> str:
-    """The separator of the columns: a tab for .tsv, otherwise the most frequent candidate outside quotes in the
-    header."""
-    with _lines(path, content) as lines:
+def _read_feather(path: str, how: HowToRead) -> TableFile:
+    import pyarrow.feather
+
+    table = pyarrow.feather.read_table(path)
+    refuse_twins(table.column_names, path)
+    return TableFile(arrow_to_pandas(table), code=f"pd.read_feather({path!r})")
+
+
+def _read_json(path: str, how: HowToRead) -> TableFile:
+    """One JSON object per line, or a list of objects (.json)."""
+    import pyarrow as pa
+    import pyarrow.json
+
+    with plain_bytes(path) as stream:
         try:
-            header = next((line for line in lines if line.strip()), "")
-        except (OSError, EOFError) as error:
-            raise InputError(quoted(path), f"cannot be read: {first_line(error)}") from error
-    if not header:
-        raise InputError(_called(path), "is empty")
-    own = (_TEXT.get(_suffix(path)) if path != "-" else None) or ","
-    if own == "\t":
-        return own
-    header = re.sub(r'"[^"]*"', "", header)
-    # if counts are equal, the first candidate wins
-    return max((own, ";", "\t", "|"), key=header.count)
-
-
-@contextmanager
-def _lines(path: str, content: bytes | None) -> Iterator[TextIO]:
-    """The decompressed text of a file. Bytes that are not UTF-8 are replaced: the text serves for messages only."""
-    options: dict[str, Any] = {"encoding": "utf-8-sig", "errors": "replace", "newline": ""}
-    if content is not None:
-        yield io.TextIOWrapper(io.BytesIO(content), **options)
-    elif path.endswith(".gz"):
-        with gzip.open(path, "rt", **options) as text:
-            yield text
-    elif path.endswith(".bz2"):
-        with bz2.open(path, "rt", **options) as text:
-            yield text
-    elif path.endswith(".zst"):
-        import pyarrow as pa
-
-        with pa.input_stream(path) as stream:
-            yield io.TextIOWrapper(stream, **options)
-    else:
-        with open(path, **options) as text:
-            yield text
-
-
-def _explain(path: str, content: bytes | None, separator: str, error: Exception) -> None:
-    """Raise with the line number of the first row of wrong length; return if all rows have the right length."""
-    problem = first_line(error)
+            content = stream.read()
+        except OSError as error:
+            raise InputError(called(path), f"cannot be read: {first_line(error)}", "is it damaged?") from error
     try:
-        with _lines(path, content) as lines:
-            csv.field_size_limit(sys.maxsize)
-            rows = csv.reader(lines, delimiter=separator)
-            width = None
-            for row in rows:
-                if not row:
-                    continue
-                if width is None:
-                    width = len(row)
-                elif len(row) != width:
-                    raise InputError(
-                        f"{quoted(path)}, line {rows.line_num},",
-                        f"has {counted(len(row), 'cell')} where the header has {counted(width, 'column')}",
-                        "text that contains a comma must be in double quotes",
-                    )
-    except (OSError, EOFError, csv.Error) as second:
-        raise InputError(quoted(path), f"cannot be read: {first_line(second)}") from error
-    if "conversion error" not in problem:
-        raise InputError(quoted(path), f"cannot be read: {problem}") from error
+        text = content.decode(how.encoding or "utf-8-sig")
+    except UnicodeError as error:
+        raise InputError(called(path), f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
+    code = f"pd.read_json({path!r}, lines=True)"
+    try:
+        if text.lstrip()[:1] == "[":
+            table, code = pa.Table.from_pylist(json.loads(text)), f"pd.read_json({path!r})"
+        else:
+            table = pyarrow.json.read_json(io.BytesIO(text.encode()))
+    except (pa.ArrowException, ValueError, AttributeError, TypeError) as error:
+        _explain_json(path, text, error)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(column.type):
+            raise InputError(
+                called(path),
+                f"holds lists or objects in column {quoted(name)}, such as {quoted(column.drop_null()[0])}",
+                "give each value a column of its own",
+            )
+    return TableFile(_without(arrow_to_pandas(table), MISSING, text_only=True), code=code)
 
 
-def _called(path: str) -> str:
-    return "standard input" if path == "-" else quoted(path)
+def _explain_json(path: str, text: str, error: Exception) -> None:
+    """Raise with the number of the first line that is not an object like the others."""
+    kinds: dict[str, tuple[type, int]] = {}
+    for number, line in enumerate(text.splitlines() if text.lstrip()[:1] != "[" else [], start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as bad:
+            raise InputError(
+                f"{called(path)}, line {number},", f"is not JSON: {first_line(bad)}", "write one object per line"
+            ) from error
+        if not isinstance(record, dict):
+            raise InputError(
+                f"{called(path)}, line {number},", f"is {quoted(line[:40])}", "write one object per line"
+            ) from error
+        for name, value in record.items():
+            kind = float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
+            before, where = kinds.setdefault(name, (kind, number)) if value is not None else (kind, number)
+            if kind is not before:
+                raise InputError(
+                    f"{called(path)}, line {number},",
+                    f"has {quoted(value)} in column {quoted(name)}, and line {where} has a value of another kind",
+                    "write all values of a column as numbers, or all as text",
+                ) from error
+    raise InputError(
+        called(path), f"cannot be read as json: {first_line(error)}", "write one object per line"
+    ) from error
 
 
-def _refuse_twins(names: list[str], path: str) -> None:
-    twins = [name for name, count in Counter(names).items() if count > 1 and name]
-    if twins:
-        names_of = listed(map(quoted, twins), 5)
-        raise InputError(quoted(path), f"has more than one column named {names_of}", "rename them")
+def _require_openpyxl() -> None:
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Excel files need openpyxl: pip install 'dubio[excel]'") from error
 
 
-def _tidy(frame: Any, path: str) -> Any:
-    """Give every column a text name; raise if there is no row."""
+def _read_excel(path: str, how: HowToRead) -> TableFile:
+    """One sheet of a workbook: the named one, or the first that is not empty."""
+    import zipfile
+
+    import pandas as pd
+
+    _require_openpyxl()
+    try:
+        book = pd.ExcelFile(path, engine="openpyxl")
+    except (zipfile.BadZipFile, OSError, ValueError, KeyError) as error:
+        raise InputError(called(path), f"cannot be read as Excel: {first_line(error)}", "is it damaged?") from error
+    notes: tuple[str, ...] = ()
+    with book:
+        names = [str(name) for name in book.sheet_names]
+        sheet = how.sheet
+        if sheet is not None and sheet not in names:
+            raise InputError("sheet", f"={sheet!r}, but the file has {listed(map(quoted, names))}", "give one of them")
+        if sheet is None:
+            filled = [name for name in names if _holds_cells(book.book[name])]
+            sheet = filled[0] if filled else names[0]
+            if len(filled) > 1:
+                others = listed(map(quoted, (name for name in filled if name != sheet)))
+                notes = (f"sheet {quoted(sheet)} of {called(path)} was read; --sheet names another one: {others}.",)
+        marks = ["", *MISSING]
+        raw = pd.read_excel(book, sheet, header=None, dtype=object, keep_default_na=False, na_values=marks)
+    raw = raw.dropna(how="all", axis=0)
+    raw = raw.loc[:, raw.notna().any(axis=0)] if len(raw) else raw
+    if not len(raw):
+        raise InputError(called(path), f"is empty: sheet {quoted(sheet)} has no cells")
+    header, body = raw.iloc[0], raw.iloc[1:]
+    if header.notna().sum() <= 1 < raw.shape[1] and len(body) and body.iloc[0].notna().sum() > 1:
+        found = quoted(header.dropna().iloc[0])
+        raise InputError(
+            called(path),
+            f"has only {found} in row {raw.index[0] + 1} of sheet {quoted(sheet)}, where the names of "
+            f"{counted(raw.shape[1], 'column')} should be",
+            "delete what stands above the names of the columns",
+        )
+    names_of = ["" if pd.isna(name) else str(name) for name in header]
+    refuse_twins(names_of, path)
+    frame = body.set_axis(names_of, axis=1).reset_index(drop=True).infer_objects()
+    as_text = [name for name in how.as_text if name in frame.columns]
+    frame[as_text] = frame[as_text].map(lambda value: value if pd.isna(value) else str(value))
+    code = (
+        f"pd.read_excel({path!r}, sheet_name={sheet!r}, dtype=object, keep_default_na=False, na_values={marks!r})"
+        ".infer_objects()"
+    )
+    return TableFile(frame, notes=notes, code=code)
+
+
+def _holds_cells(sheet: Any) -> bool:
+    """Whether a sheet holds any cell; a chart sheet does not."""
+    return hasattr(sheet, "iter_rows") and any(
+        cell is not None for row in sheet.iter_rows(values_only=True, max_row=100) for cell in row
+    )
+
+
+def _without(frame: Any, marks: tuple[str, ...], *, text_only: bool = False) -> Any:
+    """The frame with the cells that hold one of the marks made missing; -999 also means -999.0."""
+    if not marks:
+        return frame
+    numbers = []
+    for mark in marks:
+        try:
+            numbers.append(float(mark))
+        except ValueError:
+            continue
+    frame = frame.copy(deep=False)
+    for name in frame.columns:
+        column = frame[name]
+        kind = getattr(column.dtype, "kind", "O")
+        if kind in "iuf" and not text_only:
+            hidden = column.isin(numbers)
+        elif kind in "OUS":
+            hidden = column.isin(marks)
+        else:
+            continue
+        if hidden.any():
+            frame[name] = column.mask(hidden)
+    return frame
+
+
+def tidy(frame: Any, path: str, missing: tuple[str, ...] = ()) -> Any:
+    """Give every column a text name, and empty the cells that mean "missing"; raise if there is no row."""
     frame = frame.reset_index(drop=True)
     frame.columns = [
         str(name) if str(name).strip() else f"unnamed_{position}" for position, name in enumerate(frame.columns)
@@ -301,11 +375,5 @@ def _tidy(frame: Any, path: str) -> Any:
         if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
             frame[name] = frame[name].astype(float)  # Parquet's decimals are numbers
     if len(frame) == 0:
-        raise InputError(_called(path), f"is empty: it has {counted(len(frame.columns), 'column')} and no rows")
-    return frame
-
-
-def first_line(error: BaseException) -> str:
-    """The first line of an error's text."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:300]
+        raise InputError(called(path), f"is empty: it has {counted(len(frame.columns), 'column')} and no rows")
+    return _without(frame, missing)

@@ -1,0 +1,382 @@
+"""Tables as text: which encoding, which separator, and the cells as a frame.
+
+What the user says (:class:`HowToRead`) is taken as it is. What the user does not say is found out. Whole files and
+streams use the same rules, so all text tables are read in the same way.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from dubio.errors import InputError, counted, listed, quoted
+
+#: Text that means "missing" in a text file, besides empty cells.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
+#: The usual separator for each ending; None: none is usual.
+TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None, ".dat": None}
+COMPRESSED = (".gz", ".bz2", ".zst")
+#: Stands for one or more blanks between two cells.
+BLANKS = " "
+_SEPARATORS = (";", "\t", "|")
+_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": BLANKS, "blank": BLANKS, "bar": "|"}
+#: Bytes per block. Column types are inferred from the first block, and a row must fit into one block.
+_BLOCK = 1 << 26
+#: Most bytes in one block, a limit of pyarrow.
+_MOST = (1 << 31) - 1
+#: Bytes and lines that are looked at to find the encoding and the separator.
+_SAMPLE_BYTES, _SAMPLE_LINES = 1 << 18, 50
+
+
+@dataclass(frozen=True)
+class HowToRead:
+    """What the user says about a file; None: find it out.
+
+    Parameters
+    ----------
+    separator, decimal, encoding : str, optional
+        Of a text file: what stands between two cells, the decimal mark, the encoding.
+    missing : tuple of str
+        Cells that mean "missing", besides empty ones and :data:`MISSING`. -999 also means -999.0.
+    sheet : str, optional
+        Of an Excel file: the name of the sheet.
+    as_text : tuple of str
+        Columns of a text file that stay text even if they look like numbers.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    sheet: str | None = None
+    as_text: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.separator is not None:
+            separator = _NAMED.get(self.separator.casefold(), self.separator)
+            if len(separator) != 1 or separator in '"\r\n':
+                raise InputError("sep", f"={self.separator!r}", "give one character, or tab, comma, semicolon, space")
+            object.__setattr__(self, "separator", separator)
+        if self.decimal not in (None, ".", ","):
+            raise InputError("decimal", f"={self.decimal!r}", "give a point or a comma")
+        if self.decimal is not None and self.decimal == self.separator:
+            raise InputError("decimal", f"={self.decimal!r}, which also separates the columns", "give two marks")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError as error:
+                raise InputError(
+                    "encoding", f"={self.encoding!r}, which is not known", "give for example utf-8, utf-16 or cp1252"
+                ) from error
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is written: separator, encoding, decimal mark, and which cells are missing."""
+
+    separator: str
+    encoding: str = "utf-8"
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def null_values(self) -> list[str]:
+        """Cells without a value."""
+        numbers = [f"{mark}.0" for mark in self.missing if re.fullmatch(r"[-+]?\d+", mark)]
+        return ["", *MISSING, *self.missing, *numbers]
+
+    def parse_options(self) -> Any:
+        """How lines of text are split into cells, for pyarrow."""
+        import pyarrow.csv
+
+        return pyarrow.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True)
+
+    def read_options(self, block: int) -> Any:
+        """How bytes become lines, for pyarrow."""
+        import pyarrow.csv
+
+        return pyarrow.csv.ReadOptions(block_size=block, encoding="utf8" if self.encoding == "utf-8" else self.encoding)
+
+    def convert_options(self, **more: Any) -> Any:
+        """How cells become values, above all which cells are missing, for pyarrow."""
+        import pyarrow.csv
+
+        return pyarrow.csv.ConvertOptions(
+            null_values=self.null_values, strings_can_be_null=True, decimal_point=self.decimal, **more
+        )
+
+    def pandas_code(self) -> str:
+        """Arguments of ``pd.read_csv`` that read the same table."""
+        sep = r"\s+" if self.separator == BLANKS else self.separator
+        parts = [f"sep={sep!r}"] if sep != "," else []
+        parts += [f"encoding={self.encoding!r}"] if self.encoding != "utf-8" else []
+        parts += [f"decimal={self.decimal!r}"] if self.decimal != "." else []
+        return ", ".join([*parts, "keep_default_na=False", f"na_values={self.null_values!r}"])
+
+
+def text_form(path: str, how: HowToRead, content: bytes | None = None) -> TextForm:
+    """How a text file is written: as the user says, and otherwise as its first lines show."""
+    notes: list[str] = []
+    encoding = how.encoding or _encoding_of(path, content, notes)
+    if encoding is None:
+        encoding = _windows(path, content, notes)
+    separator = how.separator or separator_of(path, content, encoding)
+    usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
+    if how.separator is None and separator != usual:
+        notes.append(f"the columns of {called(path)} are separated by {_in_words(separator)}.")
+    return TextForm(separator, encoding, how.decimal or ".", how.missing, tuple(notes))
+
+
+def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
+    """The cells of a text file as a pandas frame, and how the file is written."""
+    form = text_form(path, how, content)
+    try:
+        return _read_as(path, form, how, content), form
+    except UnicodeError as error:
+        if how.encoding is not None:
+            raise InputError(
+                called(path), f"is not {how.encoding} text ({first_line(error)})", "name its encoding with --encoding"
+            ) from error
+    notes = list(form.notes)
+    form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
+    return _read_as(path, form, how, content), form
+
+
+def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> Any:
+    """Read with this form; raises UnicodeError if the text has another encoding."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    if form.separator == BLANKS:
+        return _read_with_pandas(path, form, how, content)
+    block = _BLOCK
+    while True:
+        source = pa.input_stream(io.BytesIO(content) if content is not None else path)
+        try:
+            with source:
+                table = pyarrow.csv.read_csv(
+                    source,
+                    read_options=form.read_options(block),
+                    parse_options=form.parse_options(),
+                    convert_options=form.convert_options(column_types=dict.fromkeys(how.as_text, pa.string())),
+                )
+            break
+        except (pa.ArrowException, OSError) as error:
+            if "invalid UTF8" in str(error):
+                raise UnicodeError(first_line(error)) from error
+            if block < _MOST and "conversion error" in str(error):
+                block = _MOST  # the type of a column changes further down: infer types from all rows
+                continue
+            _explain(path, content, form, error)  # raises unless a single block is too small for the file
+            return _read_with_pandas(path, form, how, content)
+    refuse_twins(table.column_names, path)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_binary(column.type):
+            raise UnicodeError(f"in column {quoted(name)}")
+    return arrow_to_pandas(table)
+
+
+def arrow_to_pandas(table: Any) -> Any:
+    """A pyarrow table as a pandas frame; dates stay dates, and are not Python objects."""
+    return table.to_pandas(date_as_object=False)
+
+
+def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> Any:
+    import pandas as pd
+
+    with text_lines(path, content, form.encoding) as lines:  # pandas would rename columns with the same name
+        refuse_twins(next(_rows(lines, form.separator), []), path)
+    with text_lines(path, content, form.encoding, strict=True) as lines:
+        return pd.read_csv(
+            lines,
+            sep=r"\s+" if form.separator == BLANKS else form.separator,
+            decimal=form.decimal,
+            dtype=dict.fromkeys(how.as_text, str),
+            keep_default_na=False,
+            na_values=form.null_values,
+            float_precision="round_trip",
+            low_memory=False,
+        )
+
+
+def separator_of(path: str, content: bytes | None = None, encoding: str = "utf-8") -> str:
+    """The separator of the columns: a tab for .tsv, otherwise the candidate that splits the first lines alike.
+
+    Candidates are those outside quotes in the header. If several split all lines alike, or none does, the most
+    frequent one in the header is taken. Text files that are not .csv may also be separated by blanks.
+    """
+    with text_lines(path, content, encoding) as lines:
+        try:
+            first = [line for line in islice(lines, _SAMPLE_LINES) if line.strip()]
+        except (OSError, EOFError) as error:
+            raise InputError(called(path), f"cannot be read: {first_line(error)}") from error
+    if not first:
+        raise InputError(called(path), "is empty")
+    suffix = suffix_of(path) if path != "-" else ".csv"
+    own = TEXT.get(suffix) or ","
+    if own == "\t":
+        return own
+    bare = [re.sub(r'"[^"]*"', "", line) for line in first]
+    header = bare[0]
+    candidates = [mark for mark in dict.fromkeys((own, *_SEPARATORS)) if mark in header]
+    if not candidates:
+        widths = {len(line.split()) for line in bare}
+        return BLANKS if TEXT.get(suffix, ",") is None and len(widths) == 1 and widths != {1} else own
+    even = [mark for mark in candidates if len({line.count(mark) for line in bare}) == 1]
+    # if counts are equal, the first candidate wins
+    return max(even or candidates, key=header.count)
+
+
+def suffix_of(path: str) -> str:
+    """The ending of a file name in lower case, without that of a compression."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    while suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+@contextmanager
+def plain_bytes(path: str, content: bytes | None = None) -> Iterator[Any]:
+    """The decompressed bytes of a file."""
+    if content is not None:
+        yield io.BytesIO(content)
+    elif path.endswith(".gz"):
+        with gzip.open(path) as stream:
+            yield stream
+    elif path.endswith(".bz2"):
+        with bz2.open(path) as stream:
+            yield stream
+    elif path.endswith(".zst"):
+        import pyarrow as pa
+
+        with pa.input_stream(path) as stream:
+            yield stream
+    else:
+        with open(path, "rb") as stream:
+            yield stream
+
+
+@contextmanager
+def text_lines(path: str, content: bytes | None, encoding: str, *, strict: bool = False) -> Iterator[TextIO]:
+    """The text of a file. Unless ``strict``, wrong bytes are replaced: the text then serves for messages only."""
+    name = "utf-8-sig" if encoding == "utf-8" else encoding
+    with plain_bytes(path, content) as stream:
+        yield io.TextIOWrapper(stream, encoding=name, errors="strict" if strict else "replace", newline="")
+
+
+def _encoding_of(path: str, content: bytes | None, notes: list[str]) -> str | None:
+    """The encoding, from the first bytes: UTF-8 or UTF-16; None if it is neither."""
+    with plain_bytes(path, content) as stream:
+        try:
+            head = stream.read(_SAMPLE_BYTES)
+        except (OSError, EOFError):
+            return "utf-8"  # a damaged file is reported when its rows are read
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif b"\0" not in head:
+        try:
+            codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
+        except UnicodeError:
+            return None
+        return "utf-8"
+    else:
+        even, odd = head[::2].count(b"\0"), head[1::2].count(b"\0")
+        if 4 * max(even, odd) < len(head) or 20 * min(even, odd) > max(even, odd):  # not text of mostly western letters
+            raise InputError(called(path), "is not text: it has zero bytes", "is it a file of another kind?")
+        encoding = "utf-16-le" if odd > even else "utf-16-be"
+    notes.append(f"{called(path)} was read as UTF-16 text.")
+    return encoding
+
+
+def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
+    """The encoding of a file that is not UTF-8: Windows-1252, with a note that shows what was read."""
+    example = ""
+    try:
+        with text_lines(path, content, "cp1252", strict=True) as lines:
+            for line in lines:
+                if not example and not line.isascii():
+                    words = [word.strip('"') for word in re.split(r"[\s,;|]+", line) if not word.isascii()]
+                    example = words[0]
+    except UnicodeError as error:
+        raise InputError(
+            called(path),
+            f"is neither UTF-8 nor Windows-1252 text ({first_line(error)})",
+            'name its encoding with --encoding, or save it as "CSV UTF-8"',
+        ) from error
+    notes.append(
+        f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}. If this is wrong, "
+        "name the encoding with --encoding."
+    )
+    return "cp1252"
+
+
+def _rows(lines: TextIO, separator: str) -> Iterator[list[str]]:
+    if separator == BLANKS:
+        return (line.split() for line in lines if line.strip())
+    csv.field_size_limit(sys.maxsize)
+    return csv.reader(lines, delimiter=separator)
+
+
+def _explain(path: str, content: bytes | None, form: TextForm, error: Exception) -> None:
+    """Raise with the line number of the first row of wrong length; return if all rows have the right length."""
+    problem = first_line(error)
+    try:
+        with text_lines(path, content, form.encoding) as lines:
+            csv.field_size_limit(sys.maxsize)
+            rows = csv.reader(lines, delimiter=form.separator)
+            width = None
+            for row in rows:
+                if not row:
+                    continue
+                if width is None:
+                    width = len(row)
+                elif len(row) != width:
+                    shown = quoted(form.separator.join(row)[:40])
+                    raise InputError(
+                        f"{called(path)}, line {rows.line_num},",
+                        f"has {counted(len(row), 'cell')} where the header has {counted(width, 'column')}: it begins "
+                        f"with {shown}",
+                        f"text that contains {_in_words(form.separator)} must be in double quotes; --sep names another "
+                        "separator",
+                    )
+    except (OSError, EOFError, csv.Error) as second:
+        raise InputError(called(path), f"cannot be read: {first_line(second)}") from error
+    if "conversion error" not in problem:
+        raise InputError(called(path), f"cannot be read: {problem}") from error
+
+
+def refuse_twins(names: list[str], path: str) -> None:
+    """Raise if two columns have the same name."""
+    twins = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twins:
+        names_of = listed(map(quoted, twins), 5)
+        raise InputError(called(path), f"has more than one column named {names_of}", "rename them")
+
+
+def called(path: str) -> str:
+    """A file in a message."""
+    return "standard input" if path == "-" else quoted(path)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:300]
+
+
+def _in_words(separator: str) -> str:
+    words = {"\t": "a tab", ";": "a semicolon", "|": "a bar", BLANKS: "blanks", ",": "a comma"}
+    return words.get(separator, quoted(separator))
