@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dubio.cli.run import run
 from dubio.errors import InputError
 from dubio.scale.sources import open_source
 from dubio.tables.files import frame_bytes, read_file
@@ -193,3 +194,69 @@ def test_dates_are_dates_in_every_format(tmp_path):
         table = frame.assign(day=pd.to_datetime(frame["day"])) if name == "t.xlsx" else frame
         path.write_bytes(frame_bytes(table, str(path)))
         assert read_file(str(path)).frame["day"].dtype.kind == "M", name
+
+
+def command(capfd, *words):
+    code = run([str(word) for word in words])
+    out, err = capfd.readouterr()
+    return code, out, err
+
+
+@pytest.fixture
+def patients(tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    table = pd.DataFrame({"code": [f"{i:03}" for i in range(60)], "a": rng.normal(size=60) + 2 * y})
+    table = table.assign(b=rng.normal(size=60).round(3), y=np.where(y, "ill", "well"))
+    table.loc[[3, 9, 20], "b"] = -999
+    table.to_csv(tmp_path / "t.csv", index=False, sep="#", decimal=",", encoding="utf-16")
+    return tmp_path / "t.csv"
+
+
+def test_the_command_takes_what_is_said_about_a_file(capfd, patients, tmp_path):
+    words = ["--sep", "#", "--decimal", ",", "--encoding", "utf-16", "--na", -999, "--id", "code", "-t", "y"]
+    small = tmp_path / "small.csv"
+    code, out, err = command(capfd, "rank", patients, *words, "--method", "fisher", "--json", "--save-table", small)
+    found = json.loads(out)
+    assert code == 0, err
+    assert {row["feature"] for row in found["features"]} == {"a", "b"} and found["kept"] == ["a"]
+    saved = pd.read_csv(small, dtype=str)
+    assert list(saved.columns) == ["code", "a", "y"] and saved["code"].tolist()[:2] == ["000", "001"]
+    code, out, err = command(capfd, "audit", patients, *words, "--csv", "--all")
+    assert code == 0 and "3 missing values" in err and out.splitlines()[1].split(",")[6] == "000"
+    code, out, err = command(capfd, "rank", patients, "--sheet", "x", "-t", "y")
+    assert code == 2 and err == "dubio: --sheet 'x', but a .csv file has no sheets: leave it out.\n"
+
+
+def test_pairs_by_the_values_of_a_column(capfd, patients, tmp_path):
+    words = ["--sep", "#", "--decimal", ",", "--id", "code", "--ignore", "y", "--keep", 1, "--json", "--pairs"]
+    by_number, by_name = tmp_path / "numbers.csv", tmp_path / "names.csv"
+    by_number.write_text("a,b,kind\n" + "".join(f"{i},{i + 1},cannot\n{i},{i + 2},must\n" for i in range(0, 50, 2)))
+    by_name.write_text("".join(f"{i:03},{i + 1:03},cannot\n{i:03},{i + 2:03},must\n" for i in range(0, 50, 2)))
+    code, named, err = command(capfd, "rank", patients, *words, by_name)
+    assert code == 0, err
+    words[words.index("--id")] = "--ignore"
+    code, numbered, err = command(capfd, "rank", patients, *words, by_number)
+    assert json.loads(named)["features"] == json.loads(numbered)["features"]
+    notes = json.loads(numbered)["notes"]
+    assert any("the first pair is the rows 1 and 2 under the header" in note for note in notes)
+    assert not any("count rows" in note for note in json.loads(named)["notes"])
+    code, _, err = command(capfd, "rank", patients, *words, by_name)  # names without --id: 000 is the number 0
+    assert code == 0
+    words[words.index("--ignore")] = "--id"
+    for pair, message in (
+        ("000,0001,must", "names '0001', which is not in column 'code': did you mean '001'?"),
+        ("000,000,cannot", "says that row 000 differs from itself"),
+    ):
+        by_name.write_text(f"a,b,kind\n{pair}\n")
+        code, _, err = command(capfd, "rank", patients, *words, by_name)
+        assert code == 2 and message in err
+
+
+def test_rows_of_pairs_must_have_one_name(capfd, tmp_path):
+    (tmp_path / "t.csv").write_text("who,a\nx,1\nx,2\ny,3\n")
+    (tmp_path / "p.csv").write_text("who,whom,kind\nx,y,must\n")
+    code, _, err = command(capfd, "rank", tmp_path / "t.csv", "--id", "who", "--pairs", tmp_path / "p.csv")
+    assert code == 2 and "more than one row has this value in column 'who'" in err
+    code, _, err = command(capfd, "rank", tmp_path / "t.csv", "--pairs", tmp_path / "p.csv")
+    assert code == 2 and "holds 'x', not a row number: give whole numbers from 0, or name the column" in err

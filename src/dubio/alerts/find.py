@@ -1,0 +1,44 @@
+"""All alerts about a problem."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.alerts.alert import Alert
+from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts
+from dubio.alerts.of_rows import repeated_alerts, visit_alerts
+from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
+from dubio.alerts.view import view_of
+from dubio.problem import Problem
+
+
+def find_alerts(problem: Problem) -> tuple[Alert, ...]:
+    """What in a problem may make the answer wrong, the worst first; nothing for a sparse table.
+
+    Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.alerts import find_alerts
+    >>> from dubio.problem import read_problem
+    >>> y = np.arange(60) % 2
+    >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
+    >>> for alert in find_alerts(read_problem(X, y)):
+    ...     print(alert)
+    'x1' is a copy of the target, or a recoding of it: leave it out if it is not known before the target.
+    """
+    view = view_of(problem)
+    if view is None or len(view.X) == 0:
+        return ()
+    of_rows = [*visit_alerts(view), *repeated_alerts(view)]
+    finders = [identifier_alerts, rating_alerts, lonely_alerts, sentinel_alerts, alike_alerts, constant_alerts]
+    others = [alert for find in finders for alert in find(view)]
+    return (*copy_alerts(view, bool(of_rows)), *of_rows, *others)
+
+
+def suspected_copies(problem: Problem, alerts: tuple[Alert, ...]) -> NDArray[np.int64]:
+    """The features that are suspected to be copies of the target."""
+    named = {name for alert in alerts if alert.kind == "copy" for name in alert.features}
+    return np.flatnonzero([str(name) in named for name in problem.feature_names])

@@ -1,0 +1,191 @@
+"""Alerts about columns: empty or constant, identifiers, equal columns, numbers that stand for "missing"."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.alerts.alert import Alert
+from dubio.alerts.view import View
+from dubio.errors import counted
+
+#: Fewest rows of which all may be different without being an identifier.
+_FEWEST_ROWS = 20
+#: All different whole numbers within so many times the number of rows count the rows.
+_DENSE = 2.0
+#: Names of identifiers. "number" and "code" alone also name measurements, so the values must be all different too.
+_ID_NAME = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|guid|key|index|mrn|nr|no|number|code|record)$|[a-z]I[Dd]$", re.I)
+#: Squared correlation from which two columns say the same.
+_ALIKE = 0.9999
+#: All pairs of columns are compared up to so many columns, on so many rows; beyond, equal columns only.
+_MOST_COMPARED, _ROWS_COMPARED = 1500, 1000
+#: Numbers that people write for "missing", with how far away they must be from all other values, in ranges of these.
+_SENTINELS = {
+    **dict.fromkeys((-9.0, -99.0, -999.0, -9999.0, -99999.0, -999999.0), 0.5),
+    **dict.fromkeys((99.0, 999.0, 9999.0, 99999.0, 999999.0), 1.0),
+}
+_FEWEST_SENTINELS = 2
+
+
+def constant_alerts(view: View) -> list[Alert]:
+    """Columns without a value, and columns with only one."""
+    low, high = np.fmin.reduce(view.X, axis=0), np.fmax.reduce(view.X, axis=0)
+    if len(view.X) < view.n_rows_in_all:  # what does not vary in the rows that were looked at may vary in others
+        still = np.flatnonzero(~(high > low))
+        low[still], high[still] = np.fmin.reduce(view.whole[:, still]), np.fmax.reduce(view.whole[:, still])
+    varies = np.bincount(view.feature_of, weights=high > low, minlength=view.n_features) > 0
+    empty = np.bincount(view.feature_of, weights=~np.isnan(low), minlength=view.n_features) == 0
+    alerts = []
+    for mask, what in ((empty, "no value"), (~varies & ~empty, "only one value")):
+        features = np.flatnonzero(mask)
+        if len(features):
+            has = "has" if len(features) == 1 else "have"
+            alerts.append(
+                Alert(
+                    "constant",
+                    view.named(features),
+                    f"{_columns(features)} {has} {what} and cannot matter: {view.called(features)}",
+                    "nothing needs to be done; such columns come last",
+                )
+            )
+    return alerts
+
+
+def identifier_alerts(view: View) -> list[Alert]:
+    """Whole numbers that are different in every row, and look like a count of the rows or are named like one."""
+    n = len(view.X)
+    if n < _FEWEST_ROWS:
+        return []
+    columns = view.numbers()
+    X = view.X[:, columns]
+    with np.errstate(invalid="ignore"):
+        columns = columns[((np.floor(X) == X).all(axis=0)) & (X[0] != X[-1])]
+    found = []
+    for column in columns.tolist():
+        values = np.sort(view.X[:, column])
+        if (values[1:] == values[:-1]).any():
+            continue
+        is_count = values[-1] - values[0] < _DENSE * view.n_rows_in_all
+        feature = int(view.feature_of[column])
+        if is_count or _ID_NAME.search(str(view.names[feature])):
+            found.append(feature)
+    if not found:
+        return []
+    has = "has" if len(found) == 1 else "have"
+    return [
+        Alert(
+            "identifier",
+            view.named(found),
+            f"{_columns(found)} {has} a different whole number in every row, like an identifier: {view.called(found)}",
+            "leave it out unless it is a measurement" if len(found) == 1 else "leave out those that are no measurement",
+        )
+    ]
+
+
+def alike_alerts(view: View) -> list[Alert]:
+    """Features that are equal, or differ only by their unit."""
+    columns = view.numbers()
+    rows = np.arange(len(view.X))
+    if len(rows) > _ROWS_COMPARED:
+        rows = np.linspace(0, len(rows) - 1, _ROWS_COMPARED).astype(np.int64)
+    X = view.X[np.ix_(rows, columns)]
+    if len(rows) < 3 or not len(columns):
+        return []
+    unit, kept = _unit_columns(X)
+    columns = columns[kept]
+    groups = _equal_groups(unit) if len(columns) > _MOST_COMPARED else _close_groups(unit)
+    groups = [group for group in groups if _really_alike(view.X[:, columns[group]])]
+    if not groups:
+        return []
+    named = [view.feature_of[columns[group]] for group in groups]
+    shown = "; ".join(" and ".join(view.called(pair).split(", ")) for pair in named[:3])
+    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
+    features = np.concatenate(named)
+    return [
+        Alert(
+            "alike",
+            view.named(features),
+            f"{counted(len(features), 'feature')} are equal to another one, or nearly so: {shown}{more}",
+            "one of each is enough",
+        )
+    ]
+
+
+def sentinel_alerts(view: View) -> list[Alert]:
+    """Numbers such as -999 that stand far from all other values of their column and occur more than once."""
+    found: dict[float, list[int]] = {}
+    columns = view.numbers()
+    if len(view.X) < _FEWEST_ROWS:
+        return []
+    extremes = np.stack([np.fmin.reduce(view.X[:, columns], axis=0), np.fmax.reduce(view.X[:, columns], axis=0)])
+    candidates = columns[np.isin(extremes, list(_SENTINELS)).any(axis=0)]
+    for column in candidates.tolist():
+        values = view.X[:, column]
+        values = values[~np.isnan(values)]
+        for mark, distance in _SENTINELS.items():
+            here = values == mark
+            rest = values[~np.isin(values, list(_SENTINELS))]
+            if here.sum() < _FEWEST_SENTINELS or len(np.unique(rest)) < 2:
+                continue
+            gap = rest.min() - mark if mark < 0 else mark - rest.max()
+            if gap > distance * (rest.max() - rest.min()):
+                found.setdefault(mark, []).append(int(view.feature_of[column]))
+    return [
+        Alert(
+            "sentinel",
+            view.named(features),
+            f"{mark:g} stands far from all other values of {view.called(features)}, and may mean 'missing'",
+            "if so, make these cells missing; they were used as numbers",
+        )
+        for mark, features in found.items()
+    ]
+
+
+def _columns(features: NDArray[np.int64] | list[int]) -> str:
+    return counted(len(features), "column")
+
+
+def _unit_columns(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Columns of mean 0 and length 1 (a missing cell counts as the mean), and which columns vary."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        known = ~np.isnan(X)
+        count = np.maximum(known.sum(axis=0), 1)
+        first = np.fmin.reduce(X, axis=0)
+        centred = np.where(known, X - first, 0.0)
+        centred = np.where(known, centred - centred.sum(axis=0) / count, 0.0)
+        largest = np.abs(centred).max(axis=0)
+        centred = centred / np.where(largest > 0, largest, 1.0)
+        length = np.sqrt((centred**2).sum(axis=0))
+    kept = np.flatnonzero((length > 0) & np.isfinite(length) & (known.sum(axis=0) >= max(3, len(X) // 2)))
+    return centred[:, kept] / length[kept], kept
+
+
+def _close_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Groups of columns with squared correlations near 1 to the first of the group."""
+    close = np.triu((unit.T @ unit) ** 2 >= _ALIKE, 1)
+    groups, taken = [], np.zeros(unit.shape[1], dtype=bool)
+    for j in np.flatnonzero(close.any(axis=1)).tolist():
+        others = np.flatnonzero(close[j] & ~taken)
+        if not taken[j] and len(others):
+            groups.append(np.concatenate([[j], others]))
+            taken[groups[-1]] = True
+    return groups
+
+
+def _equal_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    """Groups of columns that are equal up to sign and rounding, by their products with a few random rows."""
+    signs = np.sign(unit[np.abs(unit).argmax(axis=0), np.arange(unit.shape[1])])
+    keys = np.round((np.random.RandomState(0).normal(size=(2, len(unit))) @ (unit * signs)), 7)
+    _, inverse, counts = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
+    return [np.flatnonzero(inverse.ravel() == group) for group in np.flatnonzero(counts > 1).tolist()]
+
+
+def _really_alike(X: NDArray[np.float64]) -> bool:
+    """Whether the columns agree on all rows, and are not two rare events that a few rows decide."""
+    unit, kept = _unit_columns(X)
+    if len(kept) < X.shape[1]:
+        return False
+    modes = [np.unique(column[~np.isnan(column)], return_counts=True)[1].max() for column in X.T]
+    return bool(((unit[:, 0] @ unit[:, 1:]) ** 2 >= _ALIKE).all()) and max(modes) < 0.95 * len(X)

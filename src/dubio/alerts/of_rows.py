@@ -1,0 +1,243 @@
+"""Alerts about rows: repeated rows, and rows that look like several visits of the same subject."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from dubio.alerts.alert import Alert
+from dubio.alerts.view import View
+from dubio.errors import counted, quoted
+from dubio.supervision import Classes, Numbers
+
+#: Fewest repeated rows, as a number and as a share of all rows. A row counts if chance gives it at most so many twins.
+_FEWEST_REPEATED, _SHARE_REPEATED, _CHANCE_OF_TWIN = 3, 0.02, 0.01
+#: Rows of the table and features that are enough to see how alike rows are.
+_MOST_ROWS, _MOST_FEATURES = 4000, 200
+#: Neighbouring rows are compared in at least so many pairs.
+_FEWEST_PAIRS = 30
+#: The nearest twentieth of all pairs of rows; among neighbours in the file, so many pairs must be as near as these.
+_NEAR, _SHARE_NEAR = 0.05, 0.25
+#: Mean squared difference within pairs or groups, as a share of that of random pairs: the median feature has at most
+#: this.
+_MOST_WITHIN = 0.4
+#: A column that is sorted over the file makes neighbours alike; with such a rank correlation it is left out.
+_SORTED = 0.9
+#: A column that names subjects has at least so many different values, each in at least so many rows on average.
+_FEWEST_SUBJECTS, _FEWEST_VISITS = 8, 2.0
+#: Of a wide table, so many of the first and of the last columns are taken for names of subjects.
+_MOST_CANDIDATES = 50
+#: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
+#: near 1, for a measurement that others follow near 0.
+_FEWEST_STEPS = 0.7
+#: Bins of a numeric target, within which rows are compared.
+_BINS = 10
+
+
+def repeated_alerts(view: View) -> list[Alert]:
+    """Rows that occur more than once, more often than the values of the columns make by chance."""
+    X = view.X
+    if len(X) < 2 or not X.shape[1]:
+        return []
+    known = _target_codes(view)
+    keys = _row_keys(np.column_stack([X, known]) if known is not None else X)
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    several = counts > 1
+    fewest = max(_FEWEST_REPEATED, _SHARE_REPEATED * len(X))
+    if (counts[several] - 1).sum() < fewest:
+        return []
+    surprising = _twins_by_chance(X, first[several]) < _CHANCE_OF_TWIN
+    repeated = int((counts[several] - 1)[surprising].sum())
+    if repeated < fewest:
+        return []
+    return [
+        Alert(
+            "repeated rows",
+            (),
+            f"{counted(repeated, 'row')} of {len(X)} {'is a repetition' if repeated == 1 else 'are repetitions'} of "
+            "other rows",
+            "keep each row once, unless different subjects have the same values; q-values assume independent rows",
+        )
+    ]
+
+
+def visit_alerts(view: View) -> list[Alert]:
+    """Rows that look like several visits of the same subject.
+
+    Two signs, each with a test. A column of whole numbers (or names) whose equal values join rows that are much alike;
+    or neighbours in the file that are much alike. Rows are compared within classes, so that a file sorted by class
+    raises nothing. If rows are independent and in any order, a quarter of the neighbours fall among the nearest
+    twentieth of all pairs of rows with a probability below 1 in 1000 (binomial, from 30 pairs on); a column that is
+    sorted over the whole file is not used.
+    """
+    Z, strata, rows = _compared(view)
+    if Z.shape[1] == 0 or len(Z) < _FEWEST_PAIRS:
+        return []
+    subject = _subject_column(view, Z, strata, rows)
+    if subject is not None:
+        name = str(view.names[subject])
+        return [
+            Alert(
+                "visits",
+                (name,),
+                f"rows with the same value of {quoted(name)} are much alike, like visits of the same subject; q-values "
+                "assume independent rows",
+                f"say groups=X[{name!r}] if they belong together, and leave the column out",
+            )
+        ]
+    if _neighbours_alike(Z, strata, rows):
+        return [
+            Alert(
+                "visits",
+                (),
+                "rows that stand next to each other in the table are much alike, like visits of the same subject or "
+                "moments of the same process; q-values assume independent rows",
+                "say with groups= which rows belong together",
+            )
+        ]
+    return []
+
+
+def _target_codes(view: View) -> NDArray[np.float64] | None:
+    known = view.supervision
+    if isinstance(known, Classes):
+        return known.codes.astype(np.float64)
+    return known.values if isinstance(known, Numbers) else None
+
+
+def _row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """A number per row that is the same for equal rows (and, but for one in 2**64, only for these)."""
+    factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    keys = np.zeros(len(X), dtype=np.uint64)
+    for start in range(0, len(X), 8192):
+        bits = np.ascontiguousarray(np.nan_to_num(X[start : start + 8192], nan=1e308) + 0.0).view(np.uint64)
+        bits = (bits ^ (bits >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+        keys[start : start + 8192] = ((bits ^ (bits >> np.uint64(32))) * factors).sum(axis=1, dtype=np.uint64)
+    return keys
+
+
+def _twins_by_chance(X: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """About how many rows have the same values as each of these rows by chance.
+
+    The chance of a value is its share in its column. Columns are related, so that only half of them (half of the sum
+    of the logarithms) are counted.
+    """
+    logs = np.zeros(len(rows))
+    for column in X.T:
+        values, counts = np.unique(column, return_counts=True)
+        place = np.searchsorted(values, column[rows])
+        logs += np.log(counts[np.minimum(place, len(counts) - 1)] / len(X))
+    return np.asarray(len(X) * np.exp(0.5 * logs))
+
+
+def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+    """Standardised columns of some rows, the stratum of each row (its class), and the places of the rows."""
+    rows = np.arange(len(view.X))
+    if len(rows) > _MOST_ROWS:
+        starts = np.linspace(0, len(rows) - 200, _MOST_ROWS // 200).astype(np.int64)
+        rows = np.unique(starts[:, None] + np.arange(200))
+    columns = np.arange(view.X.shape[1])
+    if len(columns) > _MOST_FEATURES:
+        columns = np.linspace(0, len(columns) - 1, _MOST_FEATURES).astype(np.int64)
+    X = view.X[np.ix_(rows, columns)]
+    X = X[:, ~np.isnan(X).all(axis=0)]
+    X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X) if X.shape[1] else X
+    largest = np.abs(X).max(axis=0) if len(X) else np.ones(X.shape[1])
+    X = X / np.where(largest > 0, largest, 1.0)
+    spread = X.std(axis=0)
+    Z = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
+    return Z, _strata(view)[rows], rows
+
+
+def _strata(view: View) -> NDArray[np.int64]:
+    known = view.supervision
+    if isinstance(known, Numbers):
+        values = np.where(known.labelled, known.values, np.nan)
+        edges = np.nanquantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])
+        return np.where(known.labelled, np.digitize(values, edges), -1)
+    return np.asarray(known.strata)
+
+
+def _neighbours_alike(Z: NDArray[np.float64], strata: NDArray[np.int64], rows: NDArray[np.int64]) -> bool:
+    place = np.arange(len(Z), dtype=np.float64)
+    with np.errstate(invalid="ignore"):
+        ranks = rankdata(Z, axis=0)
+        ranks = ranks - ranks.mean(axis=0)
+        along = (place - place.mean()) @ ranks / np.sqrt(((place - place.mean()) ** 2).sum() * (ranks**2).sum(axis=0))
+    Z = Z[:, np.abs(along) < _SORTED]
+    first = np.flatnonzero((strata[:-1] == strata[1:]) & (np.diff(rows) == 1))
+    if len(first) < _FEWEST_PAIRS or Z.shape[1] == 0:
+        return False
+    one, other = _random_pairs(strata, strata[first])
+    if len(one) < _FEWEST_PAIRS:
+        return False
+    near, far = (Z[first] - Z[first + 1]) ** 2, (Z[one] - Z[other]) ** 2
+    scale = far.mean(axis=0)
+    moving = scale > 0
+    if not moving.any() or np.median(near[:, moving].mean(axis=0) / scale[moving]) > _MOST_WITHIN:
+        return False
+    line = np.quantile(far.mean(axis=1), _NEAR)
+    return bool((near.mean(axis=1) <= line).mean() >= _SHARE_NEAR)
+
+
+def _random_pairs(strata: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Random pairs of rows of the same stratum, for each stratum in proportion to ``wanted``."""
+    rng = np.random.RandomState(0)
+    first, second = [], []
+    for stratum, count in zip(*np.unique(wanted, return_counts=True), strict=True):
+        members = np.flatnonzero(strata == stratum)
+        one, other = rng.choice(members, 3 * count), rng.choice(members, 3 * count)
+        first.append(one[one != other])
+        second.append(other[one != other])
+    return np.concatenate(first), np.concatenate(second)
+
+
+def _subject_column(
+    view: View, Z: NDArray[np.float64], strata: NDArray[np.int64], rows: NDArray[np.int64]
+) -> int | None:
+    """The feature whose equal values join rows that are much alike in all others; None if there is none.
+
+    Rows with the next larger value must not be alike: otherwise the column is a measurement that others follow.
+    """
+    Z = Z - _group_means(Z, np.unique(strata, return_inverse=True)[1])
+    Z = Z[:, (Z**2).sum(axis=0) > 0]
+    if not Z.shape[1]:
+        return None
+    Z = Z / np.sqrt((Z**2).mean(axis=0))
+    few = Z[:, :: max(1, Z.shape[1] // 10)]
+    columns = view.numbers()
+    if len(columns) > 2 * _MOST_CANDIDATES:  # names stand first or last
+        columns = np.concatenate([columns[:_MOST_CANDIDATES], columns[-_MOST_CANDIDATES:]])
+    for column in columns.tolist():
+        values = view.X[rows, column]
+        known = np.flatnonzero(~np.isnan(values))
+        if len(known) < 0.9 * len(values) or (values[known] != np.floor(values[known])).any():
+            continue
+        levels, group = np.unique(values[known], return_inverse=True)
+        if len(levels) < _FEWEST_SUBJECTS or len(known) < _FEWEST_VISITS * len(levels):
+            continue
+        if _within_share(few[known], group) > 1.5 * _MOST_WITHIN or _within_share(Z[known], group) > _MOST_WITHIN:
+            continue
+        means = _group_means(Z[known], group)[np.unique(group, return_index=True)[1]]
+        steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
+        if np.median(steps) >= _FEWEST_STEPS:
+            return int(view.feature_of[column])
+    return None
+
+
+def _group_means(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+    """For each row, the means of the rows of its group."""
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    sums = np.add.reduceat(Z[order], starts, axis=0)
+    counts = np.diff(starts, append=len(order))
+    return np.asarray((sums / counts[:, None])[group])
+
+
+def _within_share(Z: NDArray[np.float64], group: NDArray[np.int64]) -> float:
+    """The variance within groups as a share of the whole, for the median column."""
+    within = ((Z - _group_means(Z, group)) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
+    return float(np.median(within / np.maximum(Z.var(axis=0), 1e-300)))

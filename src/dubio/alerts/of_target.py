@@ -1,0 +1,229 @@
+"""Alerts about the target: features that are the target in disguise, ratings read as classes, classes of one row."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+from scipy.stats import rankdata
+
+from dubio.alerts.alert import Alert
+from dubio.alerts.view import View
+from dubio.errors import counted, listed, quoted
+from dubio.supervision import Classes, Numbers
+
+#: Alerts about copies are raised if chance makes one in a table of independent columns at most this often.
+_CHANCE = 1e-3
+#: Squared correlation (of values or of ranks) from which a number is a copy of a numeric target.
+_SAME = 0.9999
+_FEWEST_NUMBERS = 10
+#: Rows on which ranks are compared first.
+_ROWS_OF_RANKS = 2000
+#: A column with more different values is not looked at as a column of categories.
+_MOST_VALUES = 50
+#: Pairs of rows that show at once that a column does not tell the classes.
+_PAIRS = 300
+#: A rating has so many classes; shorter scales are more often codes, and their order cannot be tested.
+_FEWEST_GRADES, _MOST_GRADES = 5, 20
+#: Random orders of the classes, and the share of the differences between classes that one line must explain.
+_N_ORDERS, _LINE_SHARE, _ORDER_CHANCE = 999, 0.5, 0.01
+
+
+def copy_alerts(view: View, rows_depend: bool) -> list[Alert]:
+    """Features that are the target in disguise, and features that separate its classes completely.
+
+    If rows depend on each other (visits, repeated rows), every value of a feature may occur in one class only because
+    it belongs to one subject; this is then no sign of a copy.
+    """
+    known = view.supervision
+    if isinstance(known, Numbers):
+        copies, separating = _copies_of_numbers(view, known), np.zeros(0, dtype=np.int64)
+    elif isinstance(known, Classes):
+        copies, separating = _tellers_of_classes(view, known, rows_depend)
+    else:
+        return []
+    alerts = []
+    if len(copies):
+        one = len(copies) == 1
+        alerts.append(
+            Alert(
+                "copy",
+                view.named(copies),
+                f"{view.called(copies)} {'is a copy' if one else 'are copies'} of the target, or "
+                f"{'a recoding' if one else 'recodings'} of it",
+                "leave it out if it is not known before the target" if one else "leave out what is not known before it",
+            )
+        )
+    if len(separating):
+        one = len(separating) == 1
+        alerts.append(
+            Alert(
+                "separates",
+                view.named(separating),
+                f"{view.called(separating)} {'separates' if one else 'each separate'} the classes completely",
+                f"was {'it' if one else 'each'} measured before the class was known? If not, leave it out",
+            )
+        )
+    return alerts
+
+
+def lonely_alerts(view: View) -> list[Alert]:
+    """Classes with only one row: nothing can be learnt about them."""
+    known = view.supervision
+    if not isinstance(known, Classes) or len(view.X) < view.n_rows_in_all:
+        return []
+    lonely = known.classes[known.rows_per_class() == 1].tolist()
+    if not lonely or len(lonely) == known.n_classes:
+        return []
+    has = "has" if len(lonely) == 1 else "have"
+    return [
+        Alert(
+            "lonely class",
+            (),
+            f"{counted(len(lonely), 'class', 'classes')} {has} only one row: {listed(map(quoted, lonely), 5)}",
+            "label more rows of it, merge it with another class, or leave the row out",
+        )
+    ]
+
+
+def rating_alerts(view: View) -> list[Alert]:
+    """Whole numbers that were read as classes, while the features follow their order.
+
+    The test: of the differences between the class means of all features, the share that one straight line along the
+    class numbers explains is compared with the same share for random orders of the classes.
+    """
+    known = view.supervision
+    if not isinstance(known, Classes) or known.classes.dtype.kind not in "iuf":
+        return []
+    grades = known.classes.astype(np.float64)
+    present = known.rows_per_class()
+    if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (present < 2).sum() > 2:
+        return []
+    labelled = known.labelled
+    columns = view.numbers()
+    Z = view.X[np.ix_(labelled, columns)]
+    Z = np.where(np.isnan(Z), np.nanmean(Z, axis=0) if len(Z) else 0.0, Z) if len(columns) else Z
+    spread = Z.std(axis=0)
+    Z = (Z[:, spread > 0] - Z[:, spread > 0].mean(axis=0)) / spread[spread > 0]
+    if not Z.shape[1]:
+        return []
+    codes = known.codes[labelled]
+    weights = np.bincount(codes, minlength=len(grades)).astype(np.float64)
+    sums = np.zeros((len(grades), Z.shape[1]))
+    np.add.at(sums, codes, Z)
+    means = sums / np.maximum(weights, 1)[:, None]
+    between = float((weights[:, None] * means**2).sum())
+
+    def line_share(places: NDArray[np.float64]) -> float:
+        centred = places - np.average(places, weights=weights)
+        slopes = (weights * centred) @ means
+        return float((slopes**2).sum() / ((weights * centred**2).sum() * between)) if between > 0 else 0.0
+
+    share = line_share(grades)
+    rng = np.random.RandomState(0)
+    chance = [line_share(rng.permutation(grades)) for _ in range(_N_ORDERS)]
+    better = (1 + sum(other >= share for other in chance)) / (1 + _N_ORDERS)
+    if share < _LINE_SHARE or better > _ORDER_CHANCE:
+        return []
+    return [
+        Alert(
+            "rating",
+            (),
+            f"the target has {len(grades)} whole numbers ({grades.min():g} to {grades.max():g}) that were read as "
+            "classes, but the features follow their order, as in a rating",
+            'say target="numbers" to use the order',
+        )
+    ]
+
+
+def _tellers_of_classes(view: View, known: Classes, rows_depend: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Features that are one-to-one with the classes, and other features that tell the class of every row."""
+    labelled = np.flatnonzero(known.labelled)
+    codes = known.codes[labelled]
+    order = np.argsort(codes, kind="stable")
+    codes, rows = codes[order], labelled[order]
+    counts = np.bincount(codes, minlength=known.n_classes)
+    n_classes = int((counts > 0).sum())
+    nothing = np.zeros(0, dtype=np.int64)
+    # the chance that random labels are split by a given column: one order of the classes of all their arrangements
+    chance = gammaln(n_classes + 1) - (gammaln(len(codes) + 1) - gammaln(counts + 1).sum())
+    if n_classes < 2 or chance + np.log(max(1, view.n_features)) > np.log(_CHANCE):
+        return nothing, nothing
+    X = view.X[rows]
+    starts = np.searchsorted(codes, np.flatnonzero(counts))
+    low, high = np.fmin.reduceat(X, starts, axis=0), np.fmax.reduceat(X, starts, axis=0)
+    copies, separating = [], []
+    flat = (low == high).all(axis=0)
+    by_low = np.argsort(low, axis=0)
+    ends = np.take_along_axis(high, by_low, axis=0)
+    begins = np.take_along_axis(low, by_low, axis=0)
+    apart = (ends[:-1] < begins[1:]).all(axis=0)
+    told = _may_be_told(X, codes)
+    log_share = np.log(counts[counts > 0] / len(codes))
+    bounds = np.append(np.searchsorted(view.feature_of, np.arange(view.n_features)), len(view.feature_of))
+    candidates = np.unique(view.feature_of[apart | flat | told])
+    for feature in candidates.tolist():
+        columns = slice(bounds[feature], bounds[feature + 1])
+        one_to_one = flat[columns].all() and len(np.unique(low[:, columns], axis=0)) == n_classes
+        if one_to_one or (flat & apart)[columns].any():
+            copies.append(feature)
+        elif apart[columns].any() or (not rows_depend and _is_told(X[:, columns], codes, log_share, view)):
+            separating.append(feature)
+    return np.asarray(copies, dtype=np.int64), np.asarray(separating, dtype=np.int64)
+
+
+def _may_be_told(X: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Columns that do not have the same value in two rows of different classes, in some pairs of rows."""
+    rng = np.random.RandomState(0)
+    one, other = rng.randint(len(X), size=_PAIRS), rng.randint(len(X), size=_PAIRS)
+    differ = codes[one] != codes[other]
+    return ~(X[one[differ]] == X[other[differ]]).any(axis=0)
+
+
+def _is_told(X: NDArray[np.float64], codes: NDArray[np.int64], log_share: NDArray[np.float64], view: View) -> bool:
+    """Whether every value of a feature occurs in one class only, and so often that this is no chance."""
+    values, inverse = np.unique(np.nan_to_num(X, nan=np.inf), axis=0, return_inverse=True)
+    if len(values) > _MOST_VALUES or len(values) < 2:
+        return False
+    inverse = inverse.ravel()
+    first, last = np.full(len(values), np.iinfo(np.int64).max), np.full(len(values), -1)
+    np.minimum.at(first, inverse, codes)
+    np.maximum.at(last, inverse, codes)
+    if (first != last).any():
+        return False
+    sizes = np.bincount(inverse)
+    # the chance that all rows with the same value have the same class, if labels were drawn at random
+    chance = sum(np.logaddexp.reduce(size * log_share) for size in sizes.tolist())
+    return bool(chance + np.log(view.n_features) < np.log(_CHANCE))
+
+
+def _copies_of_numbers(view: View, known: Numbers) -> NDArray[np.int64]:
+    labelled = np.flatnonzero(known.labelled)
+    columns = view.numbers()
+    y = known.values[labelled]
+    if len(labelled) < _FEWEST_NUMBERS or not len(columns) or len(np.unique(y)) < 3:
+        return np.zeros(0, dtype=np.int64)
+    some = np.arange(len(labelled))
+    if len(some) > _ROWS_OF_RANKS:
+        some = np.linspace(0, len(some) - 1, _ROWS_OF_RANKS).astype(np.int64)
+    found = []
+    for column in columns.tolist():
+        x = view.X[labelled, column]
+        if _is_copy(x[some], y[some]) and (len(some) == len(labelled) or _is_copy(x, y)):
+            found.append(int(view.feature_of[column]))
+    return np.asarray(found, dtype=np.int64)
+
+
+def _is_copy(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+    known = ~np.isnan(x)
+    if known.sum() < max(_FEWEST_NUMBERS, len(x) / 2) or x[known].min() == x[known].max():
+        return False
+    x, y = x[known], y[known]
+    return _squared_correlation(x, y) >= _SAME or _squared_correlation(rankdata(x), rankdata(y)) >= _SAME
+
+
+def _squared_correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        x, y = (x - x.mean()) / np.abs(x - x.mean()).max(), (y - y.mean()) / np.abs(y - y.mean()).max()
+        squared = float((x @ y) ** 2 / ((x @ x) * (y @ y)))
+    return squared if np.isfinite(squared) else 0.0

@@ -1,0 +1,105 @@
+"""The part of a problem that the alerts look at: a bounded number of rows, and the columns of each feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio.errors import listed, quoted
+from dubio.problem import Problem
+from dubio.supervision import Supervision
+
+#: Most cells that are looked at, and fewest rows.
+_MOST_CELLS, _FEWEST_ROWS = 2_000_000, 500
+#: Most names in one sentence.
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """Rows of a table as float64 (NaN: missing), and what is known of their target.
+
+    Attributes
+    ----------
+    X : array (n_rows, n_columns)
+    feature_of : array (n_columns,)
+        The feature of each column.
+    is_number : array (n_columns,) of bool
+        Columns that hold numbers as they are in the table, and not categories or whether a cell is missing.
+    names : array (n_features,)
+    supervision : Supervision
+    rows : array (n_rows,)
+        The place of each row in the table, increasing.
+    whole : array (n_rows_in_all, n_columns)
+        All rows of the table.
+    """
+
+    X: NDArray[np.float64]
+    feature_of: NDArray[np.int64]
+    is_number: NDArray[np.bool_]
+    names: NDArray[Any]
+    supervision: Supervision
+    rows: NDArray[np.int64]
+    whole: NDArray[Any]
+
+    @property
+    def n_rows_in_all(self) -> int:
+        return len(self.whole)
+
+    @property
+    def n_features(self) -> int:
+        return len(self.names)
+
+    def numbers(self) -> NDArray[np.int64]:
+        """The columns of features that are one column of numbers (besides whether a cell is missing)."""
+        count = np.bincount(self.feature_of[self.is_number], minlength=self.n_features)
+        return np.flatnonzero(self.is_number & (count[self.feature_of] == 1))
+
+    def called(self, features: Sequence[int] | NDArray[Any], most: int = _SHOWN) -> str:
+        """Features in a sentence: ``'a'``, ``'a', 'b' and 3 more``."""
+        return listed((quoted(self.names[int(j)]) for j in features), most)
+
+    def named(self, features: Sequence[int] | NDArray[Any]) -> tuple[str, ...]:
+        """The names of some features."""
+        return tuple(str(self.names[int(j)]) for j in features)
+
+
+def view_of(problem: Problem) -> View | None:
+    """The rows of a problem that the alerts look at; None for a sparse table."""
+    if sparse.issparse(problem.X):
+        return None
+    n_rows, n_columns = problem.X.shape
+    most = max(_FEWEST_ROWS, _MOST_CELLS // max(1, n_columns))
+    rows = np.arange(n_rows)
+    supervision = problem.supervision
+    X = problem.X
+    if n_rows > most:
+        rows = _blocks(n_rows, most)
+        X, supervision = X[rows], supervision.rows(rows)
+    columns = getattr(problem, "columns", None)
+    feature_of = np.arange(n_columns) if columns is None else columns.feature_of
+    is_number = np.ones(n_columns, dtype=bool) if columns is None else columns.roles == "value"
+    return View(
+        np.asarray(X, dtype=np.float64),
+        feature_of,
+        is_number,
+        problem.feature_names,
+        supervision,
+        rows,
+        problem.X,
+    )
+
+
+#: Rows that stay neighbours when only some rows are looked at.
+_BLOCK = 200
+
+
+def _blocks(n_rows: int, most: int) -> NDArray[np.int64]:
+    """Blocks of neighbouring rows, spread evenly over the table."""
+    starts = np.linspace(0, n_rows - _BLOCK, max(1, most // _BLOCK)).astype(np.int64)
+    return np.unique(starts[:, None] + np.arange(_BLOCK))
