@@ -562,7 +562,8 @@ def test_decimal_commas_from_file_to_answer(capfd, folder, tmp_path):
     expected = json.loads(dubio(capfd, "rank", folder / "iris.csv", *words)[1])
     code, out, err = dubio(capfd, "rank", tmp_path / "comma.csv", *words, "--save-table", small)
     assert code == 0 and json.loads(out)["features"] == expected["features"]
-    assert err.startswith("dubio: 5 columns with decimal commas were read as numbers: 'sepal_length'")
+    assert "dubio: 5 columns with decimal commas were read as numbers: 'sepal_length'" in err
+    assert "separated by a semicolon" in err
     assert pd.read_csv(small)["petal_width"].tolist() == table["petal_width"].tolist()
     # marks such as 1,3 are classes if one says so, and numbers if not
     table["mark"] = np.repeat(["1,0", "1,3", "1,7"], 50)

@@ -28,6 +28,7 @@ ROOMS = (
     "tables",
     "supervision",
     "problem",
+    "alerts",
     "graphs",
     "constraints",
     "search",

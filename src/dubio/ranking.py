@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,6 +98,22 @@ class Ranking:
     def without_handed_on(self) -> Ranking:
         """The same ranking; if nothing stands out, nothing is kept. (In Python one feature is handed on.)"""
         return replace(self, support=np.zeros_like(self.support)) if self.nothing_stands_out else self
+
+    def without_last(self, names: Collection[str]) -> Ranking:
+        """The same ranking without those of the named features that come after all others."""
+        named = np.isin(self.names.astype(str), list(names))
+        last = self.ranking > np.max(self.ranking[~named], initial=0)
+        if not last.any():
+            return self
+        kept = ~last
+        return replace(
+            self,
+            names=self.names[kept],
+            scores=self.scores[kept],
+            ranking=self.ranking[kept],
+            support=self.support[kept],
+            extras={key: value[kept] for key, value in self.extras.items()},
+        )
 
     def line_of(self, feature: int) -> str:
         """The line above which a feature stands: "sufficient", "related" or ""; without tests "kept" or ""."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-from numpy.typing import NDArray
 
 from dubio.alerts.alert import Alert
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts
@@ -32,13 +33,22 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     view = view_of(problem)
     if view is None or len(view.X) == 0:
         return ()
-    of_rows = [*visit_alerts(view), *repeated_alerts(view)]
+    # rows that are said to belong together may be alike
+    of_rows = [*visit_alerts(view), *repeated_alerts(view)] if problem.groups is None else []
     finders = [identifier_alerts, rating_alerts, lonely_alerts, sentinel_alerts, alike_alerts, constant_alerts]
     others = [alert for find in finders for alert in find(view)]
-    return (*copy_alerts(view, bool(of_rows)), *of_rows, *others)
+    return (*copy_alerts(view, bool(of_rows) or problem.groups is not None), *of_rows, *others)
 
 
-def suspected_copies(problem: Problem, alerts: tuple[Alert, ...]) -> NDArray[np.int64]:
-    """The features that are suspected to be copies of the target."""
+def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
+    """The same problem; features that are suspected to be copies of the target become constant, so that they come last.
+
+    The number of features stays the same: whoever asks for a feature by its position finds it.
+    """
     named = {name for alert in alerts if alert.kind == "copy" for name in alert.features}
-    return np.flatnonzero([str(name) in named for name in problem.feature_names])
+    copies = np.flatnonzero([str(name) in named for name in problem.feature_names])
+    if not len(copies):
+        return problem
+    X = np.array(problem.X)
+    X[:, problem.columns_of(copies)] = 0.0
+    return replace(problem, X=X)

@@ -16,7 +16,7 @@ _FEWEST_ROWS = 20
 #: All different whole numbers within so many times the number of rows count the rows.
 _DENSE = 2.0
 #: Names of identifiers. "number" and "code" alone also name measurements, so the values must be all different too.
-_ID_NAME = re.compile(r"(?:^|[\W_])(?:id|ids|uuid|guid|key|index|mrn|nr|no|number|code|record)$|[a-z]I[Dd]$", re.I)
+_ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|ids|uuid|guid|key|index|mrn|nr|no|number|code|record)$|[a-z]I[Dd]$")
 #: Squared correlation from which two columns say the same.
 _ALIKE = 0.9999
 #: All pairs of columns are compared up to so many columns, on so many rows; beyond, equal columns only.

@@ -14,7 +14,7 @@ from dubio.errors import counted, quoted
 from dubio.supervision import Classes, Numbers
 
 #: Fewest repeated rows, as a number and as a share of all rows. A row counts if chance gives it at most so many twins.
-_FEWEST_REPEATED, _SHARE_REPEATED, _CHANCE_OF_TWIN = 3, 0.02, 0.01
+_FEWEST_REPEATED, _SHARE_REPEATED, _CHANCE_OF_TWIN = 3, 0.02, 0.05
 #: Rows of the table and features that are enough to see how alike rows are.
 _MOST_ROWS, _MOST_FEATURES = 4000, 200
 #: Neighbouring rows are compared in at least so many pairs.
@@ -49,7 +49,7 @@ def repeated_alerts(view: View) -> list[Alert]:
     fewest = max(_FEWEST_REPEATED, _SHARE_REPEATED * len(X))
     if (counts[several] - 1).sum() < fewest:
         return []
-    surprising = _twins_by_chance(X, first[several]) < _CHANCE_OF_TWIN
+    surprising = _twins_by_chance(X, first[several], counts[several]) < _CHANCE_OF_TWIN
     repeated = int((counts[several] - 1)[surprising].sum())
     if repeated < fewest:
         return []
@@ -119,17 +119,19 @@ def _row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
     return keys
 
 
-def _twins_by_chance(X: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
+def _twins_by_chance(
+    X: NDArray[np.float64], rows: NDArray[np.int64], repeats: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """About how many rows have the same values as each of these rows by chance.
 
-    The chance of a value is its share in its column. Columns are related, so that only half of them (half of the sum
-    of the logarithms) are counted.
+    The chance of a value is its share in its column, among rows that are not repetitions of this one. Columns are
+    related, so that only half of them (half of the sum of the logarithms) are counted.
     """
     logs = np.zeros(len(rows))
     for column in X.T:
         values, counts = np.unique(column, return_counts=True)
-        place = np.searchsorted(values, column[rows])
-        logs += np.log(counts[np.minimum(place, len(counts) - 1)] / len(X))
+        others = counts[np.minimum(np.searchsorted(values, column[rows]), len(counts) - 1)] - repeats
+        logs += np.log((np.maximum(others, 0) + 0.5) / len(X))
     return np.asarray(len(X) * np.exp(0.5 * logs))
 
 

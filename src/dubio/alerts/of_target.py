@@ -93,7 +93,7 @@ def rating_alerts(view: View) -> list[Alert]:
     class numbers explains is compared with the same share for random orders of the classes.
     """
     known = view.supervision
-    if not isinstance(known, Classes) or known.classes.dtype.kind not in "iuf":
+    if not isinstance(known, Classes) or known.kind != "hard" or known.classes.dtype.kind not in "iuf":
         return []
     grades = known.classes.astype(np.float64)
     present = known.rows_per_class()
@@ -114,15 +114,14 @@ def rating_alerts(view: View) -> list[Alert]:
     means = sums / np.maximum(weights, 1)[:, None]
     between = float((weights[:, None] * means**2).sum())
 
-    def line_share(places: NDArray[np.float64]) -> float:
-        centred = places - np.average(places, weights=weights)
-        slopes = (weights * centred) @ means
-        return float((slopes**2).sum() / ((weights * centred**2).sum() * between)) if between > 0 else 0.0
-
-    share = line_share(grades)
+    if between <= 0:
+        return []
     rng = np.random.RandomState(0)
-    chance = [line_share(rng.permutation(grades)) for _ in range(_N_ORDERS)]
-    better = (1 + sum(other >= share for other in chance)) / (1 + _N_ORDERS)
+    orders = np.stack([grades, *(rng.permutation(grades) for _ in range(_N_ORDERS))])
+    centred = orders - (orders @ weights)[:, None] / weights.sum()
+    slopes = (weights * centred) @ means
+    shares = (slopes**2).sum(axis=1) / ((centred**2 @ weights) * between)
+    share, better = float(shares[0]), float((shares >= shares[0]).mean())
     if share < _LINE_SHARE or better > _ORDER_CHANCE:
         return []
     return [
@@ -153,21 +152,24 @@ def _tellers_of_classes(view: View, known: Classes, rows_depend: bool) -> tuple[
     starts = np.searchsorted(codes, np.flatnonzero(counts))
     low, high = np.fmin.reduceat(X, starts, axis=0), np.fmax.reduceat(X, starts, axis=0)
     copies, separating = [], []
-    flat = (low == high).all(axis=0)
+    flat = np.asarray((low == high).all(axis=0))
     by_low = np.argsort(low, axis=0)
     ends = np.take_along_axis(high, by_low, axis=0)
     begins = np.take_along_axis(low, by_low, axis=0)
-    apart = (ends[:-1] < begins[1:]).all(axis=0)
+    apart = np.asarray((ends[:-1] < begins[1:]).all(axis=0))
     told = _may_be_told(X, codes)
     log_share = np.log(counts[counts > 0] / len(codes))
+    levels = view.with_levels()
     bounds = np.append(np.searchsorted(view.feature_of, np.arange(view.n_features)), len(view.feature_of))
-    candidates = np.unique(view.feature_of[apart | flat | told])
-    for feature in candidates.tolist():
-        columns = slice(bounds[feature], bounds[feature + 1])
-        one_to_one = flat[columns].all() and len(np.unique(low[:, columns], axis=0)) == n_classes
+    for feature in np.union1d(view.feature_of[apart | flat | told], levels).tolist():
+        columns = np.arange(bounds[feature], bounds[feature + 1])
+        held = columns[view.roles[columns] != "missing"]
+        one_to_one = len(held) and flat[held].all() and len(np.unique(low[:, held], axis=0)) == n_classes
         if one_to_one or (flat & apart)[columns].any():
             copies.append(feature)
-        elif apart[columns].any() or (not rows_depend and _is_told(X[:, columns], codes, log_share, view)):
+            continue
+        values = view.codes_of(feature)[rows] if feature in levels else X[:, held[:1]].ravel()
+        if apart[columns].any() or (not rows_depend and _is_told(values, codes, log_share, view)):
             separating.append(feature)
     return np.asarray(copies, dtype=np.int64), np.asarray(separating, dtype=np.int64)
 
@@ -180,12 +182,15 @@ def _may_be_told(X: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np
     return ~(X[one[differ]] == X[other[differ]]).any(axis=0)
 
 
-def _is_told(X: NDArray[np.float64], codes: NDArray[np.int64], log_share: NDArray[np.float64], view: View) -> bool:
+def _is_told(x: NDArray[np.float64], codes: NDArray[np.int64], log_share: NDArray[np.float64], view: View) -> bool:
     """Whether every value of a feature occurs in one class only, and so often that this is no chance."""
-    values, inverse = np.unique(np.nan_to_num(X, nan=np.inf), axis=0, return_inverse=True)
+    known = ~np.isnan(x)
+    x, codes = x[known], codes[known]
+    if known.sum() < 0.5 * len(known) or len(np.unique(x[:: max(1, len(x) // (4 * _MOST_VALUES))])) > _MOST_VALUES:
+        return False
+    values, inverse = np.unique(x, return_inverse=True)
     if len(values) > _MOST_VALUES or len(values) < 2:
         return False
-    inverse = inverse.ravel()
     first, last = np.full(len(values), np.iinfo(np.int64).max), np.full(len(values), -1)
     np.minimum.at(first, inverse, codes)
     np.maximum.at(last, inverse, codes)

@@ -29,8 +29,8 @@ class View:
     X : array (n_rows, n_columns)
     feature_of : array (n_columns,)
         The feature of each column.
-    is_number : array (n_columns,) of bool
-        Columns that hold numbers as they are in the table, and not categories or whether a cell is missing.
+    roles : array (n_columns,) of str
+        What each column holds: see :mod:`dubio.tables.features`.
     names : array (n_features,)
     supervision : Supervision
     rows : array (n_rows,)
@@ -41,7 +41,7 @@ class View:
 
     X: NDArray[np.float64]
     feature_of: NDArray[np.int64]
-    is_number: NDArray[np.bool_]
+    roles: NDArray[np.str_]
     names: NDArray[Any]
     supervision: Supervision
     rows: NDArray[np.int64]
@@ -57,8 +57,18 @@ class View:
 
     def numbers(self) -> NDArray[np.int64]:
         """The columns of features that are one column of numbers (besides whether a cell is missing)."""
-        count = np.bincount(self.feature_of[self.is_number], minlength=self.n_features)
-        return np.flatnonzero(self.is_number & (count[self.feature_of] == 1))
+        count = np.bincount(self.feature_of[self.roles != "missing"], minlength=self.n_features)
+        return np.flatnonzero((self.roles == "value") & (count[self.feature_of] == 1))
+
+    def with_levels(self) -> NDArray[np.int64]:
+        """The features whose values are several columns of 0 and 1."""
+        levels = np.bincount(self.feature_of[self.roles == "level"], minlength=self.n_features)
+        return np.flatnonzero(levels > 1)
+
+    def codes_of(self, feature: int) -> NDArray[np.float64]:
+        """A number for each category of a feature; NaN if the cell is missing."""
+        columns = np.flatnonzero((self.feature_of == feature) & (self.roles == "level"))
+        return np.asarray(self.X[:, columns] @ np.arange(1.0, len(columns) + 1))
 
     def called(self, features: Sequence[int] | NDArray[Any], most: int = _SHOWN) -> str:
         """Features in a sentence: ``'a'``, ``'a', 'b' and 3 more``."""
@@ -81,13 +91,13 @@ def view_of(problem: Problem) -> View | None:
     if n_rows > most:
         rows = _blocks(n_rows, most)
         X, supervision = X[rows], supervision.rows(rows)
-    columns = getattr(problem, "columns", None)
+    columns = problem.columns
     feature_of = np.arange(n_columns) if columns is None else columns.feature_of
-    is_number = np.ones(n_columns, dtype=bool) if columns is None else columns.roles == "value"
+    roles = np.full(n_columns, "value", dtype="<U7") if columns is None else columns.roles
     return View(
         np.asarray(X, dtype=np.float64),
         feature_of,
-        is_number,
+        roles,
         problem.feature_names,
         supervision,
         rows,

@@ -190,6 +190,9 @@ def rank(
             "--redundancy", help="Move down features that resemble better ones. Give a weight, for example 1."
         ),
     ] = None,
+    drop_leaks: Annotated[
+        bool, typer.Option("--drop-leaks", help="Leave out features that are suspected to be copies of the target.")
+    ] = False,
     draws: Annotated[
         int | None,
         typer.Option(
@@ -271,6 +274,7 @@ def rank(
         keep=_count(keep),
         alpha=alpha,
         redundancy=redundancy,
+        drop_leaks=drop_leaks,
         draws=draws,
         tolerance=tolerance,
         seed=seed,

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from dubio.alerts import find_alerts
+from dubio.cli.alerting import alert_lines
 from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
@@ -78,6 +80,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     if problem.n_missing:
         were = "was" if problem.n_missing == 1 else "were"
         notes.append(f"{counted(problem.n_missing, 'missing value')} in the table {were} filled with column medians.")
+    notes = [*alert_lines(find_alerts(problem)), *notes]
     with step("auditing the labels"), notes_from_warnings(notes):
         found = audit_problem(problem.filled, options.engine, random_state=options.seed, n_jobs=options.jobs)
     telling = _telling(problem.filled, found)

@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dubio._gpu.devices import DeviceName
+from dubio.cli.alerting import alert_lines, alert_records, left_out
 from dubio.cli.bars import step
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
@@ -41,6 +42,7 @@ class RankOptions:
     keep: Any = "relevant"
     alpha: float = 0.05
     redundancy: float | None = None
+    drop_leaks: bool = False
     draws: int | None = None
     tolerance: bool | None = None
     seed: int = 0
@@ -100,6 +102,7 @@ def _selector(question: Question, options: RankOptions) -> Any:
         n_features_to_select=options.keep,
         alpha=options.alpha,
         redundancy=options.redundancy,
+        drop_leaks=options.drop_leaks,
         target=question.kind,
         missing_label=question.missing_label,
         random_state=options.seed,
@@ -214,6 +217,7 @@ def _write_page(
             code=python_code(question, options),
             command=options.command,
             notes=notes,
+            alerts=alert_records(selector.alerts_),
             **more,
         )
         write_whole(options.report, render_report(findings))
@@ -228,6 +232,7 @@ def python_code(question: Question, options: RankOptions) -> str:
         ("n_features_to_select", "auto" if options.keep == "relevant" else options.keep, "auto"),
         ("alpha", options.alpha, 0.05),
         ("redundancy", options.redundancy, None),
+        ("drop_leaks", options.drop_leaks, False),
         ("target", question.kind, "auto"),
         ("missing_label", question.missing_label, "auto"),
         ("random_state", options.seed, None),
@@ -283,9 +288,13 @@ def _print(
     tolerance: Any = None,
 ) -> None:
     rows = ranking_records(selector, sure, tolerance)
-    ranking = selector.to_ranking()
+    alerts = selector.alerts_
+    full = selector.to_ranking()
+    ranking = full.without_last(left_out(alerts, options.drop_leaks))
+    rows = rows[: len(ranking.names)]
     if options.output == "csv":
         print_text(as_csv(rows))
+        notes = [*alert_lines(alerts), *notes]
     elif options.output == "json":
         content: dict[str, Any] = {
             "table": path,
@@ -297,6 +306,7 @@ def _print(
             "kept": [row["feature"] for row in rows if row["kept"]],
             "n_relevant": ranking.n_relevant,
             "n_sufficient": ranking.n_sufficient,
+            "alerts": alert_records(alerts),
             "notes": notes,
             "features": rows,
         }
@@ -321,8 +331,9 @@ def _print(
             how.append(_tolerance_words(tolerance))
         if selector.n_missing_values_:
             how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with column medians")
-        line = getattr(selector, "at_the_line_", np.zeros(len(ranking.names), dtype=bool))
-        said = _how_sure(ranking, options, sure, [str(name) for name in ranking.names[line]])
+        line = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
+        said = _how_sure(ranking, options, sure, [str(name) for name in full.names[line]])
+        said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts)]
         is_search = hasattr(selector.selector_, "subsets_")
         print_ranking(question.asked, rows, ranking, said, how, options.top, scores=not is_search)
     tell(notes, options.quiet)

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dubio._gpu.devices import DeviceName
 from dubio._sklearn import Interval
+from dubio.alerts import Alert, find_alerts, without_copies
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
 from dubio.methods.base import Selector
@@ -66,12 +67,18 @@ class FeatureSelector(Selector):
     max_rows : int or None, default=20_000
         Tables with more rows are sampled: labelled rows first, each class with its share. This concerns "auto", and
         tables that are not in memory (Dask, Arrow). None: use all rows.
+    drop_leaks : bool, default=False
+        Whether features that are suspected to be copies of the target (see ``alerts_``) are left out: they come last.
     {random_state}
     {n_jobs}
     {device}
 
     Attributes
     ----------
+    alerts_ : tuple of Alert
+        What in the table may make the answer wrong: copies of the target, repeated rows or visits of the same subject,
+        identifiers, and more (:func:`~dubio.alerts.find_alerts`). Each has a ``kind``, the ``features``, a ``sentence``
+        and a ``remedy``. Empty for sparse tables.
     method_ : str
         Name of the method used.
     explanation_ : str
@@ -122,6 +129,7 @@ class FeatureSelector(Selector):
         "method": [str],
         "redundancy": [None, *NOT_NEGATIVE],
         "method_params": [None, dict],
+        "drop_leaks": ["boolean"],
         "max_rows": [Interval(Integral, _FEWEST_SAMPLED, None, closed="left"), None],
     }
 
@@ -133,6 +141,7 @@ class FeatureSelector(Selector):
     missing_label: Any = "auto"
     method_params: dict[str, Any] | None = None
     max_rows: int | None = 20_000
+    drop_leaks: bool = False
     random_state: Any = 0
     n_jobs: int | None = None
     device: DeviceName = "cpu"
@@ -252,6 +261,9 @@ class FeatureSelector(Selector):
         choice = self._choose(supervision)
         method = get_method(choice.method)
         method.require(supervision)
+        alerts = find_alerts(problem.with_supervision(supervision))
+        if self.drop_leaks:
+            problem = without_copies(problem, alerts)
         problem = self._affordable(problem, method)
         problem = problem.filled
         problem = problem.with_supervision(problem.supervision.certain())
@@ -264,6 +276,7 @@ class FeatureSelector(Selector):
             selector.fit_problem(problem)
         ranking: Ranking = selector.to_ranking()
         attributes = {
+            "alerts_": alerts,
             "method_": method.name,
             "selector_": selector,
             "supervision_": supervision,
@@ -282,7 +295,7 @@ class FeatureSelector(Selector):
             notes = (groups_in_words(problem, selector._keeps_groups_apart), *notes)
         if problem.n_rows < problem.n_rows_in_all:
             notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
-        explanation = self._explain(supervision, n_missing, choice, method, notes, ranking)
+        explanation = self._explain(supervision, n_missing, choice, method, notes, ranking, alerts)
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
 
     def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
@@ -353,8 +366,12 @@ class FeatureSelector(Selector):
         method: Method,
         notes: tuple[str, ...],
         ranking: Ranking,
+        alerts: tuple[Alert, ...],
     ) -> str:
         sentences = [supervision.describe()]
+        sentences += [f"Alert: {alert.sentence}" for alert in alerts]
+        if self.drop_leaks and any(alert.kind == "copy" for alert in alerts):
+            sentences.append("Suspected copies of the target were left out")
         if n_missing:
             were = "was" if n_missing == 1 else "were"
             sentences.append(f"{counted(n_missing, 'missing value')} in the table {were} filled with column medians")

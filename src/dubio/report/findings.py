@@ -52,6 +52,7 @@ class Findings:
     code: str = ""
     command: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
+    alerts: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     identifiers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     about_labels: bool = False
 
@@ -122,6 +123,7 @@ def gather_problem(
     code: str = "",
     command: str = "",
     notes: Sequence[str] = (),
+    alerts: Sequence[Mapping[str, Any]] | None = None,
     identifiers: Mapping[str, Sequence[Any]] | None = None,
     about_labels: bool = False,
 ) -> Findings:
@@ -152,6 +154,7 @@ def gather_problem(
         code=code,
         command=command,
         notes=tuple(notes),
+        alerts=[alert.record() for alert in getattr(selector, "alerts_", ())] if alerts is None else alerts,
         identifiers=dict(identifiers or {}),
         about_labels=about_labels,
     )

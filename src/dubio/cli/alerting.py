@@ -1,0 +1,44 @@
+"""Alerts in the words of the command line."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+from dubio.alerts import Alert
+
+
+def remedy_of(alert: Alert) -> str:
+    """What a user of the command can do about an alert."""
+    names = shlex.quote(",".join(name.replace(",", ",,") for name in alert.features[:5]))
+    if alert.kind == "copy":
+        return f"if not known before the target, leave out with --ignore {names} or --drop-leaks"
+    if alert.kind == "separates":
+        return f"if not measured before the class was known, leave out with --ignore {names}"
+    if alert.kind == "visits":
+        if alert.features:
+            return f"if they belong together, add --groups {names}"
+        return "name the column that says which rows belong together with --groups"
+    if alert.kind == "identifier":
+        return f"--id {names} leaves out what is no measurement"
+    if alert.kind == "rating":
+        return "add --regression to use the order"
+    if alert.kind == "sentinel":
+        return f"if so, add --na {alert.sentence.split()[0]}; they were used as numbers"
+    return alert.remedy
+
+
+def alert_lines(alerts: tuple[Alert, ...]) -> list[str]:
+    """One line per alert."""
+    return [f"{alert.sentence}: {remedy_of(alert)}." for alert in alerts]
+
+
+def alert_records(alerts: tuple[Alert, ...]) -> list[dict[str, Any]]:
+    """The alerts for JSON and for the report."""
+    return [alert.record(remedy_of(alert)) for alert in alerts]
+
+
+def left_out(alerts: tuple[Alert, ...], drop_leaks: bool) -> set[str]:
+    """The features that the command does not list: constant ones, and suspected copies of the target if asked."""
+    kinds = {"constant", *(["copy"] if drop_leaks else [])}
+    return {name for alert in alerts if alert.kind in kinds for name in alert.features}

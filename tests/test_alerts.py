@@ -1,0 +1,301 @@
+"""Alerts: every kind is raised where it should be, and not on tables that only look a little like it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_iris, load_wine
+
+from dubio import FeatureSelector
+from dubio.alerts import find_alerts
+from dubio.cli.run import run
+from dubio.problem import read_problem
+
+RNG = np.random.default_rng(0)
+NOISE = RNG.normal(size=(120, 3))
+Y = np.arange(120) % 3
+CLASSES = np.array(["low", "middle", "high"])[Y]
+NUMBERS = RNG.normal(size=120)
+
+
+def raised(X, y=None, **more):
+    """The kinds of alert and the features of each."""
+    alerts = find_alerts(read_problem(X, y, target="auto", allow_nan=True, any_type=True, **more))
+    for alert in alerts:
+        assert not alert.sentence.endswith(".") and not alert.remedy.endswith(".") and "\n" not in str(alert)
+    return {alert.kind: alert.features for alert in alerts}
+
+
+def table(**columns):
+    return pd.DataFrame({"a": NOISE[:, 0], "b": NOISE[:, 1], **columns})
+
+
+def visits(seed, spread=0.4, relation=False, n_patients=40, n_visits=10, n_labs=20):
+    """Labels and labs drawn per patient, with a little change between visits."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(n_patients), n_visits)
+    y = rng.permutation(np.arange(n_patients) % 2)
+    labs = rng.normal(size=(n_patients, n_labs))
+    labs[:, :3] += 2.0 * relation * y[:, None]
+    return labs[patient] + spread * rng.normal(size=(len(patient), n_labs)), y[patient], patient
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        Y.astype(float),
+        np.array([7.0, 1.0, 3.0])[Y],
+        np.array(["x", "y", "z"])[Y],
+        np.where(np.arange(120) % 10 == 0, None, np.array(["x", "y", "z"])[Y]),
+        Y + 1e-3 * 0,
+    ],
+    ids=["codes", "not monotone", "text", "with gaps", "same"],
+)
+def test_a_recoding_of_the_classes(copy):
+    found = raised(table(c=copy), CLASSES)
+    assert found == {"copy": ("c",)}
+
+
+def test_whether_a_cell_is_missing_may_be_the_target():
+    found = raised(table(c=np.where(np.arange(120) % 2, NOISE[:, 2], np.nan)), np.arange(120) % 2)
+    assert found == {"copy": ("c",)}
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [NUMBERS * 9 / 5 + 32, -NUMBERS, np.exp(NUMBERS), np.round(NUMBERS * 2.2046, 2)],
+    ids=["linear", "negative", "monotone", "rounded"],
+)
+def test_a_copy_of_a_numeric_target(copy):
+    assert raised(table(c=copy), NUMBERS) == {"copy": ("c",)}
+
+
+def test_what_is_no_copy():
+    nearly = Y.copy()
+    nearly[0] = (Y[0] + 1) % 3
+    assert raised(table(c=nearly), CLASSES) == {}
+    assert raised(table(c=NUMBERS + 0.1 * NOISE[:, 2]), NUMBERS) == {}
+    few = [0, 0, 1, 1, 1, 0]
+    assert raised(pd.DataFrame({"c": few, "d": [1.0, 2, 5, 3, 4, 9]}), np.array(list("xxyyyx"))) == {}  # chance does it
+    assert "copy" not in raised(load_iris(as_frame=True).data, load_iris().target)
+
+
+def test_a_feature_that_separates_the_classes():
+    apart = 10.0 * np.array([2, 0, 1])[Y] + NOISE[:, 2]
+    assert raised(table(c=apart), CLASSES) == {"separates": ("c",)}
+    wards = np.array(["A1", "B1", "C1", "A2", "B2", "C2"])[Y + 3 * (np.arange(120) % 2)]
+    assert raised(table(c=wards), CLASSES) == {"separates": ("c",)}
+    assert raised(table(c=3.0 * Y + NOISE[:, 2]), CLASSES) == {}  # overlaps
+    assert raised(table(c=[f"n{i}" for i in range(120)]), CLASSES).keys() <= {"identifier", "constant"}
+
+
+def test_visits_of_the_same_subject():
+    for seed in range(5):
+        X, y, patient = visits(seed)
+        assert raised(X, y) == {"visits": ()}
+        assert raised(X, y, groups=patient) == {}
+        named = np.column_stack([patient, X])
+        mixed = np.random.default_rng(seed).permutation(len(X))
+        assert raised(named, y) == {"visits": ("x0",)}
+        assert raised(named[mixed], y[mixed]) == {"visits": ("x0",)}
+        assert raised(X[mixed][:, :1], y[mixed]) == {}
+
+
+def test_rows_that_are_not_visits():
+    rng = np.random.default_rng(3)
+    y = np.sort(rng.integers(0, 2, 400))
+    assert raised(rng.normal(size=(400, 20)) + 2 * y[:, None], y) == {}  # sorted by class
+    X = rng.normal(size=(400, 6))
+    assert raised(X[np.argsort(X[:, 0])], rng.integers(0, 2, 400)) == {}  # sorted by a feature
+    score = rng.integers(10, 60, size=400)  # a whole number that others follow is no name
+    assert raised(np.column_stack([score, score[:, None] + rng.normal(size=(400, 4))]), rng.integers(0, 2, 400)) == {}
+    values = np.sort(rng.normal(size=400))
+    assert raised(values[:, None] + 0.5 * rng.normal(size=(400, 5)), values) == {}  # sorted by the target
+
+
+@pytest.mark.parametrize("make", [load_iris, load_wine])
+def test_clean_tables_raise_nothing(make):
+    X, y = make(return_X_y=True, as_frame=True)
+    assert raised(X, y) == {}
+
+
+def test_false_alarms_about_rows_are_rare():
+    """Independent rows of many kinds: none of 100 tables raises an alert."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 200)
+        factor = rng.normal(size=(200, 1))
+        for X in (
+            rng.normal(size=(200, 8)),
+            np.round(10 * (factor + 0.5 * rng.normal(size=(200, 8)))),
+            rng.poisson(4, size=(200, 8)).astype(float),
+            np.column_stack([rng.integers(0, 3, size=(200, 6)), rng.normal(size=(200, 1))]),
+        ):
+            assert raised(X, y) == {}, seed
+
+
+def test_repeated_rows():
+    again = np.concatenate([NOISE, NOISE[:10]])
+    assert raised(again, np.concatenate([Y, Y[:10]])) == {"repeated rows": ()}
+    assert raised(np.concatenate([NOISE, NOISE[:2]]), np.concatenate([Y, Y[:2]])) == {}
+    answers = RNG.integers(0, 3, size=(300, 4))  # few answers: equal rows are no surprise
+    assert raised(answers, RNG.integers(0, 2, 300)) == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "expected"),
+    [
+        ("nr", np.arange(120), True),
+        ("record", RNG.permutation(120) + 5000, True),
+        ("patient_id", RNG.permutation(10**6)[:120], True),
+        ("patientID", RNG.permutation(10**6)[:120], True),
+        ("income", RNG.permutation(10**6)[:120], False),
+        ("x", NOISE[:, 2], False),
+        ("count", RNG.integers(0, 100, 120), False),
+        ("grid", RNG.permutation(10**6)[:120], False),
+    ],
+)
+def test_identifiers(name, values, expected):
+    assert raised(table(**{name: values}), CLASSES) == ({"identifier": (name,)} if expected else {})
+
+
+def test_empty_and_constant_columns():
+    found = raised(table(c=np.ones(120), d=np.full(120, np.nan)), CLASSES)
+    assert found.keys() == {"constant"}
+    alerts = find_alerts(read_problem(table(c=np.ones(120), d=np.full(120, np.nan)), CLASSES, any_type=True))
+    assert [alert.features for alert in alerts] == [("d",), ("c",)]
+    assert raised(table(c=np.arange(120) == 0), CLASSES) == {}
+
+
+def test_a_column_that_varies_only_where_nobody_looked(monkeypatch):
+    monkeypatch.setattr("dubio.alerts.view._MOST_CELLS", 1000)
+    X = np.column_stack([RNG.normal(size=(5000, 3)), np.zeros(5000)])
+    y = np.arange(5000) % 2
+    assert raised(X, y) == {"constant": ("x3",)}
+    X[317, 3] = 1.0
+    assert raised(X, y) == {}
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (NOISE[:, 0], True),
+        (-2.2046 * NOISE[:, 0] + 3, True),
+        (np.round(NOISE[:, 0], 3), True),
+        (NOISE[:, 0] + 0.1 * NOISE[:, 2], False),
+    ],
+)
+def test_features_that_are_alike(other, expected, monkeypatch):
+    assert raised(table(c=other), CLASSES) == ({"alike": ("a", "c")} if expected else {})
+    if np.array_equal(other, NOISE[:, 0]):
+        monkeypatch.setattr("dubio.alerts.of_columns._MOST_COMPARED", 2)  # a table with very many columns
+        assert raised(table(c=other), CLASSES) == {"alike": ("a", "c")}
+
+
+def test_rare_events_are_not_alike():
+    rare = np.zeros(120)
+    rare[5] = 1
+    assert raised(table(c=rare, d=2 * rare), CLASSES) == {}
+
+
+def test_a_rating_read_as_classes():
+    rng = np.random.default_rng(1)
+    rating = rng.integers(1, 11, 400)
+    X = rating[:, None] * np.array([0.3, 0.0, 0.2]) + rng.normal(size=(400, 3))
+    assert raised(X, rating) == {"rating": ()}
+    code = rng.permutation(10)[rating - 1] + 1  # the same classes with numbers that are only names
+    assert raised(X, code) == {}
+    assert raised(rng.normal(size=(400, 3)), rating) == {}
+    assert raised(X, rating.astype(float) + 0.5) == {}  # read as numbers
+
+
+def test_codes_of_classes_are_rarely_taken_for_a_rating():
+    found = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        code = rng.integers(0, 6, 300)
+        X = rng.normal(size=(6, 4))[code] + rng.normal(size=(300, 4))
+        found += "rating" in raised(X, code)
+    assert found <= 6  # 1 % are expected
+
+
+def test_a_class_of_one_row():
+    alone = CLASSES.copy().astype(object)
+    alone[7] = "rare"
+    assert raised(table(), alone) == {"lonely class": ()}
+    alone[8] = "rare"
+    assert raised(table(), alone) == {}
+
+
+@pytest.mark.parametrize(
+    ("mark", "count", "expected"),
+    [(-999, 4, True), (9999, 3, True), (-9, 2, True), (-999, 1, False), (-3, 5, False), (9, 5, False)],
+)
+def test_numbers_that_mean_missing(mark, count, expected):
+    values = np.abs(NOISE[:, 2]).round(3)
+    values[5 : 5 + count] = mark
+    found = raised(table(c=values), CLASSES)
+    assert found == ({"sentinel": ("c",)} if expected else {})
+
+
+def test_large_numbers_are_not_missing():
+    assert raised(table(c=np.r_[np.arange(60), np.arange(60)] * 30.0, d=RNG.integers(0, 1500, 120)), CLASSES) == {}
+
+
+def test_alerts_of_the_selector_and_copies_that_are_left_out():
+    X = table(copy=Y * 2.0 + 1, useful=Y + 0.5 * NOISE[:, 2], flat=np.ones(120))
+    plain = FeatureSelector("fisher").fit(X, CLASSES)
+    assert [alert.kind for alert in plain.alerts_] == ["copy", "constant"]
+    assert plain.ranking_[2] == 1 and plain.ranking_[4] == 5
+    assert "Alert: 'copy' is a copy of the target" in plain.explanation_
+    dropped = FeatureSelector("fisher", drop_leaks=True).fit(X, CLASSES)
+    assert dropped.alerts_ == plain.alerts_ and "left out" in dropped.explanation_
+    assert dropped.ranking_[3] == 1 and dropped.ranking_[2] >= 4 and not dropped.support_[2]
+    without = FeatureSelector("fisher").fit(X.drop(columns="copy"), CLASSES)
+    assert np.array_equal(without.pvalues_, np.delete(dropped.pvalues_, 2))
+    assert (X["copy"] == Y * 2.0 + 1).all()
+
+
+def test_alerts_in_the_command(capfd, tmp_path):
+    X = table(copy=Y * 2.0 + 1, useful=Y + 0.5 * NOISE[:, 2], flat=np.ones(120), lab=np.round(NOISE[:, 2] + 4, 3))
+    X.loc[:3, "lab"] = -999
+    X["<b>bold</b>"] = X["useful"]
+    path, page = tmp_path / "t.csv", tmp_path / "page.html"
+    X.assign(y=CLASSES).to_csv(path, index=False)
+    words = ["rank", str(path), "-t", "y", "-m", "fisher"]
+
+    def command(*more):
+        code = run([*words, *more])
+        out, err = capfd.readouterr()
+        assert code == 0, err
+        return out, err
+
+    found = json.loads(command("--json", "--report", str(page), "--stability", "0")[0])
+    fitted = FeatureSelector("fisher").fit(X, CLASSES)
+    assert [alert["kind"] for alert in found["alerts"]] == [alert.kind for alert in fitted.alerts_]
+    assert [alert["sentence"] for alert in found["alerts"]] == [alert.sentence for alert in fitted.alerts_]
+    assert {row["feature"] for row in found["features"]} == {"a", "b", "copy", "useful", "lab", "<b>bold</b>"}
+    by_kind = {alert["kind"]: alert for alert in found["alerts"]}
+    assert "--drop-leaks" in by_kind["copy"]["remedy"] and "--na -999" in by_kind["sentinel"]["remedy"]
+    text = page.read_text()
+    assert "Look at this first" in text and "&lt;b&gt;bold" in text and "<b>bold" not in text
+    assert text.index("Look at this first") < text.index('id="ranking"')
+    out, err = command()
+    assert "Alert: 'copy' is a copy of the target" in out.replace("\n", " ")
+    out, err = command("--csv")
+    assert "'copy' is a copy of the target" in err and "Alert" not in out
+    found = json.loads(command("--json", "--drop-leaks", "--na", "-999")[0])
+    assert "copy" not in {row["feature"] for row in found["features"]}
+    assert "sentinel" not in {alert["kind"] for alert in found["alerts"]}
+    assert run(["audit", str(path), "-t", "y", "--csv"]) == 0
+    assert "'copy' is a copy of the target" in capfd.readouterr().err
+
+
+def test_sparse_tables_have_no_alerts():
+    from scipy import sparse
+
+    X = sparse.csr_matrix(np.abs(NOISE) > 1).astype(float)
+    assert FeatureSelector("fisher").fit(X, Y).alerts_ == ()
