@@ -23,6 +23,8 @@ print(selector.to_ranking().headline(5))
 print(f"{np.count_nonzero(kept < 12)} of the 12 true genes are kept, and {np.count_nonzero(kept >= 12)} others")
 
 # %%
+# On average, at most 5 % of the genes kept are there by chance. In a single table it can be more, as here.
+#
 # Chance gives the straight line. The genes that are kept leave it.
 pvalues = np.sort(selector.pvalues_)
 plt.figure(figsize=(6, 4))

@@ -20,7 +20,9 @@ y = truth.to_numpy().copy()
 y[flipped] = (y[flipped] + rng.integers(1, 3, len(flipped))) % 3
 
 audit = audit_labels(X, y)
-print(f"{audit.doubtful.sum()} labels are doubtful; {np.isin(np.flatnonzero(audit.doubtful), flipped).sum()} of them were swapped")
+print(
+    f"{audit.doubtful.sum()} labels are doubtful; {np.isin(np.flatnonzero(audit.doubtful), flipped).sum()} of them were swapped"
+)
 
 # %%
 # Somebody looks at the doubtful rows, and mends them.

@@ -1,0 +1,29 @@
+"""Every example of the gallery, and every tutorial, runs and ends in a picture."""
+
+from __future__ import annotations
+
+import runpy
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted([*(ROOT / "examples").glob("plot_*.py"), *(ROOT / "tutorials").glob("plot_*.py")])
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_it_runs_and_draws(path, tmp_path, monkeypatch):
+    plt = pytest.importorskip("matplotlib.pyplot")
+    monkeypatch.chdir(tmp_path)
+    plt.switch_backend("agg")
+    plt.close("all")
+    runpy.run_path(str(path), run_name="__main__")
+    assert plt.get_fignums()
+    plt.close("all")
+
+
+def test_every_example_says_what_it_shows():
+    assert len(EXAMPLES) >= 14
+    for path in EXAMPLES:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        assert lines[0] == '"""' and set(lines[2]) == {"="} and len(lines[1]) <= len(lines[2]), path.name
