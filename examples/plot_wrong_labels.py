@@ -2,8 +2,8 @@
 Wrong labels: find them, mend them
 ==================================
 
-A tenth of the labels was swapped. The audit orders the rows by how doubtful their label is, so that a person can look at
-the first of them again. Mending them brings the features back.
+A tenth of the labels was swapped. The audit orders the rows by how doubtful their label is, so that a person can look
+at the first of them again. Mending them brings the features back.
 """
 
 import matplotlib.pyplot as plt
@@ -20,9 +20,8 @@ y = truth.to_numpy().copy()
 y[flipped] = (y[flipped] + rng.integers(1, 3, len(flipped))) % 3
 
 audit = audit_labels(X, y)
-print(
-    f"{audit.doubtful.sum()} labels are doubtful; {np.isin(np.flatnonzero(audit.doubtful), flipped).sum()} of them were swapped"
-)
+found = np.flatnonzero(audit.doubtful)
+print(f"{len(found)} labels are doubtful; {np.isin(found, flipped).sum()} of them were swapped")
 
 # %%
 # Somebody looks at the doubtful rows, and mends them.
