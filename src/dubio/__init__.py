@@ -41,7 +41,7 @@ from dubio.methods import (
 )
 from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
 from dubio.ranking import Ranking
-from dubio.significance import LabelTolerance, Stability, label_tolerance, stability
+from dubio.significance import Fingerprints, LabelTolerance, Stability, label_fingerprints, label_tolerance, stability
 from dubio.supervision import SoftLabels, Supervision, soft_labels
 
 __version__ = "0.1.0"
@@ -52,6 +52,7 @@ __all__ = [
     "ConstrainedLaplacianScore",
     "ConstraintScore",
     "FeatureSelector",
+    "Fingerprints",
     "FisherScore",
     "FuzzyRoughSearch",
     "InputError",
@@ -84,6 +85,7 @@ __all__ = [
     "fisher_score",
     "fuzzy_rough_dependency",
     "knn_entropy",
+    "label_fingerprints",
     "label_tolerance",
     "laplacian_score",
     "linear_r2_score",

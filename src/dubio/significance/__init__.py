@@ -4,6 +4,7 @@ The significance tests of single methods are next to the methods.
 """
 
 from dubio.significance.count import NoFeatureStandsOut
+from dubio.significance.fingerprints import Fingerprints, label_fingerprints
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.permutation import permutation_pvalues
 from dubio.significance.relevance import Relevance, relevance_of
@@ -12,12 +13,14 @@ from dubio.significance.subsets import smallest_sufficient_size
 from dubio.significance.tolerance import LabelTolerance, label_tolerance, problem_tolerance
 
 __all__ = [
+    "Fingerprints",
     "LabelTolerance",
     "NoFeatureStandsOut",
     "NogueiraIndex",
     "Relevance",
     "Stability",
     "cauchy_combination",
+    "label_fingerprints",
     "label_tolerance",
     "nogueira_index",
     "permutation_pvalues",

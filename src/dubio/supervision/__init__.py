@@ -1,5 +1,6 @@
 """What is known of the target: one class per kind of knowledge, the reader, and simulators of doubtful labels."""
 
+from dubio.supervision.agreement import krippendorff_alpha
 from dubio.supervision.classes import Classes, OfClasses
 from dubio.supervision.knowledge import Nothing, Supervision
 from dubio.supervision.memberships import Memberships, SoftLabels
@@ -33,6 +34,7 @@ __all__ = [
     "flip_labels_near_border",
     "flip_labels_to_next",
     "hide_labels",
+    "krippendorff_alpha",
     "pairs_from_labels",
     "read_supervision",
     "soft_labels",

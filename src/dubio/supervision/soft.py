@@ -99,7 +99,7 @@ def soft_labels(
         raise InputError("labels", f"has {table.ndim} dimensions", "give one label per row, votes or probabilities")
     if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
         return _from_probabilities(labels, table.astype(np.float64), classes, normalize)
-    codes, names = _code_votes(table, classes, missing_label)
+    codes, names = code_votes(table, classes, missing_label)
     if combine == "average":
         return SoftLabels(average_votes(codes, len(names)), names)
     result = dawid_skene(codes, len(names), max_iter=max_iter, tol=tol)
@@ -215,9 +215,10 @@ def _from_probabilities(
     return SoftLabels(P, names)
 
 
-def _code_votes(
+def code_votes(
     table: NDArray[Any], classes: Sequence[Any] | None, missing_label: Any
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Votes (rows, annotators) as codes, -1 where there is none, and the names of the classes."""
     read = read_supervision(table.ravel(), table.size, target="classes", missing_label=missing_label)
     assert isinstance(read, Classes)
     names = _class_names(set(read.classes.tolist()), classes)
