@@ -115,6 +115,12 @@ AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Top = Annotated[
     int, typer.Option("--top", min=1, metavar="N", help="Number of rows to print; CSV and JSON have all rows.")
 ]
+Annotator = Annotated[
+    str | None,
+    typer.Option(
+        "--annotator", metavar="COL", help="Column that says who labelled each row: shows features that mark somebody."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -145,6 +151,7 @@ def rank(
         list[str] | None,
         typer.Option("--annotators", metavar="A,B,C", help="Columns with the class that each annotator gave."),
     ] = None,
+    annotator: Annotator = None,
     combine: Annotated[
         Combine, typer.Option("--combine", help="How the annotators' votes are combined.")
     ] = Combine.average,
@@ -260,6 +267,7 @@ def rank(
         normalize=normalize,
         annotators=annotators,
         confidence=confidence,
+        annotator=annotator,
         combine=combine.value,
         pairs=pairs,
         kind="numbers" if regression else "classes" if classes else "auto",
@@ -297,6 +305,7 @@ def rank(
 def audit(
     table: Table,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column with the class.")],
+    annotator: Annotator = None,
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
@@ -334,6 +343,7 @@ def audit(
         raise UserError("--target is empty: give the column with the class.")
     wishes = _wishes(
         target=target,
+        annotator=annotator,
         kind="classes",
         only_classes=True,
         unlabelled=unlabelled,

@@ -11,6 +11,7 @@ import numpy as np
 from dubio.alerts import find_alerts
 from dubio.cli.alerting import alert_lines
 from dubio.cli.bars import step
+from dubio.cli.labellers import fingerprints_of
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
@@ -19,6 +20,7 @@ from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem, read_problem
+from dubio.significance.fingerprints import annotators_in_words
 from dubio.significance.relation_tests import linear_r2
 from dubio.supervision import Classes, Numbers
 from dubio.tables.files import read_file
@@ -86,8 +88,11 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     telling = _telling(problem.filled, found)
     rows = _rows(found, file.frame, options, telling)
     by_class = records(found.classes_frame().reset_index())
+    marks = fingerprints_of(question, wishes, problem, options, notes, bool(options.report))
+    if wishes.annotator:
+        notes += [str(marks), annotators_in_words(marks)]
     if options.report:
-        write_audit_report(path, question, problem, found, options, notes)
+        write_audit_report(path, question, problem, found, options, notes, marks)
     if options.output == "csv":
         print_text(as_csv(rows, _header(options, telling)))
     elif options.output == "json":

@@ -37,6 +37,7 @@ class Wishes:
     normalize: bool = False
     annotators: tuple[str, ...] = ()
     confidence: str | None = None
+    annotator: str | None = None
     combine: Literal["average", "dawid-skene"] = "average"
     pairs: str | None = None
     kind: Literal["auto", "classes", "numbers"] = "auto"
@@ -106,7 +107,12 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators) if name]
-    apart = [*target_names, *([wishes.confidence] if wishes.confidence else []), *wishes.ignore, *wishes.identifiers]
+    apart = [
+        *target_names,
+        *(name for name in (wishes.confidence, wishes.annotator) if name),
+        *wishes.ignore,
+        *wishes.identifiers,
+    ]
     if not wishes.is_supervised:
         notes.append("there is no --target: features are ranked only by the structure of the table.")
     features, sources = _features(frame, apart, wishes, notes, code)
@@ -135,6 +141,7 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         ("--soft", list(wishes.soft)),
         ("--annotators", list(wishes.annotators)),
         ("--confidence", [wishes.confidence] if wishes.confidence else []),
+        ("--annotator", [wishes.annotator] if wishes.annotator else []),
         ("--ignore", list(wishes.ignore)),
         ("--nominal", list(wishes.nominal)),
         ("--id", list(wishes.identifiers)),
@@ -150,6 +157,8 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
     ]
     if len(given) > 1:
         raise UserError(f"{' and '.join(given)} both say what the target is: give only one of them.")
+    if wishes.annotator and not wishes.target:
+        raise UserError("--annotator says who gave the class in --target: give --target too.")
     if wishes.confidence and not wishes.target:
         raise UserError("--confidence says how sure the class in --target is: give --target too.")
     if wishes.normalize and not wishes.soft:
@@ -174,7 +183,7 @@ def _target(
         code.append("y = soft_labels(y.astype(float), normalize=True)")
         return soft_labels(table, normalize=True), "classes", "auto"
     if wishes.annotators:
-        votes = _hide(frame[list(wishes.annotators)], wishes.unlabelled, notes)
+        votes = hide(frame[list(wishes.annotators)], wishes.unlabelled, notes)
         _require_some(votes, "the columns of --annotators")
         code.append(_hiding_code(f"table[{list(wishes.annotators)!r}]", wishes.unlabelled, "votes"))
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
@@ -183,7 +192,7 @@ def _target(
     if wishes.target is None:
         code.append("y = None")
         return None, "auto", "auto"
-    column = _hide(frame[wishes.target], wishes.unlabelled, notes)
+    column = hide(frame[wishes.target], wishes.unlabelled, notes)
     _require_some(column, f"target {quoted(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
     kind = wishes.kind
@@ -214,7 +223,7 @@ def _target(
     return column, kind, missing_label
 
 
-def _hide(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
+def hide(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
     """Make the cells that hold one of the marks missing."""
     if not marks:
         return values

@@ -16,6 +16,7 @@ from sklearn.base import clone
 from dubio._gpu.devices import DeviceName
 from dubio.cli.alerting import alert_lines, alert_records, left_out
 from dubio.cli.bars import step
+from dubio.cli.labellers import fingerprints_of
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
 from dubio.cli.question import Question, Wishes, ask
@@ -24,6 +25,7 @@ from dubio.errors import counted, listed, quoted
 from dubio.noise import audit_problem
 from dubio.problem import Problem
 from dubio.significance import problem_stability, problem_tolerance
+from dubio.significance.fingerprints import annotators_in_words
 from dubio.supervision import Classes
 from dubio.tables.files import TableFile, frame_bytes, read_file, table_format
 from dubio.whole_files import write_whole
@@ -83,15 +85,18 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
     draws = options.draws if options.draws is not None else (_usual_draws(selector, problem) if options.report else 0)
     sure = _stability(selector, problem, options, draws) if draws else None
     tolerance = _tolerance(selector, problem, options, notes)
+    read = problem.with_supervision(problem.supervision.certain())
+    marks = fingerprints_of(question, wishes, read, options, notes, bool(options.report))
     if options.report:
-        _write_report(path, question, problem, selector, sure, options, notes, tolerance)
+        more = {"tolerance": tolerance, "fingerprints": marks}
+        _write_report(path, question, problem, selector, sure, options, notes, more)
     if options.save_table:
         said = _save_table(question, wishes, selector, options.save_table)
         if selector.to_ranking().nothing_stands_out:
             tell([said], quiet=False)  # a missing file is said even with --quiet
         else:
             notes.append(said)
-    _print(path, question, selector, sure, options, notes, tolerance)
+    _print(path, question, selector, sure, options, notes, tolerance, marks if wishes.annotator else None)
 
 
 def _selector(question: Question, options: RankOptions) -> Any:
@@ -171,18 +176,18 @@ def _write_report(
     sure: Any,
     options: RankOptions,
     notes: list[str],
-    tolerance: Any = None,
+    more: dict[str, Any],
 ) -> None:
     audit = None
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
         with step("auditing the labels"), notes_from_warnings(notes):
             audit = audit_problem(filled, random_state=options.seed, n_jobs=options.jobs)
-    _write_page(path, question, problem, selector, options, notes, stability=sure, audit=audit, tolerance=tolerance)
+    _write_page(path, question, problem, selector, options, notes, stability=sure, audit=audit, **more)
 
 
 def write_audit_report(
-    path: str, question: Question, problem: Problem, audit: Any, options: Any, notes: list[str]
+    path: str, question: Question, problem: Problem, audit: Any, options: Any, notes: list[str], marks: Any = None
 ) -> None:
     """The report of an audit: the same page, with the features that tell the classes."""
     ranked = RankOptions(seed=options.seed, jobs=options.jobs, report=options.report, command=options.command)
@@ -191,7 +196,16 @@ def write_audit_report(
         selector.fit_problem(problem)
     identifiers = {name: question.table[name].tolist() for name in options.identifiers}
     _write_page(
-        path, question, problem, selector, ranked, notes, audit=audit, identifiers=identifiers, about_labels=True
+        path,
+        question,
+        problem,
+        selector,
+        ranked,
+        notes,
+        audit=audit,
+        identifiers=identifiers,
+        about_labels=True,
+        fingerprints=marks,
     )
 
 
@@ -267,10 +281,12 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
     return f"table with {counted(n_kept, 'feature')} written to {path}{hint}"
 
 
-def ranking_records(selector: Any, sure: Any, tolerance: Any = None) -> list[dict[str, Any]]:
-    """One dictionary per feature, best first."""
+def ranking_records(selector: Any, sure: Any, *more: Any) -> list[dict[str, Any]]:
+    """One dictionary per feature, best first; ``more`` are findings with columns of their own, or None."""
     ranking = selector.to_ranking().without_handed_on()
-    frame = (ranking if tolerance is None else ranking.with_columns(tolerance.columns())).to_frame()
+    for found in more:
+        ranking = ranking if found is None else ranking.with_columns(found.columns())
+    frame = ranking.to_frame()
     if sure is not None:
         order = selector.to_ranking().order
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
@@ -286,8 +302,9 @@ def _print(
     options: RankOptions,
     notes: list[str],
     tolerance: Any = None,
+    marks: Any = None,
 ) -> None:
-    rows = ranking_records(selector, sure, tolerance)
+    rows = ranking_records(selector, sure, tolerance, marks)
     alerts = selector.alerts_
     full = selector.to_ranking()
     ranking = full.without_last(left_out(alerts, options.drop_leaks))
@@ -329,6 +346,8 @@ def _print(
             how.append("Related features come first; within each part the order is that of the method")
         if tolerance is not None:
             how.append(_tolerance_words(tolerance))
+        if marks is not None:
+            how += [str(marks).rstrip("."), annotators_in_words(marks).rstrip(".")]
         if selector.n_missing_values_:
             how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with column medians")
         line = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
@@ -414,7 +433,7 @@ def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:
     value = row[name]
     if name == "kept":
         return ranking.line_of(int(ranking.order[row["rank"] - 1]))
-    if name == "qvalue" and value is not None:
+    if name in ("qvalue", "doubt") and value is not None:
         return f"{value:.2g}"
     if name in ("rank_low", "rank_high") and value is not None:
         return f"{value:.0f}"

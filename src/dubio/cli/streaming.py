@@ -201,6 +201,7 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--drop-leaks", options.drop_leaks, False),
         ("--annotators", wishes.annotators, False),
         ("--confidence", wishes.confidence, False),
+        ("--annotator", wishes.annotator, True),
         ("--nominal", wishes.nominal, False),
         ("--unlabelled", wishes.unlabelled, False),
         ("--normalize", wishes.normalize, False),

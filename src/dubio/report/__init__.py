@@ -61,6 +61,7 @@ def write_report(
     stability: Any = None,
     audit: Any = None,
     tolerance: Any = None,
+    fingerprints: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -82,6 +83,8 @@ def write_report(
         From :func:`dubio.audit_labels`: adds the doubtful labels.
     tolerance : LabelTolerance, optional
         From :func:`dubio.label_tolerance`: adds how wrong the labels may be.
+    fingerprints : Fingerprints, optional
+        From :func:`dubio.label_fingerprints`: adds features that are related to how rows were labelled.
     table_name, target_name : str
         Their names on the page.
     code : str
@@ -110,6 +113,7 @@ def write_report(
         stability=stability,
         audit=audit,
         tolerance=tolerance,
+        fingerprints=fingerprints,
         table_name=table_name,
         target_name=target_name,
         code=code,

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
+from dubio.report.labelling import labellers
 from dubio.report.svg import figures, shorten
 from dubio.supervision import Numbers, OfClasses
 from dubio.tables.scaling import fill_missing, standardize
@@ -49,6 +50,7 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "labels": words.labels_table(findings),
         "classes": _classes(findings),
         "tolerance": _tolerance(findings),
+        "labellers": labellers(findings),
         "tolerance_words": words.tolerance(findings),
         "tables": tables,
         "first_rows": {name: _first_rows(table, 25) for name, table in tables.items()},
@@ -118,6 +120,12 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     ):
         if key in ranking.extras:
             columns.append(_column(label, _numbers(ranking.extras[key][order], 3), "number", hint))
+    if findings.fingerprints is not None:
+        hint = "q-value of the test whether labels are more doubtful where the feature is high, or low"
+        columns.append(_column("doubt", _numbers(findings.fingerprints.doubt[order], 3), "number", hint))
+        if findings.fingerprints.annotators:
+            whose = [str(findings.fingerprints.annotator[j]) for j in order]
+            columns.append(_column("annotator", whose, "text", "whose labels the feature marks"))
     if findings.tolerance is not None:
         hint = "share of labels that may be wrong at random before it is kept in fewer than half of the draws"
         columns.append(_column("tolerance", _numbers(100 * findings.tolerance.random[order], 3), "percent", hint))

@@ -47,6 +47,7 @@ class Findings:
     stability: Any = None
     audit: Any = None
     tolerance: Any = None
+    fingerprints: Any = None
     table_name: str = "the table"
     target_name: str = "the target"
     code: str = ""
@@ -118,6 +119,7 @@ def gather_problem(
     stability: Any = None,
     audit: Any = None,
     tolerance: Any = None,
+    fingerprints: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -149,6 +151,7 @@ def gather_problem(
         stability=stability,
         audit=audit,
         tolerance=tolerance,
+        fingerprints=fingerprints,
         table_name=table_name,
         target_name=target_name,
         code=code,

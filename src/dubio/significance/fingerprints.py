@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +32,8 @@ _PARTS, _ROWS_IN_PART = 4, 15
 _MOST, _FEWEST, _WORK = 999, 99, 3e8
 #: An annotator with fewer rows is not tested.
 _FEWEST_ROWS = 20
-#: Random sets of rows that are left out in place of an annotator's, and how often they may push the feature out too.
-_LEFT_OUT, _BY_CHANCE = 39, 0.05
+#: Random sets of rows that are left out in place of an annotator's; none of them may push the feature out too.
+_LEFT_OUT = 99
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Fingerprints:
         marked = np.flatnonzero(self.marked)
         if not len(marked):
             return "No feature is related to doubt about the labels, beyond what its relation to the classes explains."
-        return "Look at these features before you trust them. " + ". ".join(self.in_words(j) for j in marked) + "."
+        return "Look at these features before you trust them. " + ". ".join(self.in_words(int(j)) for j in marked) + "."
 
 
 def label_fingerprints(
@@ -138,14 +139,15 @@ def label_fingerprints(
 
     The doubt of a label compares it with an opinion that has not seen it: that of the audit's experts
     (:func:`dubio.audit_labels`), or of the other annotators. With the opinion :math:`g` of the given class and
-    :math:`o = (1-g)/(K-1)` of any other, it is :math:`(o - g) / (0.9 g + 0.1 o)`, by which a small change of the rate of
-    errors is best seen. Rows are compared within their likely class, in parts by how sure that class is. What the
+    :math:`o = (1-g)/(K-1)` of any other, it is :math:`(o - g) / (0.9 g + 0.1 o)`, which shows small changes of the rate
+    of errors best. Rows are compared within their likely class, in parts by how sure that class is. What the
     feature itself says for the class, :math:`x (\mu_k - \bar\mu)` and :math:`(x - \mu_k)^2`, is taken out first: a
     feature that tells the classes is not a fingerprint. The rest of the doubt is permuted within the parts, and
     Benjamini and Hochberg's rule holds false discoveries at ``alpha``; the first one must reach half of it.
 
-    If annotators are known, each one's labels are tested too, and a feature is "kept only because of" an annotator if it
-    is kept with all labels, not kept without that annotator's, and kept in all but 5 % of random sets of the same size.
+    If annotators are known, each one's labels are tested too. A feature is "kept only because of" an annotator if it
+    is kept with all labels, not kept without that annotator's, and kept when any of 99 random sets of as many labels of
+    each class is left out instead.
 
     Parameters
     ----------
@@ -375,7 +377,9 @@ class _DoubtTest:
         for base in (towards, away - _along(away, towards)):
             feature, rest = feature - _along(feature, base), rest - _along(rest, base)
         feature, rest = parts.centred(feature), parts.centred(rest)
-        spread = np.sqrt((parts.sums(feature**2) * parts.sums(rest**2) / np.maximum(parts.sizes - 1, 1)[:, None]).sum(0))
+        spread = np.sqrt(
+            (parts.sums(feature**2) * parts.sums(rest**2) / np.maximum(parts.sizes - 1, 1)[:, None]).sum(0)
+        )
         varies = spread > 1e-9 * np.sqrt((rest**2).sum(axis=0)).max(initial=1e-300)
         found = (feature * rest).sum(axis=0)
         strength = np.divide(np.abs(found), spread, out=np.zeros(d), where=varies)
@@ -448,19 +452,17 @@ def _only_because(
             continue
         lost = kept & ~tests.kept(problem.rows(rest), name)
         rng = np.random.default_rng([random_state, len(part)])
-        found[_beyond_chance(lost, lambda: problem.rows(_other_rows(strata, part, rng)), tests, name)] = name
+        others = (problem.rows(_other_rows(strata, part, rng)) for _ in range(_LEFT_OUT))
+        found[_beyond_chance(lost, others, tests, name)] = name
     return found
 
 
-def _beyond_chance(lost: NDArray[np.bool_], draw: Any, tests: QuickTests, kind: str) -> NDArray[np.bool_]:
-    """The features, of those that were lost, that random draws of the same kind rarely lose."""
-    times = np.zeros(len(lost), dtype=np.int64)
-    allowed = _BY_CHANCE * (_LEFT_OUT + 1) - 1
-    for _ in range(_LEFT_OUT):
-        if not lost.any():
-            break
-        times += lost & ~tests.kept(draw(), kind)
-        lost = lost & (times <= allowed)  # no further draws for those that chance loses too
+def _beyond_chance(
+    lost: NDArray[np.bool_], draws: Iterator[Problem], tests: QuickTests, kind: str
+) -> NDArray[np.bool_]:
+    """The features, of those that were lost, that no random draw of the same kind loses."""
+    while lost.any() and (problem := next(draws, None)) is not None:
+        lost = lost & tests.kept(problem, kind)
     return lost
 
 
@@ -498,15 +500,18 @@ def _only_because_of_votes(
         mask[:, e] = votes[:, e] >= 0
         lost = kept & ~tests.kept(without(mask), name)
         rng = np.random.default_rng([random_state, e])
-
-        def other(rng: np.random.Generator = rng, rows: Codes = np.flatnonzero(mask[:, e])) -> Problem:
-            random = np.where(votes >= 0, rng.random(votes.shape), -1.0)
-            drawn = np.zeros(votes.shape, dtype=bool)
-            drawn[rows, random[rows].argmax(axis=1)] = True
-            return without(drawn)
-
-        found[_beyond_chance(lost, other, tests, name)] = name
+        rows = np.flatnonzero(mask[:, e])
+        others = (without(_one_vote_each(votes, rows, rng)) for _ in range(_LEFT_OUT))
+        found[_beyond_chance(lost, others, tests, name)] = name
     return found
+
+
+def _one_vote_each(votes: Codes, rows: Codes, rng: np.random.Generator) -> NDArray[np.bool_]:
+    """(rows, annotators): one random vote in each of some rows."""
+    random = np.where(votes >= 0, rng.random(votes.shape), -1.0)
+    drawn = np.zeros(votes.shape, dtype=bool)
+    drawn[rows, random[rows].argmax(axis=1)] = True
+    return drawn
 
 
 def annotators_in_words(found: Fingerprints) -> str:
