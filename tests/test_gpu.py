@@ -18,7 +18,7 @@ from dubio import (
     SoftReliefScore,
 )
 from dubio._gpu import devices, pair_distances
-from dubio._gpu.devices import Device, find_device
+from dubio._gpu.devices import Device, Worth, find_device
 from dubio._gpu.smallest import smallest
 from dubio._gpu.torch_door import torch
 from dubio.errors import InputError
@@ -341,11 +341,20 @@ def test_a_method_without_gpu_says_so():
 def test_auto_takes_the_cpu_for_small_work_and_where_there_is_no_gpu(monkeypatch):
     asked = []
     monkeypatch.setattr(devices, "_what_is_missing", lambda: asked.append(1) or ("torch is not installed", "get it"))
-    assert find_device("auto", 9.0, 10.0) is None and not asked, "torch is not looked for if the work is small"
-    assert find_device("auto", 10.0, 10.0) is None and asked
-    assert find_device("cpu", 1e20, 10.0) is None and len(asked) == 1
+    monkeypatch.setattr(devices, "_is_started", lambda: False)
+    worth = Worth(again=10.0, first=100.0)
+    assert find_device("auto", 99.0, worth) is None and not asked, "torch is not looked for if the work is small"
+    assert find_device("auto", 100.0, worth) is None and len(asked) == 1
+    monkeypatch.setattr(devices, "_is_started", lambda: True)
+    assert find_device("auto", 9.0, worth) is None and len(asked) == 1
+    assert find_device("auto", 10.0, worth) is None and len(asked) == 2
+    assert find_device("cpu", 1e20, worth) is None and len(asked) == 2
     X, codes = _table()
     NeighborSearch(device="auto").fit(X, codes)
+
+
+def test_auto_takes_the_gpu_for_much_work(torch_device):
+    assert find_device("auto", 1e20, Worth(1.0, 1.0)).name == torch_device
 
 
 def test_without_torch_the_error_says_what_to_install(monkeypatch):

@@ -12,7 +12,7 @@ _FIRST = 256
 
 
 def ball_targets(n_neighbors: int, slack: float, available: Any) -> Any:
-    """The weight at which each ball stops growing; see ``_kernels/information.py``."""
+    """The weight at which each ball stops growing: ``ball_target`` of ``_kernels/information.py``."""
     return (available.clamp(max=float(n_neighbors)) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
 
 
@@ -45,14 +45,20 @@ def _grow(order: Any, weights: Any, targets: Any) -> tuple[Any, Any, Any]:
     return order.gather(1, place)[:, 0].to(torch.int64), inside.gather(1, place)[:, 0], found
 
 
-def exact_squared(columns: Any, subset: Any, rows: Any, others: Any) -> Any:
-    """Squared distances of pairs of rows over a subset, from scratch: differences of large sums would lose digits.
+def exact_squared(columns: Any, rows: Any, others: Any, left_out: Any = None) -> Any:
+    """Squared distances of pairs of rows over some columns, from scratch: differences of large sums would lose digits.
 
-    ``rows`` and ``others`` have one shape, and so has the result.
+    Parameters
+    ----------
+    columns : tensor (columns, n_rows)
+        The columns of the subset.
+    rows, others : tensors (sets, pairs)
+        The two rows of each pair.
+    left_out : tensor (sets,), optional
+        For each set of pairs, a place in ``columns`` that does not count.
     """
-    total = torch.zeros(others.shape, dtype=torch.float64, device=columns.device)
-    for feature in subset:
-        column = columns[feature]
-        gap = column[rows] - column[others]
-        total += gap * gap
-    return total
+    gaps = columns[:, rows] - columns[:, others]
+    gaps.mul_(gaps)
+    if left_out is not None:
+        gaps[left_out, torch.arange(len(left_out), device=gaps.device)] = 0.0
+    return gaps.sum(dim=0)

@@ -56,6 +56,8 @@ class SortedRows:
         pairs = self._pairs
         weights = pairs.device.put(np.ascontiguousarray(memberships.transpose(0, 2, 1)))
         totals = memberships.sum(axis=1)
+        columns = pairs.columns[pairs.device.put(subset)]
+        bytes_per_row = self._bytes_per_row + 24.0 * len(subset) * totals.size
 
         def work(start: int, stop: int) -> tuple[Floats, int]:
             order = self._sort(start, stop) if self.kept is None else self.kept[start:stop]
@@ -68,12 +70,12 @@ class SortedRows:
                     ends.append(end)
                     reached.append(weight)
             others, inside = torch.stack(ends), torch.stack(reached)
-            squared = exact_squared(pairs.columns, subset, rows.expand(others.shape), others)
+            squared = exact_squared(columns, rows.expand(others.shape), others)
             found = torch.special.digamma(inside) - 0.5 * len(subset) * torch.log(4.0 * squared)
             shape = (*memberships.shape[::2], stop - start)  # sets, classes, rows
             return found.view(shape).cpu().numpy(), int((squared <= 0.0).sum())
 
-        parts = pairs.device.in_tiles(pairs.n_rows, self._bytes_per_row, work)
+        parts = pairs.device.in_tiles(pairs.n_rows, bytes_per_row, work)
         digamma_totals = torch.special.digamma(torch.from_numpy(totals)).numpy()
         found = np.concatenate([part for part, _ in parts], axis=2).transpose(0, 2, 1)
         return found - digamma_totals[:, None, :] - log_volume, sum(n_zero for _, n_zero in parts)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +30,28 @@ _TILE_SHARE, _MOST_TILE_BYTES = 0.2, 4 * 2**30
 _HELD_SHARE = 0.4
 
 
-def find_device(name: str, work: float, worth: float) -> Device | None:
+class Worth(NamedTuple):
+    """How much work makes a GPU faster than two cores of the CPU, measured: ``docs/gpu.md`` has the numbers."""
+
+    #: If the process has already used the GPU.
+    again: float
+    #: If torch must first be imported and the GPU started, which takes seconds.
+    first: float
+
+
+def find_device(name: str, work: float, worth: Worth) -> Device | None:
     """The device to use; None for the CPU, which needs no torch.
 
     Parameters
     ----------
     name : {"cpu", "cuda", "auto"}
         What the user asked for.
-    work, worth : float
-        "auto" takes the GPU, if there is one, for work of at least ``worth``: below that, the CPU was measured to be
-        faster. So torch is not even imported for small tables.
+    work : float
+        The number of distances to be computed.
+    worth : Worth
+        "auto" takes the GPU, if there is one, for at least so much work. For less, torch is not even imported.
     """
-    if name == "cpu" or (name == "auto" and work < worth):
+    if name == "cpu" or (name == "auto" and work < (worth.again if _is_started() else worth.first)):
         return None
     missing = _what_is_missing()
     if missing is None:
@@ -48,6 +59,10 @@ def find_device(name: str, work: float, worth: float) -> Device | None:
     if name == "auto":
         return None
     raise InputError("device", f"='cuda', but {missing[0]}", missing[1], code="no device")
+
+
+def _is_started() -> bool:
+    return "torch" in sys.modules and bool(torch.cuda.is_initialized())
 
 
 def _what_is_missing() -> tuple[str, str] | None:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio._gpu.balls import ball_targets, exact_squared, grow_balls
-from dubio._gpu.pair_distances import PairDistances
+from dubio._gpu.devices import Device
+from dubio._gpu.pair_distances import BYTES_PER_CELL, PairDistances
 from dubio._gpu.torch_door import torch
-from dubio._kernels.information import NEGLIGIBLE
+from dubio._kernels.information import NEGLIGIBLE, ball_target
 from dubio.progress import parts_of
 
 Floats = NDArray[np.float64]
@@ -44,91 +45,80 @@ def information_terms(
     rows are sorted by distance.
     """
     device = pairs.device
-    unit = ((weights == 0) | (weights == 1)).all(axis=1)
-    on_device = device.put(weights)
+    groups = [_Group(device, of_group, total, size) for of_group, total in zip(weights, totals, strict=True)]
     chosen = device.put(candidates)
-    # all rows, and single classes: each a place in `weights`, and the rows that are members
-    members = {int(g): device.put(np.flatnonzero(weights[g])) for g in np.flatnonzero(unit)}
-    bytes_per_row = float(pairs.n_rows * (pairs.bytes_per_row / pairs.n_rows if unit.all() else SORTED_BYTES_PER_CELL))
+    place_of = {int(feature): place for place, feature in enumerate(subset)}
+    places = device.put(np.array([place_of.get(int(candidate), 0) for candidate in candidates]))
+    columns = pairs.columns[device.put(subset)]
+    cell = SORTED_BYTES_PER_CELL if any(group.members is None for group in groups) else BYTES_PER_CELL
+    bytes_per_row = float(cell * pairs.n_rows + 32 * len(subset))
     dimension = len(subset) + sign
 
     def work(start: int, stop: int) -> tuple[Floats, int]:
         current = pairs.of(start, stop)
         rows = torch.arange(start, stop, device=device.name)
+        balls = [(group, *group.balls_of(rows)) for group in groups]
         at_once = max(1, int(device.tile_bytes // ((stop - start) * bytes_per_row)))
-        parts, n_zero = [], 0
-        for some in chosen.split(at_once):
+        parts, n_zero = [], torch.zeros((), dtype=torch.int64, device=device.name)
+        for some, some_places in zip(chosen.split(at_once), places.split(at_once), strict=True):
             distances = pairs.changed(current, start, stop, some, sign)
-            tile = _Tile(pairs, subset, some, sign, rows, distances)
+            order = None
             total = torch.zeros((len(some), stop - start), dtype=torch.float64, device=device.name)
-            for group in range(len(weights)):
-                own = on_device[group, rows]
-                inside = (own > NEGLIGIBLE).nonzero()[:, 0]
+            for group, inside, own, targets in balls:
                 if not len(inside):
                     continue
-                targets = ball_targets(size.n_neighbors, size.slack, totals[group] - own[inside])
-                if unit[group]:
-                    ends, reached = tile.nearest_members(inside, members[group], targets)
+                if group.members is not None:
+                    ends, reached = group.nearest_members(distances, inside)
                 else:
-                    ends, reached = tile.grown(inside, on_device[group], targets)
-                squared = tile.exact(inside, ends)
-                n_zero += int((squared <= 0.0).sum())
+                    if order is None:  # a row is never its own neighbour: it is the last one
+                        order = torch.sort(distances, dim=2, stable=True)[1][:, :, :-1]
+                    ends, reached = group.grown(order, inside, targets)
+                centres = rows[inside].expand(ends.shape)
+                squared = exact_squared(columns, centres, ends, some_places if sign < 0 else None)
+                if sign > 0:
+                    added = pairs.columns[some]
+                    squared += (added.gather(1, centres) - added.gather(1, ends)) ** 2
+                n_zero += (squared <= 0.0).sum()
                 spread = dimension * 0.5 * torch.log(4.0 * squared)
-                if group == len(weights) - 1:
-                    total[:, inside] += spread
-                else:
-                    total[:, inside] += own[inside] * (torch.special.digamma(reached) - spread)
+                total[:, inside] += spread if group is groups[-1] else own * (torch.special.digamma(reached) - spread)
             parts.append(total)
         found: Floats = torch.cat(parts).cpu().numpy()
-        return found, n_zero
+        return found, int(n_zero)
 
     done = device.in_tiles(pairs.n_judged, bytes_per_row, work, parts_of("one step of the search"))
     return np.concatenate([part for part, _ in done], axis=1), sum(n_zero for _, n_zero in done)
 
 
-class _Tile:
-    """The distances of some rows in some changed subsets, and the balls in them."""
+class _Group:
+    """A class, or all rows: the weight of every row in it, and how balls grow over these weights."""
 
-    def __init__(
-        self, pairs: PairDistances, subset: NDArray[np.int64], candidates: Any, sign: int, rows: Any, distances: Any
-    ) -> None:
-        self._pairs, self._subset, self._candidates, self._sign = pairs, subset, candidates, sign
-        self._rows, self._distances = rows, distances
-        self._order: Any = None
+    def __init__(self, device: Device, weights: Floats, total: float, size: BallSize) -> None:
+        self._weights, self._total, self._size = device.put(weights), float(total), size
+        #: The rows in the group, if all weights are 0 or 1; else None.
+        self.members: Any = None
+        if ((weights == 0) | (weights == 1)).all():
+            self.members = device.put(np.flatnonzero(weights))
+            self._k = int(np.ceil(ball_target(float(size.n_neighbors), size.slack, self._total - 1.0)))
 
-    def nearest_members(self, inside: Any, members: Any, targets: Any) -> tuple[Any, Any]:
-        """For rows that are members of a group of weights 0 and 1: all of them have the same target."""
-        k = int(np.ceil(float(targets[0])))
-        distances = self._distances
+    def balls_of(self, rows: Any) -> tuple[Any, Any, Any]:
+        """Places of the rows that are in the group, their weights, and the targets of their balls."""
+        own = self._weights[rows]
+        inside = (own > NEGLIGIBLE).nonzero()[:, 0]
+        own = own[inside]
+        return inside, own, ball_targets(self._size.n_neighbors, self._size.slack, self._total - own)
+
+    def nearest_members(self, distances: Any, inside: Any) -> tuple[Any, Any]:
+        """The last row of each ball, and how many are in it: members weigh 1, so all balls hold the same number."""
         if len(inside) < distances.shape[1]:
             distances = distances[:, inside]
-        if len(members) < self._pairs.n_rows:
-            distances = distances[:, :, members]
-        places = torch.topk(distances, k, largest=False, sorted=True)[1]
-        ends = members[places[..., -1]]
-        return ends, torch.full(ends.shape, float(k), dtype=torch.float64, device=ends.device)
+        if len(self.members) < distances.shape[2]:
+            distances = distances[:, :, self.members]
+        ends = self.members[torch.topk(distances, self._k, largest=False, sorted=True)[1][..., -1]]
+        return ends, torch.full(ends.shape, float(self._k), dtype=torch.float64, device=ends.device)
 
-    def grown(self, inside: Any, weights: Any, targets: Any) -> tuple[Any, Any]:
-        """For any weights: rows are sorted by distance once for all groups; a row is never its own neighbour."""
-        if self._order is None:
-            self._order = torch.sort(self._distances, dim=2, stable=True)[1][:, :, :-1]
-        n_candidates = len(self._order)
-        order = self._order[:, inside].flatten(0, 1)
-        ends, reached = grow_balls(order, weights, targets.repeat(n_candidates))
+    def grown(self, order: Any, inside: Any, targets: Any) -> tuple[Any, Any]:
+        """The last row of each ball, and the weight in it, when rows are sorted by distance."""
+        n_candidates = len(order)
+        some = order[:, inside].flatten(0, 1) if len(inside) < order.shape[1] else order.flatten(0, 1)
+        ends, reached = grow_balls(some, self._weights, targets.repeat(n_candidates))
         return ends.view(n_candidates, -1), reached.view(n_candidates, -1)
-
-    def exact(self, inside: Any, ends: Any) -> Any:
-        """The squared radii, from scratch."""
-        columns, rows = self._pairs.columns, self._rows[inside].expand(ends.shape)
-        total = exact_squared(columns, self._subset, rows, ends) if self._sign >= 0 else None
-        if self._sign == 0:
-            return total
-        own = columns[self._candidates]
-        gaps = (own.gather(1, rows) - own.gather(1, ends)) ** 2
-        if total is not None:
-            return total + gaps
-        parts = [
-            exact_squared(columns, self._subset[self._subset != candidate], rows[c], ends[c])
-            for c, candidate in enumerate(self._candidates.tolist())
-        ]
-        return torch.stack(parts)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._gpu.devices import DeviceName, find_device
+from dubio._gpu.devices import DeviceName, Worth, find_device
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, StrOptions
 from dubio.counts import clip_neighbors
@@ -40,8 +40,9 @@ from dubio.tables.scaling import varying_columns
 
 Distances = SubsetDistances | DeviceDistances
 
-#: From so many distances (rows x rows x features) a GPU is faster.
-GPU_WORK = 1e8
+#: From so many distances (rows x rows x subsets, where a noise model counts as so many subsets) a GPU is faster.
+_GPU_IS_WORTH = Worth(again=2e7, first=4e9)
+_SUBSETS_PER_MODEL = 10
 #: Values of the criterion that are closer than this are equal, so that rounding does not decide.
 _SAME = 1e-11
 #: The parameters that both methods have.
@@ -364,10 +365,18 @@ class Scene:
         """Distances for subsets of some of the varying features."""
         n = len(self.table)
         check_row_limit(n, self._method.max_rows)
-        gpu = find_device(self._method.device, float(n) * n * len(features), GPU_WORK)
+        gpu = find_device(self._method.device, float(n) * n * self._n_subsets(len(features)), _GPU_IS_WORTH)
         if gpu is not None:
             return DeviceDistances(self.table[:, features], gpu, n_threads=self.n_threads)
         return SubsetDistances(self.table[:, features], n_threads=self.n_threads, max_rows=self._method.max_rows)
+
+    def _n_subsets(self, n_features: int) -> float:
+        """How many subsets are looked at, and noise models estimated."""
+        subsets, models = 0.0, 1.0
+        if isinstance(self._method, MutualInformationSearch):
+            subsets = 0.5 * n_features * (n_features + 1)
+            models = n_features if self._method.reestimate == "step" else 1.0
+        return subsets + (models * _SUBSETS_PER_MODEL if self.tracker is not None else 0.0)
 
     def memberships_of(self, distances: Distances) -> NDArray[np.float64]:
         """Memberships as given, or estimated on the current subset."""

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._gpu.devices import DeviceName, find_device
+from dubio._gpu.devices import DeviceName, Worth, find_device
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, StrOptions
 from dubio.counts import clip_neighbors
@@ -31,8 +31,8 @@ from dubio.tables.scaling import varying_columns
 EXPERT_ROWS = 5
 #: If a search stops early, it looks at so many features; the others are ranked one by one.
 SCREENED = 300
-#: From so many distances (judged rows x rows x features) a GPU is faster.
-GPU_WORK = 1e8
+#: From so many distances (judged rows x rows x subsets) a GPU is faster.
+_GPU_IS_WORTH = Worth(again=1e7, first=4e9)
 #: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
 _SAME = 1e-11
 #: A row is predicted by at most one neighbour per so many rows, but by at least so many.
@@ -281,7 +281,8 @@ class NeighborSearch(SearchSelector):
         self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None
     ) -> SubsetDistances | DeviceDistances:
         n_threads = resolve_threads(self.n_jobs)
-        gpu = find_device(self.device, float(n_judged) * space.size, GPU_WORK)
+        work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
+        gpu = find_device(self.device, work, _GPU_IS_WORTH)
         if gpu is not None:
             return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
         require_memory(
@@ -290,6 +291,13 @@ class NeighborSearch(SearchSelector):
             "give max_rows, so that the search uses a sample of the rows",
         )
         return SubsetDistances(space, n_judged=n_judged, n_threads=n_threads, max_rows=n_judged, groups=groups)
+
+    def _n_subsets(self, n_features: int) -> float:
+        """How many subsets the search looks at."""
+        steps = n_features if self.max_steps is None else min(self.max_steps, n_features)
+        forward = steps * (n_features - 0.5 * (steps - 1)) if self.direction != "backward" else 0.0
+        backward = 0.5 * n_features * (n_features + 1) if self.direction in ("backward", "both") else 0.0
+        return forward + backward
 
     def _walk(self, criterion: NeighborCrossEntropy | NeighborSquaredError, n_features: int) -> dict[str, SearchPath]:
         features = np.arange(n_features)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio._gpu import relief as on_device
-from dubio._gpu.devices import Device, DeviceName, find_device
+from dubio._gpu.devices import Device, DeviceName, Worth, find_device
 from dubio._kernels.relief import (
     nearest_rows,
     relieff_sums,
@@ -31,7 +31,7 @@ from dubio.tables.matrix import Matrix
 #: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
 MAX_TESTED_ROWS = 2000
 #: From so many differences of two numbers (rows x rows x features) a GPU is faster.
-GPU_WORK = 1e9
+_GPU_IS_WORTH = Worth(again=2e7, first=4e9)
 #: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
 _ROWS = 64
 
@@ -294,7 +294,7 @@ def relieff(
 
 
 def _device_for(table: NDArray[np.float64], device: DeviceName) -> Device | None:
-    return find_device(device, float(len(table)) * table.size, GPU_WORK)
+    return find_device(device, float(len(table)) * table.size, _GPU_IS_WORTH)
 
 
 def sorted_rows(table: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.int32]:
