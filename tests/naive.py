@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from statistics import NormalDist
 
 import numpy as np
 from scipy.special import digamma, gammaln
@@ -840,3 +841,30 @@ def rank_within(x, groups):
         own = [x[j] for j in range(len(x)) if groups[j] == groups[i]]
         ranks.append((sorted(own).index(x[i]) + 0.5) / len(own))
     return ranks
+
+
+# --- More kinds of doubt ------------------------------------------------------------------------------------------
+
+
+def ordered_scores(P):
+    """The expected normal score of each row: Phi^-1 of the share of rows below the middle of each class."""
+    n, n_classes = P.shape
+    scores = []
+    for k in range(n_classes):
+        below = sum(P[i, m] for i in range(n) for m in range(k))
+        own = sum(P[i, k] for i in range(n))
+        scores.append(NormalDist().inv_cdf((below + own / 2) / n) if own > 0 else 0.0)
+    return np.array([sum(P[i, k] * scores[k] for k in range(n_classes)) for i in range(n)])
+
+
+def positive_share(scores, labelled):
+    """Garg and others' best bin: q_u / q_p at the threshold with the smallest (q_u + margins) / q_p."""
+    given, others = scores[labelled], scores[~labelled]
+    margin = math.sqrt(math.log(40) / 2 / len(others)) + math.sqrt(math.log(40) / 2 / len(given))
+    best, share = math.inf, 1.0
+    for t in sorted(given, reverse=True):
+        q_p = sum(g >= t for g in given) / len(given)
+        q_u = sum(g >= t for g in others) / len(others)
+        if (q_u + margin) / q_p < best:
+            best, share = (q_u + margin) / q_p, q_u / q_p
+    return min(1.0, share)

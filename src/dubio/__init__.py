@@ -42,7 +42,15 @@ from dubio.methods import (
 from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
 from dubio.ranking import Ranking
 from dubio.significance import Fingerprints, LabelTolerance, Stability, label_fingerprints, label_tolerance, stability
-from dubio.supervision import SoftLabels, Supervision, soft_labels
+from dubio.supervision import (
+    OrderedLabels,
+    PositiveLabels,
+    SoftLabels,
+    Supervision,
+    ordered_classes,
+    positive_unlabelled,
+    soft_labels,
+)
 
 __version__ = "0.1.0"
 
@@ -67,6 +75,8 @@ __all__ = [
     "MutualInformationSearch",
     "NeighborSearch",
     "NoiseModel",
+    "OrderedLabels",
+    "PositiveLabels",
     "Ranking",
     "ReliefFScore",
     "SemiSupervisedLaplacianScore",
@@ -91,6 +101,8 @@ __all__ = [
     "linear_r2_score",
     "mutual_information",
     "noise_tolerant_mutual_information",
+    "ordered_classes",
+    "positive_unlabelled",
     "redundancy_ranking",
     "relieff_score",
     "select_features",

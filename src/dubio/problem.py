@@ -183,6 +183,13 @@ class Problem:
         assert self.groups is not None
         return most_frequent_codes(self.supervision.strata, self.groups)
 
+    @property
+    def tested(self) -> Problem:
+        """The problem as the tests of relevance see it; see :meth:`~dubio.supervision.Supervision.as_tested`."""
+        if type(self.supervision).as_tested is Supervision.as_tested:
+            return self
+        return self.once("tested", lambda: self.with_supervision(self.supervision.as_tested()))
+
     def features(self, index: NDArray[np.int64]) -> Problem:
         """The problem restricted to some features."""
         names = None if self.names is None else [self.names[j] for j in index]

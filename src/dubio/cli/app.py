@@ -49,6 +49,15 @@ class Device(StrEnum):
     auto = "auto"
 
 
+class Kind(StrEnum):
+    """What the target holds."""
+
+    auto = "auto"
+    classes = "classes"
+    numbers = "numbers"
+    ordered = "ordered"
+
+
 Table = Annotated[
     str,
     typer.Argument(
@@ -66,6 +75,13 @@ def _nonzero(value: int | None) -> int | None:
 
 Target = Annotated[
     str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")
+]
+TargetKind = Annotated[
+    Kind, typer.Option("--target-kind", help="What the target holds; ordered: classes with an order.")
+]
+Order = Annotated[
+    list[str] | None,
+    typer.Option("--order", metavar="LOWEST,...,HIGHEST", help="The order of the classes; implies ordered."),
 ]
 Unlabelled = Annotated[
     list[str] | None,
@@ -170,6 +186,18 @@ def rank(
     classes: Annotated[
         bool, typer.Option("--classes", help="The target is a class, even if it looks like a number.")
     ] = False,
+    target_kind: TargetKind = Kind.auto,
+    order: Order = None,
+    positive: Annotated[
+        str | None,
+        typer.Option(
+            "--positive", metavar="VALUE", help="Only rows with this value are labelled; all others may have it or not."
+        ),
+    ] = None,
+    prior: Annotated[
+        float | None,
+        typer.Option("--prior", metavar="SHARE", help="Share of positive rows among the others, 0 to 1, if known."),
+    ] = None,
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
@@ -261,6 +289,7 @@ def rank(
 
     if regression and classes:
         raise UserError("--regression and --classes contradict each other: give one of them.")
+    kind = _kind(target_kind, order, regression=regression, classes=classes)
     wishes = _wishes(
         target=target,
         soft=soft,
@@ -270,7 +299,10 @@ def rank(
         annotator=annotator,
         combine=combine.value,
         pairs=pairs,
-        kind="numbers" if regression else "classes" if classes else "auto",
+        kind=kind,
+        order=order,
+        positive=positive,
+        prior=prior,
         unlabelled=unlabelled,
         ignore=ignore,
         nominal=nominal,
@@ -306,6 +338,8 @@ def audit(
     table: Table,
     target: Annotated[str, typer.Option("--target", "-t", metavar="COL", help="Column with the class.")],
     annotator: Annotator = None,
+    target_kind: TargetKind = Kind.auto,
+    order: Order = None,
     unlabelled: Unlabelled = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
@@ -344,7 +378,8 @@ def audit(
     wishes = _wishes(
         target=target,
         annotator=annotator,
-        kind="classes",
+        kind="ordered" if _kind(target_kind, order) == "ordered" else "classes",
+        order=order,
         only_classes=True,
         unlabelled=unlabelled,
         ignore=ignore,
@@ -411,6 +446,16 @@ def demo(
     show(report, seed=seed, jobs=jobs)
 
 
+def _kind(kind: Kind, order: list[str] | None, *, regression: bool = False, classes: bool = False) -> str:
+    """What the target holds, from the options that say so; they must agree."""
+    said = {"--regression": "numbers" if regression else "", "--classes": "classes" if classes else ""}
+    said |= {"--target-kind": "" if kind == Kind.auto else kind.value, "--order": "ordered" if order else ""}
+    given = {option: value for option, value in said.items() if value}
+    if len(set(given.values())) > 1:
+        raise UserError(f"{' and '.join(given)} contradict each other: give one of them.")
+    return next(iter(given.values()), "auto")
+
+
 def _output(as_json: bool, as_csv: bool) -> str:
     if as_json and as_csv:
         raise UserError("--json and --csv cannot be combined: give one of them.")
@@ -444,9 +489,11 @@ def _how(sep: str | None, decimal: str | None, encoding: str | None, na: list[st
 def _wishes(**options: Any) -> Any:
     from dubio.cli.question import Wishes
 
-    lists = ("soft", "annotators", "ignore", "nominal", "identifiers")
+    lists = ("soft", "annotators", "ignore", "nominal", "identifiers", "order")
     given: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in options.items() if value
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in options.items()
+        if value or (name in ("positive", "prior") and value is not None)
     }
     for name in lists:
         if name in given:

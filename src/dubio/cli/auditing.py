@@ -28,13 +28,15 @@ from dubio.tables.matrix import check_squares
 
 #: Number of features whose values are listed beside each doubtful label.
 _N_TELLING = 3
-#: The columns of the list that the audit makes itself.
-_OWN = ("row", "given", "suggested", "wrong", "doubtful", "rank")
 
 
 def _read(question: Question) -> Problem:
     problem = read_problem(
-        question.features, question.y, target="auto", missing_label=question.missing_label, allow_nan=True
+        question.features,
+        question.y,
+        target="ordered" if question.kind == "ordered" else "auto",
+        missing_label=question.missing_label,
+        allow_nan=True,
     )
     if isinstance(problem.supervision, Numbers):
         raise UserError(
@@ -94,7 +96,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     if options.report:
         write_audit_report(path, question, problem, found, options, notes, marks)
     if options.output == "csv":
-        print_text(as_csv(rows, _header(options, telling)))
+        print_text(as_csv(rows, _header(found, options, telling)))
     elif options.output == "json":
         content = {
             "table": path,
@@ -125,23 +127,27 @@ def _telling(problem: Problem, found: Any) -> list[str]:
     return [str(problem.feature_names[j]) for j in best if scores[j] > 0]
 
 
-def _header(options: AuditOptions, telling: list[str]) -> list[str]:
+def _header(found: Any, options: AuditOptions, telling: list[str]) -> list[str]:
     """The names of the columns: those of the audit first, then those of the table, which may have the same name."""
-    return [*_OWN, *dict.fromkeys(_column_name(name) for name in (*options.identifiers, *telling))]
+    return ["row", *found.columns, *_more_columns(found, options, telling)]
 
 
-def _column_name(name: str) -> str:
+def _more_columns(found: Any, options: AuditOptions, telling: list[str]) -> list[str]:
+    return list(dict.fromkeys(_column_name(found, name) for name in (*options.identifiers, *telling)))
+
+
+def _column_name(found: Any, name: str) -> str:
     """A column of the table in the list; a name that the audit uses itself is marked."""
-    return f"{name} (table)" if name in _OWN else name
+    return f"{name} (table)" if name in ("row", *found.columns) else name
 
 
 def _rows(found: Any, frame: Any, options: AuditOptions, telling: list[str]) -> list[dict[str, Any]]:
     table = found.to_frame().reset_index(drop=True)
     table.insert(0, "row", range(1, len(table) + 1))  # as in the file, where the first row is row 1
-    header = _header(options, telling)
+    header = _header(found, options, telling)
     for name in (*options.identifiers, *telling):
         if name in frame.columns:
-            table[_column_name(name)] = frame[name].to_numpy()
+            table[_column_name(found, name)] = frame[name].to_numpy()
     if not options.every_row:
         table = table[table["doubtful"]]
         table = table.sort_values("rank", kind="stable")
@@ -159,11 +165,14 @@ def _print(
     if not found.judged:
         print_text(fill(str(found), 80) + "\n" + _skills(found) + "\n")
         return
-    more_names = [name for name in _header(options, telling)[6:] if not rows or name in rows[0]]
-    columns = [("row", "right"), ("given", "left"), ("suggested", "left"), ("P(wrong)", "right")]
+    more_names = [name for name in _more_columns(found, options, telling) if not rows or name in rows[0]]
+    own = [name for name in found.columns if name not in ("doubtful", "rank")]
+    side = {"given": "left", "suggested": "left"}
+    columns = [("row", "right")]
+    columns += [("P(wrong)" if name == "wrong" else name, side.get(name, "right")) for name in own]
     columns += [(name, "left") for name in more_names]
     shown = [
-        (row["row"], row["given"], row["suggested"], _percent(row["wrong"]), *(row[name] for name in more_names))
+        (row["row"], *(_percent(row[name]) if name == "wrong" else row[name] for name in (*own, *more_names)))
         for row in rows[: options.top]
     ]
     hidden = len(rows) - len(shown)

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
+from dubio.cli.target_kinds import ordered_target, positive_target
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.supervision import soft_labels
+from dubio.supervision.reader import Target, has_order
 from dubio.tables.decimal_commas import read_decimal_commas
 from dubio.tables.files import TableFile, require_columns
 from dubio.tables.text_files import HowToRead
@@ -40,7 +42,10 @@ class Wishes:
     annotator: str | None = None
     combine: Literal["average", "dawid-skene"] = "average"
     pairs: str | None = None
-    kind: Literal["auto", "classes", "numbers"] = "auto"
+    kind: Target = "auto"
+    order: tuple[str, ...] = ()
+    positive: str | None = None
+    prior: float | None = None
     only_classes: bool = False
     unlabelled: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -69,7 +74,7 @@ class Question:
     target_names: list[str]
     must_link: NDArray[np.int64] | None = None
     cannot_link: NDArray[np.int64] | None = None
-    kind: Literal["auto", "classes", "numbers"] = "auto"
+    kind: Target = "auto"
     missing_label: Any = "auto"
     notes: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
@@ -163,15 +168,20 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         raise UserError("--confidence says how sure the class in --target is: give --target too.")
     if wishes.normalize and not wishes.soft:
         raise UserError("--normalize divides each row of the --soft columns by its sum: give --soft too.")
+    for option, value in (("--positive", wishes.positive), ("--prior", wishes.prior)):
+        if value is not None and not (wishes.target if option == "--positive" else wishes.positive):
+            raise UserError(f"{option} needs {'--target' if option == '--positive' else '--positive'}: give it too.")
+    if wishes.positive is not None and (wishes.kind != "auto" or wishes.confidence):
+        raise UserError("--positive says what the target holds: leave out --confidence and what says otherwise.")
+    if wishes.order and not wishes.target:
+        raise UserError("--order names the classes of --target: give --target too.")
     if len(wishes.soft) == 1:
         raise UserError(
             f"--soft needs one probability column per class, at least two, but it names only {quoted(wishes.soft[0])}."
         )
 
 
-def _target(
-    frame: Any, wishes: Wishes, notes: list[str], code: list[str]
-) -> tuple[Any, Literal["auto", "classes", "numbers"], Any]:
+def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, Target, Any]:
     if wishes.soft:
         for name in wishes.soft:
             _require_number_column(frame, name, "--soft")
@@ -179,7 +189,7 @@ def _target(
         _require_some(frame[list(wishes.soft)], "the columns of --soft")
         table = frame[list(wishes.soft)].astype(np.float64)
         if not wishes.normalize:
-            return table, "classes", "auto"
+            return table, wishes.kind if wishes.kind == "ordered" else "classes", "auto"
         code.append("y = soft_labels(y.astype(float), normalize=True)")
         return soft_labels(table, normalize=True), "classes", "auto"
     if wishes.annotators:
@@ -195,18 +205,25 @@ def _target(
     column = hide(frame[wishes.target], wishes.unlabelled, notes)
     _require_some(column, f"target {quoted(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
+    if wishes.positive is not None:
+        return positive_target(column, wishes.target, wishes.positive, wishes.prior, code), "auto", "auto"
     kind = wishes.kind
     _refuse_id(column, wishes.target, wishes)
     if kind == "numbers":
         _require_number_column(frame, wishes.target, "--regression")
     elif not _is_number(column):
-        kind = "classes"
+        kind = "ordered" if kind == "ordered" or has_order(column) else "classes"
         _refuse_mixed(column, wishes.target)
     known = column.dropna().unique()
     if len(known) == 1:
+        blank = len(column) - int(column.notna().sum())
+        offer = f" If the {counted(blank, 'empty row')} may have it too, add --positive {shlex.quote(str(known[0]))}."
         raise UserError(
             f"target {quoted(wishes.target)} has only one value, {quoted(known[0])}: it needs at least two."
+            + (offer if blank else "")
         )
+    if kind == "ordered":
+        return ordered_target(column, wishes.target, wishes.order, code), kind, None
     missing_label: Any = "auto"
     if kind != "numbers" and _is_number(column) and -1 in known:
         missing_label = None  # in a file, an unlabelled cell is empty or named by --unlabelled

@@ -240,7 +240,12 @@ def _write_page(
 
 def python_code(question: Question, options: RankOptions) -> str:
     """Python that gives the same ranking."""
-    names = ["FeatureSelector", *(["soft_labels"] if any("soft_labels" in line for line in question.code) else [])]
+    used = [
+        name
+        for name in ("ordered_classes", "positive_unlabelled", "soft_labels")
+        if any(f"{name}(" in line for line in question.code)
+    ]
+    names = ["FeatureSelector", *used]
     arguments = [repr(options.method)] if options.method != "auto" else []
     for name, value, usual in (
         ("n_features_to_select", "auto" if options.keep == "relevant" else options.keep, "auto"),

@@ -206,6 +206,8 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--unlabelled", wishes.unlabelled, False),
         ("--normalize", wishes.normalize, False),
         ("--regression", wishes.kind == "numbers", False),
+        ("--positive", wishes.positive, False),
+        ("--target-kind ordered", wishes.kind == "ordered", False),
     ):
         if given and (needs_all or not sampled):
             once = f"{option} cannot be used with {what}, because rows are read only once"

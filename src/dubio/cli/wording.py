@@ -35,6 +35,9 @@ NAMES = {
     "n_features_to_select": "--keep",
     "n_jobs": "--jobs",
     "n_neighbors": "the number of neighbours is",  # it has no option; its messages start with the number
+    "order": "--order",
+    "positive": "--positive",
+    "prior": "--prior",
     "random_state": "--seed",
     "redundancy": "--redundancy",
     "sep": "--sep",
@@ -53,6 +56,8 @@ REMEDIES = {
     "no labels": "label some rows, or leave out --target",
     "no target": "give --target",
     "no device": "install what is missing (pip install 'dubio[gpu]' installs torch), or leave out --device",
+    "order": "name all classes, the lowest first: --order LOWEST,...,HIGHEST",
+    "one class and blanks": "if the rows without a label may be of this class or not, add --positive VALUE",
     "parameter alpha": "give a number between 0 and 1",
     "parameter n_jobs": "give a number of threads, or -1 for all processors",
     "parameter redundancy": "give 0 or a positive number",

@@ -118,6 +118,9 @@ class Selector(SelectorMixin, BaseEstimator):
         }
         problem = read_problem(X, y, **{**options, **more})
         feature_names(X)  # raises if only some of the names are text
+        known = problem.supervision
+        if options["target"] != "ordered" and known.kind not in self._takes:
+            problem = problem.with_supervision(known.simpler())
         return problem
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
@@ -376,7 +379,7 @@ class ScoreSelector(Selector):
         return Answer(ranking, scored.attributes)
 
     def _row_losses(self, problem: Problem) -> RowLosses:
-        if problem.supervision.kind not in ("hard", "soft", "numbers"):
+        if problem.supervision.kind == "none":
             raise InputError(
                 "n_features_to_select", "='sufficient', but no target is given", "give y, a count, a share or 'auto'"
             )

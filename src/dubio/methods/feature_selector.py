@@ -122,6 +122,7 @@ class FeatureSelector(Selector):
     """
 
     _target = "auto"
+    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives")
     _needs_labels = False
     _takes_nan = True
     _takes_sparse = True
@@ -260,6 +261,9 @@ class FeatureSelector(Selector):
         supervision, seed = problem.supervision.certain(), self._seed
         choice = self._choose(supervision)
         method = get_method(choice.method)
+        if self.target != "ordered" and supervision.kind not in method.takes:
+            supervision = supervision.simpler()
+            problem = problem.with_supervision(supervision)
         method.require(supervision)
         alerts = find_alerts(problem.with_supervision(supervision))
         if self.drop_leaks:

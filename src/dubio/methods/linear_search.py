@@ -20,6 +20,7 @@ from dubio.problem import Problem
 from dubio.ranking import Answer
 from dubio.search.ridge_elimination import Elimination, gcv_ridge, ridge_elimination
 from dubio.significance.count import NoFeatureStandsOut
+from dubio.supervision.reader import Target
 
 #: Penalties tried by cross-validation. Smaller ones are not safe: columns may repeat each other.
 _GRID = np.logspace(-6, 2, 33)
@@ -124,7 +125,7 @@ class LinearSearch(RunningSelector, SearchSelector):
     }
 
     ridge: float | Literal["auto"] = "auto"
-    target: Literal["auto", "classes", "numbers"] = "auto"
+    target: Target = "auto"
     missing_label: Any = "auto"
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

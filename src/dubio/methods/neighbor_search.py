@@ -18,13 +18,15 @@ from dubio.memory import require_memory
 from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.consensus import mean_rank
 from dubio.methods.parameters import AT_LEAST_ONE, estimator
-from dubio.noise.belief import Belief, Cleaning, ExpertOptions, believe
+from dubio.noise.belief import Belief, Cleaning, believe
+from dubio.noise.opinions import ExpertOptions
 from dubio.problem import Problem, sample_rows
 from dubio.progress import lines_of, listening
 from dubio.search import DeviceDistances, SearchPath, SubsetDistances, best_subsets, greedy_search
 from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
 from dubio.supervision import Numbers
+from dubio.supervision.reader import Target
 from dubio.tables.scaling import varying_columns
 
 #: The experts learn from so many times the rows that the search uses.
@@ -118,6 +120,8 @@ class NeighborSearch(SearchSelector):
         What was sampled, completed and left out, in sentences.
     paths_ : dict of str to SearchPath
         The searches themselves, by direction.
+    positives_ : PositiveEstimate
+        If only positive rows are labelled: how many of the others are positive, and which.
 
     Examples
     --------
@@ -135,7 +139,7 @@ class NeighborSearch(SearchSelector):
 
     _name = "neighbor_search"
     _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
-    _takes = ("hard", "soft", "numbers")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives")
     _keeps_groups_apart = True
     _criterion = "loss of the nearest neighbours (low is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -160,7 +164,7 @@ class NeighborSearch(SearchSelector):
     reference_rows: Literal["sample", "all"] = "sample"
     max_steps: int | None = 25
     max_features: int | Literal["auto"] | None = "auto"
-    target: Literal["auto", "classes", "numbers"] = "auto"
+    target: Target = "auto"
     experts: Any = None
     n_folds: int = 5
     standardize: bool = True
@@ -199,7 +203,7 @@ class NeighborSearch(SearchSelector):
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             sample = sample_rows(whole, EXPERT_ROWS * most, seed)
             problem = whole.rows(sample)
-        telling = varying_columns(problem.table, problem.supervision.labelled)
+        telling = varying_columns(problem.table, problem.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(problem, self.clean, self.complete, options)
         rows = belief.rows
@@ -234,6 +238,7 @@ class NeighborSearch(SearchSelector):
                     *belief.notes(),
                 ),
                 "paths_": paths,
+                **belief.attributes,
             },
         )
 

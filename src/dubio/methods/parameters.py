@@ -18,9 +18,10 @@ import re
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from textwrap import indent
-from typing import Any, Literal, TypeVar, dataclass_transform
+from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
 from dubio._sklearn import Interval, StrOptions
+from dubio.supervision.reader import Target
 
 T = TypeVar("T")
 
@@ -40,7 +41,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
         StrOptions({"auto", "relevant", "sufficient"}),
     ],
     "alpha": [Interval(Real, 0, 1, closed="neither")],
-    "target": [StrOptions({"auto", "classes", "numbers"})],
+    "target": [StrOptions(set(get_args(Target)))],
     "missing_label": [object],
     "random_state": ["random_state"],
     "standardize": ["boolean"],
@@ -66,8 +67,9 @@ n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
 alpha : float, default=0.05
     With "auto": the allowed share of false discoveries.""",
     "target": """\
-target : {"auto", "classes", "numbers"}
-    What a 1-D ``y`` holds. "auto" treats text, bools and whole numbers with few distinct values as classes.""",
+target : {"auto", "classes", "numbers", "ordered"}
+    What a 1-D ``y`` holds. "auto" treats text, bools and whole numbers with few distinct values as classes, and pandas
+    categoricals with an order as ordered classes. "ordered": classes with an order (:func:`dubio.ordered_classes`).""",
     "missing_label": """\
 missing_label : "auto", None or a value
     The value that means "unlabelled" in classes, besides None and NaN. With "auto" it is the whole number -1.""",

@@ -136,7 +136,7 @@ class SmoothR2Score(ScoreSelector):
 
     _name = "smooth_r2"
     _does = "any smooth relation of one feature to the target"
-    _takes = ("hard", "soft", "numbers")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives")
     _target = "auto"
     _lower_is_better = False
     _tests_within_groups = True
@@ -186,7 +186,7 @@ class LinearR2Score(ScoreSelector):
 
     _name = "linear_r2"
     _does = "correlation; analysis of variance"
-    _takes = ("hard", "soft", "numbers")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives")
     _target = "auto"
     _lower_is_better = False
     _tests_within_groups = True

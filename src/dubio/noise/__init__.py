@@ -6,6 +6,8 @@ from dubio.noise.cleaning import CleanedLabels, clean_labels
 from dubio.noise.estimation import estimate_memberships
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
 from dubio.noise.noise_model import NoiseModel
+from dubio.noise.ordered_audit import OrderedAudit
+from dubio.noise.positive_share import PositiveEstimate, estimate_positives
 from dubio.noise.tracking import NoiseTracker
 
 __all__ = [
@@ -14,9 +16,12 @@ __all__ = [
     "NeighborOrder",
     "NoiseModel",
     "NoiseTracker",
+    "OrderedAudit",
+    "PositiveEstimate",
     "audit_labels",
     "audit_problem",
     "clean_labels",
     "estimate_memberships",
+    "estimate_positives",
     "fit_noise_model",
 ]

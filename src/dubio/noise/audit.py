@@ -16,12 +16,14 @@ from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
 from dubio.noise.estimation import membership_model
 from dubio.noise.experts import content_order, judged_codes, out_of_fold, places, require_judges
+from dubio.noise.ordered_audit import in_order
 from dubio.noise.pooled import FLOOR, pool_experts
 from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
 from dubio.seeds import seed_of
-from dubio.supervision import Classes, Memberships, read_supervision
+from dubio.supervision import Classes, Memberships, OrderedClasses, OrderedLabels, read_supervision
+from dubio.supervision.reader import Target, has_order
 from dubio.tables.row_groups import read_groups
 
 Floats = NDArray[np.float64]
@@ -67,6 +69,7 @@ def audit_labels(
     experts: Any = None,
     probabilities: ArrayLike | None = None,
     n_folds: int = 5,
+    target: Target = "auto",
     missing_label: Any = "auto",
     random_state: int | None = 0,
     n_jobs: int | None = None,
@@ -100,6 +103,9 @@ def audit_labels(
         come from models that have not seen the row; this function cannot check that.
     n_folds : int, default=5
         Number of folds; fewer, with a warning, if a class has fewer rows.
+    target : {"auto", "classes", "ordered"}
+        What ``y`` holds. "ordered": classes with an order, so that a near miss is less suspicious than a far one
+        (:class:`~dubio.noise.OrderedAudit`). "auto": an order if ``y`` has one (:func:`dubio.ordered_classes`).
     missing_label : "auto", None or a value
         What means "unlabelled" besides None and NaN.
     random_state : int or None, default=0
@@ -146,7 +152,9 @@ def audit_labels(
         raise InputError("experts", "is given together with probabilities", "give one of them")
     if probabilities is not None:
         n_rows = len(y if X is None else X) if not hasattr(X, "shape") else X.shape[0]
-        supervision = _require_classes(read_supervision(y, n_rows, missing_label=missing_label))
+        supervision = _require_classes(
+            read_supervision(y, n_rows, target=_reads(y, target), missing_label=missing_label)
+        )
         said = read_probabilities(probabilities, n_rows, supervision.classes)
         # columns come in sorted order, as in predict_proba; a categorical may declare another order
         said = said[:, :, np.argsort(np.argsort(supervision.classes))]
@@ -157,7 +165,14 @@ def audit_labels(
         raise InputError("X", "is None", "give a table, or probabilities")
     resolve_threads(n_jobs)
     random_state = None if random_state is None else seed_of(random_state)
-    problem = read_problem(X, y, missing_label=missing_label, allow_nan=experts is not None, groups=groups)
+    problem = read_problem(
+        X,
+        y,
+        target=_reads(y, target),
+        missing_label=missing_label,
+        allow_nan=experts is not None,
+        groups=groups,
+    )
     known = _require_classes(problem.supervision)
     if engine != "lnt":  # this model needs nobody to compare a row with
         require_judges(known, problem.groups)
@@ -201,7 +216,8 @@ def audit_problem(
     supervision.with_codes(codes).require_enough()
     if engine == "lnt":
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
-        return _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
+        record = _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
+        return in_order(record) if isinstance(supervision, OrderedClasses) else record
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
     per_row = problem.n_features / supervision.n_labelled
     needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)
@@ -252,7 +268,8 @@ def judge(
         record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
     if not judged:
         record = replace(record, joint=np.full_like(record.joint, np.nan), judged=False)
-    return replace(record, skills=skills)
+    record = replace(record, skills=skills)
+    return in_order(record) if isinstance(supervision, OrderedClasses) else record
 
 
 def _skill(
@@ -369,6 +386,15 @@ def _require_classes(supervision: Any) -> Classes:
         raise InputError("y", f"cannot be audited: {supervision.given}, and an audit needs one label per row")
     supervision.require_enough()
     return supervision
+
+
+def _reads(y: Any, target: Target) -> Target:
+    """How the labels of an audit are read: as classes, with their order if they have one."""
+    return (
+        "ordered"
+        if target == "auto" and (isinstance(y, OrderedLabels) or has_order(y))
+        else ("classes" if target == "auto" else target)
+    )
 
 
 def _lnt_memberships(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,9 @@ class LabelAudit:
         not seen: 1 is everything, 0 is no better than the class shares.
     """
 
+    #: The columns of :meth:`to_frame` that a list of rows shows.
+    columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "doubtful", "rank")
+
     engine: str
     assumption: str
     classes: NDArray[Any]
@@ -90,10 +93,14 @@ class LabelAudit:
     def rank(self) -> NDArray[np.int64]:
         """1 for the most doubtful label, and so on; among equals the earlier row first; 0 for rows without a label."""
         rows = np.flatnonzero(self.labelled)
-        order = rows[np.argsort(-self.wrong[rows], kind="stable")]
+        order = rows[np.argsort(-self._doubt()[rows], kind="stable")]
         ranks = np.zeros(len(self), dtype=np.int64)
         ranks[order] = np.arange(1, len(order) + 1)
         return ranks
+
+    def _doubt(self) -> Floats:
+        """What the rows are ranked by."""
+        return self.wrong
 
     @property
     def suggested(self) -> NDArray[Any]:

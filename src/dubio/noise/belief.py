@@ -6,7 +6,7 @@ can confirm itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +16,21 @@ from dubio.errors import counted
 from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
-from dubio.noise.experts import judged_codes, out_of_fold, places, units_per_class
+from dubio.noise.experts import judged_codes, units_per_class
 from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
-from dubio.noise.pooled import pool_experts
+from dubio.noise.opinions import ExpertOptions, pooled_opinions
+from dubio.noise.positive_share import problem_positives
 from dubio.problem import Problem
-from dubio.supervision import Classes, Memberships, Numbers, OfClasses, Supervision
+from dubio.supervision import (
+    Classes,
+    Memberships,
+    Numbers,
+    OfClasses,
+    OrderedClasses,
+    OrderedMemberships,
+    Positives,
+    Supervision,
+)
 
 Floats = NDArray[np.float64]
 #: How doubtful labels are cleaned: joined with the experts' opinion, or by one of the engines of the audit.
@@ -45,12 +55,16 @@ class Belief:
     """Number of unlabelled rows that the experts completed."""
     n_left_out: int = 0
     """Number of labelled rows left out because their label is doubtful."""
+    said: tuple[str, ...] = ()
+    """Further notes, in sentences without a full stop."""
+    attributes: dict[str, Any] = field(default_factory=dict)
+    """Further attributes of the fitted search."""
     joined: str = ""
     """How the experts' opinions were joined with what was given, in words; empty if they were not."""
 
     def notes(self) -> tuple[str, ...]:
         """What was done, in sentences without a full stop."""
-        said = []
+        said = list(self.said)
         if self.joined:
             said.append(self.joined)
         if self.n_left_out:
@@ -60,21 +74,6 @@ class Belief:
         return tuple(said)
 
 
-@dataclass(frozen=True)
-class ExpertOptions:
-    """How the experts are trained."""
-
-    experts: Any = None
-    n_folds: int = 5
-    random_state: int | None = 0
-    n_jobs: int | None = None
-
-    @property
-    def for_audit(self) -> dict[str, Any]:
-        """The options as arguments."""
-        return dict(vars(self))
-
-
 def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
     """Decide what to believe of each row.
 
@@ -82,9 +81,14 @@ def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: E
     labels that the audit doubts are left out (``"confident"``) or softened (other engines). Rows without a label get
     the pooled opinion (``complete``). *Probabilities*: with ``clean``, the search uses the same mixture, with experts
     that are trained on the likeliest class of each row. *Numbers*: gross errors are left out, and rows without a number
-    get the experts' prediction, on the scale of normal scores.
+    get the experts' prediction, on the scale of normal scores. *Ordered classes* are numbers: their normal scores.
+    *Positive rows only*: every other row is positive with the probability that the experts give it.
     """
+    if isinstance(problem.supervision, OrderedClasses | OrderedMemberships):
+        problem = problem.tested
     supervision = problem.supervision
+    if isinstance(supervision, Positives):
+        return _believe_positives(problem, supervision, options)
     if isinstance(supervision, Numbers):
         return _believe_numbers(problem, supervision, clean is not None, complete, options)
     if isinstance(supervision, Memberships):
@@ -173,20 +177,17 @@ def _believe_numbers(
     )
 
 
-def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
-    """(rows, classes): the experts' opinion of every row, pooled; no expert has seen the label of the row it judges."""
-    supervision = problem.supervision
-    assert isinstance(supervision, Classes)
-
-    def pool() -> Floats:
-        said = out_of_fold(problem, **options.for_audit)
-        kept, known = places(judged_codes(supervision, problem.groups), supervision.n_classes)
-        opinions = np.zeros((supervision.n_rows, supervision.n_classes))
-        pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), known, flips=False)
-        opinions[:, kept] = pooled.opinions
-        return opinions
-
-    return problem.once(("pooled opinions", id(options.experts), options.n_folds, options.random_state), pool)
+def _believe_positives(problem: Problem, supervision: Positives, options: ExpertOptions) -> Belief:
+    found = problem_positives(problem, options)
+    believed = Memberships(
+        n_rows=supervision.n_rows,
+        labelled=np.ones(supervision.n_rows, dtype=bool),
+        classes=supervision.names,
+        memberships=np.stack([1.0 - found.posterior, found.posterior], axis=1),
+        pairs=supervision.pairs,
+    )
+    notes = found.notes(given=supervision.prior is not None)
+    return Belief(believed, np.arange(supervision.n_rows), said=notes, attributes={"positives_": found})
 
 
 def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.bool_]) -> Memberships:

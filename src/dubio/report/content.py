@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.noise import OrderedAudit
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
 from dubio.report.labelling import labellers
 from dubio.report.svg import figures, shorten
-from dubio.supervision import Numbers, OfClasses
+from dubio.supervision import Numbers, OfClasses, OrderedClasses, OrderedMemberships, Positives
 from dubio.tables.scaling import fill_missing, standardize
 
 _TOP_BARS = 30
@@ -209,6 +210,8 @@ def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
 def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]:
     """Charts of the top features against the labels, or on their own if there are no labels."""
     known = findings.supervision
+    if isinstance(known, Positives):
+        known = known.as_tested()
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):
         name, values = str(findings.ranking.names[j]), findings.table[:, j]
@@ -219,6 +222,8 @@ def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]
             if isinstance(known, OfClasses):
                 memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
             order = np.argsort(-memberships.sum(axis=0), kind="stable")
+            if isinstance(known, OrderedClasses | OrderedMemberships):
+                order = np.arange(len(classes))
             picture = charts.feature_by_class(name, values, memberships, classes, order)
         pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
     return pictures
@@ -290,6 +295,10 @@ def _audit(findings: Findings) -> dict[str, Any]:
         _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
         _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
     ]
+    if isinstance(audit, OrderedAudit):
+        columns.append(
+            _column("steps", _numbers(audit.steps[rows], 2), "number", "how many classes it is off, expected")
+        )
     columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
     shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
     return {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dubio.report.findings import Findings
-from dubio.supervision import Memberships, OfClasses
+from dubio.supervision import Classes, Memberships, OfClasses, OrderedClasses, OrderedMemberships, Positives
+from dubio.supervision.ordered import in_words
 
 _RESAMPLED = {
     "bootstrap": "rows were drawn again",
@@ -111,18 +112,22 @@ def labels_table(findings: Findings) -> list[tuple[str, str]]:
     """How the labels were read, as counts."""
     known = findings.supervision
     rows = [("rows", f"{known.n_rows:,}")]
-    if known.kind == "hard":
+    if isinstance(known, Classes):
         rows.append(("rows with one class each", f"{known.n_labelled:,}"))
     if isinstance(known, Memberships):
         certain = int((known.memberships[known.labelled].max(axis=1) >= 1 - 1e-9).sum())
         rows.append(("rows with class probabilities", f"{known.n_labelled:,}"))
         rows.append(("of these, rows with a certain class", f"{certain:,}"))
+    if isinstance(known, Positives):
+        rows.append((f"rows labelled {known.positive}", f"{known.n_labelled:,}"))
     if known.kind == "numbers":
         rows.append(("rows with a number", f"{known.n_labelled:,}"))
     if known.kind != "none":
         rows.append(("rows without a label", f"{known.n_rows - known.n_labelled:,}"))
     if isinstance(known, OfClasses):
         rows.append(("classes", f"{known.n_classes:,}"))
+    if isinstance(known, OrderedClasses | OrderedMemberships):
+        rows.append(("order of the classes", in_words(known.classes)))
     if known.has_pairs:
         rows.append(("must-link pairs", f"{len(known.pairs.must_link):,}"))
         rows.append(("cannot-link pairs", f"{len(known.pairs.cannot_link):,}"))

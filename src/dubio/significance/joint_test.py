@@ -51,7 +51,7 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
 
     Only given labels are used, not those completed by experts, who have seen all rows.
     """
-    known = problem.labelled
+    known = problem.tested.labelled
     if not has_enough_rows(problem):
         nothing = np.ones(problem.n_features)
         return TestedFeatures(nothing, nothing, nothing)
@@ -65,6 +65,7 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
 
 def has_enough_rows(problem: Problem) -> bool:
     """Whether a search on half of the labelled rows can find anything."""
+    problem = problem.tested
     if problem.groups is not None and len(np.unique(problem.groups[problem.supervision.labelled])) < _FEWEST_GROUPS:
         return False
     return problem.supervision.n_labelled >= 2 * _FEWEST_ROWS

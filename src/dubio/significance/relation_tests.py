@@ -70,9 +70,10 @@ def relation_pvalues(
     :func:`~dubio.significance.group_units.independent_parts`: then the target, too, is taken without the means of the
     groups, smooth R2 orders rows by their rank within their group, and rows change places only within groups.
     """
+    problem = problem.tested
     fixed = {"linear": linear_pvalues(problem)}
     low, high = dict(fixed), dict(fixed)
-    if isinstance(problem.supervision, Numbers):
+    if isinstance(problem.supervision, Numbers) and problem.supervision.has_neighbors:
         known = problem.supervision.labelled
         groups = None if problem.groups is None else problem.groups[known]
         target = relation_target(problem, known, within=True)[:, 0]
@@ -101,6 +102,7 @@ def smooth_r2(
     problem: Problem, *, within: bool = False, random_state: Any = 0, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
     """:func:`smooth_r2_score` of a problem; ``within``: of ranks within groups, to the target without group means."""
+    problem = problem.tested
     X = problem.X
     known = np.flatnonzero(problem.supervision.labelled)
     # Shuffled rows and a stable sort: ties are in a random order, the same for every feature.
@@ -128,6 +130,7 @@ def linear_r2(problem: Problem, *, within: bool = False) -> tuple[NDArray[np.flo
 
     ``within``: the target is taken without the means of the groups.
     """
+    problem = problem.tested
     X, known = problem.X, problem.supervision.labelled
     basis = orthonormal_basis(relation_target(problem, known, within))
     scores = np.zeros(X.shape[1])
@@ -172,6 +175,7 @@ class LinearLaw(NamedTuple):
 
 def linear_law(problem: Problem) -> LinearLaw:
     """What :func:`linear_pvalues` stands on."""
+    problem = problem.tested
     supervision = problem.supervision
     scores, basis = linear_r2(problem, within=problem.groups is not None)
     n, rank = supervision.n_labelled, basis.shape[1]
@@ -238,6 +242,7 @@ class SmoothNull:
         random_state: int = 0,
         n_jobs: int | None = None,
     ) -> None:
+        problem = problem.tested
         self._seed, self._n_jobs = random_state, n_jobs
         # rows with equal values are ordered in the same way for every seed: a decision must not hang on it
         within = problem.groups is not None

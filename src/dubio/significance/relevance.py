@@ -68,6 +68,7 @@ def relevance_of(
     If rows belong together, groups are compared with groups, and rows only with rows of their group
     (:func:`~dubio.significance.group_units.independent_parts`).
     """
+    problem = problem.tested
     pvalues, low, high = np.ones((3, problem.n_features))
     parts: dict[str, NDArray[np.float64]] = {}
     counts = np.zeros(problem.n_features, dtype=bool)

@@ -5,15 +5,19 @@ from dubio.supervision.classes import Classes, OfClasses
 from dubio.supervision.knowledge import Nothing, Supervision
 from dubio.supervision.memberships import Memberships, SoftLabels
 from dubio.supervision.numbers import Numbers
+from dubio.supervision.ordered import OrderedClasses, OrderedLabels, OrderedMemberships, ordered_classes
 from dubio.supervision.pair_forms import pairs_from_labels
+from dubio.supervision.positives import PositiveLabels, Positives, positive_unlabelled
 from dubio.supervision.reader import READERS, Reader, read_supervision
 from dubio.supervision.simulate import (
     UnsureExpert,
     flip_labels,
     flip_labels_by_matrix,
     flip_labels_near_border,
+    flip_labels_to_neighbor,
     flip_labels_to_next,
     hide_labels,
+    label_some_positives,
     unsure_expert,
 )
 from dubio.supervision.soft import soft_labels
@@ -25,6 +29,11 @@ __all__ = [
     "Nothing",
     "Numbers",
     "OfClasses",
+    "OrderedClasses",
+    "OrderedLabels",
+    "OrderedMemberships",
+    "PositiveLabels",
+    "Positives",
     "Reader",
     "SoftLabels",
     "Supervision",
@@ -32,10 +41,14 @@ __all__ = [
     "flip_labels",
     "flip_labels_by_matrix",
     "flip_labels_near_border",
+    "flip_labels_to_neighbor",
     "flip_labels_to_next",
     "hide_labels",
     "krippendorff_alpha",
+    "label_some_positives",
+    "ordered_classes",
     "pairs_from_labels",
+    "positive_unlabelled",
     "read_supervision",
     "soft_labels",
     "unsure_expert",

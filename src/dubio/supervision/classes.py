@@ -177,10 +177,13 @@ def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labell
     present = np.flatnonzero(has_rows)
     if len(present) < 2:
         name = classes.tolist()[present[0]]
+        has_blanks = n_labelled < n_rows
+        offer = ". If the rows without a label may be of this class or not, pass positive_unlabelled(y)"
         raise InputError(
             "y",
             f"has only one class ({name!r} in {counted(n_labelled, 'labelled row')})",
-            "at least two classes are needed to tell which features separate them",
+            "at least two classes are needed to tell which features separate them" + (offer if has_blanks else ""),
+            code="one class and blanks" if has_blanks else "",
         )
 
 

@@ -110,6 +110,14 @@ class Supervision(ABC):
         """The same knowledge in its simplest kind: probabilities that are all 0 or 1 become classes."""
         return self
 
+    def as_tested(self) -> Supervision:
+        """The same knowledge as the tests of relevance see it: classes, probabilities or numbers. Most kinds are."""
+        return self
+
+    def simpler(self) -> Supervision:
+        """The same knowledge without what only some methods understand, such as an order of the classes."""
+        return self
+
     @abstractmethod
     def require_enough(self) -> None:
         """Raise unless there is something to learn from: two classes, two numbers."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,13 +16,16 @@ from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, counted, warn
 from dubio.supervision.classes import is_whole, read_classes
+from dubio.supervision.given import is_missing
 from dubio.supervision.knowledge import Supervision, nothing
 from dubio.supervision.memberships import SoftLabels, read_memberships
 from dubio.supervision.numbers import read_numbers
+from dubio.supervision.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
 from dubio.supervision.pairs import read_pairs
+from dubio.supervision.positives import PositiveLabels, read_positives
 from dubio.tables.columns import column_names
 
-Target = Literal["classes", "numbers", "auto"]
+Target = Literal["classes", "numbers", "ordered", "auto"]
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,16 @@ def read_supervision(
 
     Parameters
     ----------
-    y : None, 1-D array, 2-D array (n, classes), data frame of probabilities or SoftLabels
+    y : None, 1-D array, 2-D array (n, classes), data frame of probabilities, SoftLabels, ...
         1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled.
+        Or a record of what one array cannot say, made by ``soft_labels``, ``ordered_classes`` and the like.
     n_rows : int
         Number of rows of the table.
-    target : {"classes", "numbers", "auto"}
+    target : {"classes", "numbers", "ordered", "auto"}
         What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20,
-        or one in twenty rows) as classes, and anything else as numbers.
+        or one in twenty rows) as classes, a pandas categorical with an order as ordered classes, and anything else as
+        numbers. "ordered": classes with an order, from the lowest number to the highest, or that of the categorical;
+        for class probabilities, that of the columns.
     missing_label : "auto", None or a value
         None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
         convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
@@ -87,8 +93,8 @@ def read_supervision(
     >>> s.kind, s.classes.tolist(), s.codes.tolist()
     ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
-    if target not in ("classes", "numbers", "auto"):
-        raise InputError("target", f"={target!r}", "give 'classes', 'numbers' or 'auto'")
+    if target not in get_args(Target):
+        raise InputError("target", f"={target!r}", "give 'classes', 'numbers', 'ordered' or 'auto'")
     question = Question(n_rows, target, missing_label, is_block)
     supervision = next(reader for reader in READERS if reader.claims(y)).read(y, question)
     if must_link is None and cannot_link is None:
@@ -97,17 +103,27 @@ def read_supervision(
     return replace(supervision, pairs=pairs)
 
 
-def is_missing(value: Any) -> bool:
-    """Whether a label means "no label": None, NaN, pd.NA, pd.NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
-
-
 def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
     _require_rows(len(y), question)
     _refuse_numbers_of_shape(y.shape, question)
-    return read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
+    memberships = read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
+    return memberships_in_order(memberships) if question.target == "ordered" else memberships
+
+
+def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target == "numbers":
+        raise InputError("y", "holds ordered classes, where numbers are needed", "give target='auto' or 'ordered'")
+    missing = np.fromiter((value is None for value in y.values), dtype=bool, count=len(y))
+    classes = read_classes(_one_type(y.values[~missing]), missing, None, list(y.order), question.is_block)
+    return classes if question.target == "classes" else in_order(classes)
+
+
+def _read_positive_labels(y: PositiveLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target in ("numbers", "ordered"):
+        raise InputError("y", f"holds positive labels, but target={question.target!r}", "give target='auto'")
+    return read_positives(y)
 
 
 def _read_array(y: Any, question: Question) -> Supervision:
@@ -129,20 +145,28 @@ def _read_array(y: Any, question: Question) -> Supervision:
     _require_rows(len(column), question)
     if column.ndim == 2:
         _refuse_numbers_of_shape(column.shape, question)
-        return read_memberships(column, names)
+        memberships = read_memberships(column, names)
+        return memberships_in_order(memberships) if question.target == "ordered" else memberships
     values, missing, ordered = _split_missing(y, column)
     target = question.target
+    in_order_already = has_order(y)
     if target == "auto":
-        target = "classes" if _looks_like_classes(values) else "numbers"
+        target = "ordered" if in_order_already else "classes" if _looks_like_classes(values) else "numbers"
     if target == "numbers":
         return read_numbers(values, missing, question.missing_label)
-    return read_classes(values, missing, question.missing_label, ordered, question.is_block)
+    if target == "ordered" and not in_order_already:
+        refuse_unordered_text(values)
+        ordered = None
+    classes = read_classes(values, missing, question.missing_label, ordered, question.is_block)
+    return in_order(classes) if target == "ordered" else classes
 
 
 #: The readers, in the order in which they are tried.
 READERS: list[Reader] = [
     Reader(lambda y: y is None, lambda y, question: nothing(question.n_rows)),
     Reader(lambda y: isinstance(y, SoftLabels), _read_soft_labels),
+    Reader(lambda y: isinstance(y, OrderedLabels), _read_ordered_labels),
+    Reader(lambda y: isinstance(y, PositiveLabels), _read_positive_labels),
     Reader(lambda y: True, _read_array),
 ]
 
@@ -191,6 +215,11 @@ def _split_missing(y: Any, column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
         raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
     missing = np.fromiter((is_missing(v) for v in column), dtype=bool, count=len(column))
     return _one_type(column[~missing]), missing, ordered
+
+
+def has_order(y: Any) -> bool:
+    """Whether y is a pandas categorical whose classes have an order."""
+    return getattr(getattr(y, "cat", y), "ordered", False) is True
 
 
 def _one_type(values: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.neighbors import NearestNeighbors
 from dubio.errors import InputError
 from dubio.seeds import random_of
 from dubio.supervision.memberships import SoftLabels
+from dubio.supervision.positives import PositiveLabels
 
 
 class UnsureExpert(NamedTuple):
@@ -103,6 +105,36 @@ def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> 
     return classes[flipped]
 
 
+def flip_labels_to_neighbor(
+    y: ArrayLike, rate: float, *, order: Sequence[Any] | None = None, random_state: Any = 0
+) -> NDArray[Any]:
+    """Change exactly ``round(rate * n)`` labels of ordered classes to the class above or below: near misses.
+
+    ``order`` has all classes, the lowest first; by default they are sorted. At an end there is only one way to go.
+
+    Examples
+    --------
+    >>> from dubio.supervision import flip_labels_to_neighbor
+    >>> flip_labels_to_neighbor(["low", "mid", "high"], 1.0, order=["low", "mid", "high"]).tolist()
+    ['mid', 'high', 'mid']
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    if order is not None:
+        missed = [name for name in classes.tolist() if name not in list(order)]
+        if missed:
+            raise InputError("order", f"misses the class {missed[0]!r}", "name all classes, the lowest first")
+        position = np.argsort([list(order).index(name) for name in classes.tolist()])
+        classes, codes = classes[position], np.argsort(position)[codes]
+    rng = random_of(random_state)
+    rows = rng.permutation(len(codes))[:wanted]
+    step = np.where(rng.uniform(size=wanted) < 0.5, -1, 1)
+    outside = (codes[rows] + step < 0) | (codes[rows] + step >= len(classes))
+    flipped = codes.copy()
+    flipped[rows] += np.where(outside, -step, step)
+    return classes[flipped]
+
+
 def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels of rows near another class to that class.
 
@@ -159,6 +191,33 @@ def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any 
     rng = random_of(random_state)
     drawn = (rng.uniform(size=len(codes))[:, None] > flips.cumsum(axis=1)[codes]).sum(axis=1)
     return classes[np.minimum(drawn, len(classes) - 1)]
+
+
+def label_some_positives(
+    y: ArrayLike, positive: Any, share: float, *, by: ArrayLike | None = None, random_state: Any = 0
+) -> PositiveLabels:
+    """Label ``round(share * n_positive)`` rows of the positive class, at least two; all other rows have no label.
+
+    By default every positive row is equally likely to be labelled. With ``by``, one number per row, rows with larger
+    numbers are labelled first: then the labelled rows are no random part of the positive ones.
+
+    Examples
+    --------
+    >>> from dubio.supervision import label_some_positives
+    >>> label_some_positives(["ill"] * 6 + ["well"] * 6, "ill", 0.5).is_positive.sum()
+    np.int64(3)
+    """
+    if not 0 <= share <= 1:
+        raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
+    rows = np.flatnonzero(np.asarray(y) == positive)
+    if len(rows) < 2:
+        raise InputError("positive", f"={positive!r} has {len(rows)} rows in y", "it needs at least two")
+    order = random_of(random_state).permutation(len(rows))
+    if by is not None:
+        order = np.argsort(-np.asarray(by, dtype=np.float64)[rows], kind="stable")
+    chosen = np.zeros(len(np.asarray(y)), dtype=bool)
+    chosen[rows[order[: max(2, round(share * len(rows)))]]] = True
+    return PositiveLabels(chosen, positive)
 
 
 def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:

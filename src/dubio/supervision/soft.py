@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.errors import InputError, counted, listed
 from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.classes import Classes
+from dubio.supervision.given import is_missing
 from dubio.supervision.memberships import Memberships, SoftLabels
-from dubio.supervision.reader import is_missing, read_supervision
+from dubio.supervision.reader import read_supervision
 
 
 def soft_labels(

@@ -1,0 +1,47 @@
+"""The pooled opinion of the experts of a problem, and how they are trained."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.noise.experts import judged_codes, out_of_fold, places
+from dubio.noise.pooled import pool_experts
+from dubio.problem import Problem
+from dubio.supervision import Classes
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ExpertOptions:
+    """How the experts are trained."""
+
+    experts: Any = None
+    n_folds: int = 5
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    @property
+    def for_audit(self) -> dict[str, Any]:
+        """The options as arguments."""
+        return dict(vars(self))
+
+
+def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
+    """(rows, classes): the experts' opinion of every row, pooled; no expert has seen the label of the row it judges."""
+    supervision = problem.supervision
+    assert isinstance(supervision, Classes)
+
+    def pool() -> Floats:
+        said = out_of_fold(problem, **options.for_audit)
+        kept, known = places(judged_codes(supervision, problem.groups), supervision.n_classes)
+        opinions = np.zeros((supervision.n_rows, supervision.n_classes))
+        pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), known, flips=False)
+        opinions[:, kept] = pooled.opinions
+        return opinions
+
+    return problem.once(("pooled opinions", id(options.experts), options.n_folds, options.random_state), pool)
