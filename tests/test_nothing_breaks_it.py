@@ -217,6 +217,25 @@ def test_classes_above_half_of_the_unsigned_numbers():
     np.testing.assert_array_equal(dubio.FisherScore().fit(X, names).scores_, dubio.FisherScore().fit(X, y).scores_)
 
 
+def test_thousands_of_names_are_refused_before_anything_is_made_for_each(monkeypatch):
+    monkeypatch.setattr("dubio.supervision.classes.one_hot_rows", None)  # whoever makes memberships fails
+    X = np.random.default_rng(0).normal(size=(6000, 2))
+    names = [f"patient {i // 4}" for i in range(6000)]
+    message = r"y holds 1500 different values in 6000 labelled rows, such as 'patient 0': is it an identifier\?"
+    for call in (dubio.FeatureSelector().fit, dubio.FisherScore().fit, dubio.audit_labels, dubio.fisher_score):
+        with pytest.raises(dubio.errors.InputError, match=message):
+            call(X, names)
+    numbers = np.arange(6000) // 4
+    assert (
+        dubio.FeatureSelector(n_features_to_select=1, method="linear_r2").fit(X, numbers).supervision_.kind == "numbers"
+    )
+
+
+def test_many_classes_with_many_rows_each_are_classes():
+    X = np.random.default_rng(0).normal(size=(11_000, 1))
+    assert len(dubio.FisherScore().fit(X, np.arange(11_000) % 1100).classes_) == 1100
+
+
 def test_memberships_that_do_not_fit_are_refused(monkeypatch):
     X, _ = _table()
     monkeypatch.setattr("dubio.memory.free_bytes", lambda: 1000)

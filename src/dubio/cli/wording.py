@@ -51,6 +51,7 @@ REMEDIES = {
     "alone": "label another row of that class, merge it with another class, or empty the cell",
     "contradiction": "drop one of these pairs",
     "label type": "the target must be a class or a number: give another column, or turn it into one of these",
+    "many names": "is it an identifier? Give the column to predict. If it is a number, add --regression",
     "minus one": "if -1 is a class, give it a name in the table",
     "missing in words": "--unlabelled VALUE reads such rows as unlabelled",
     "no labels": "label some rows, or leave out --target",

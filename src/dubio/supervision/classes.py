@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.errors import InputError, InputWarning, counted, warn
+from dubio.errors import InputError, InputWarning, counted, quoted, warn
 from dubio.memory import require_memory
 from dubio.supervision.class_names import warn_of_odd_names
 from dubio.supervision.knowledge import Floats, Supervision
 from dubio.supervision.pairs import Pairs
 
+#: More classes than this, with fewer rows each on average than this, are no classes but names of rows.
+_MANY, _FEW_ROWS = 1000, 10
 #: If so many labelled rows all have different values, these are no classes.
 _ALL_DIFFERENT = 6
 
@@ -208,6 +210,7 @@ def read_classes(
             code="minus one",
         )
     if not is_block:
+        _refuse_many_names(classes, len(inverse))
         warn_of_odd_names(classes, inverse)
     if ordered is not None:
         position = {value: index for index, value in enumerate(ordered)}
@@ -220,6 +223,19 @@ def read_classes(
         codes = np.full(len(missing), -1, dtype=np.int64)
         codes[np.flatnonzero(~missing)[~hidden]] = inverse
     return Classes(n_rows=len(codes), labelled=codes >= 0, classes=classes, codes=codes)
+
+
+def _refuse_many_names(classes: NDArray[Any], n_labelled: int) -> None:
+    """Raise if there are very many classes with few rows each, before anything is made for each class."""
+    if len(classes) <= _MANY or n_labelled >= _FEW_ROWS * len(classes):
+        return
+    raise InputError(
+        "y",
+        f"holds {len(classes)} different values in {counted(n_labelled, 'labelled row')}, such as "
+        f"{quoted(classes.tolist()[0])}",
+        "is it an identifier? Give what is to be predicted. If it is a number, say target='numbers'",
+        code="many names",
+    )
 
 
 def is_whole(values: NDArray[Any]) -> bool:

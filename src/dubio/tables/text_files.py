@@ -146,13 +146,23 @@ def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, Te
     try:
         return _read_as(path, form, how, content), form
     except UnicodeError as error:
-        if how.encoding is not None:
-            raise InputError(
-                called(path), f"is not {how.encoding} text ({first_line(error)})", "name its encoding with --encoding"
-            ) from error
-    notes = list(form.notes)
+        if how.encoding is not None or form.encoding != "utf-8":
+            raise _wrong_encoding(path, form.encoding, error) from error
+    notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
     form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
-    return _read_as(path, form, how, content), form
+    try:
+        return _read_as(path, form, how, content), form
+    except UnicodeError as error:
+        raise _wrong_encoding(path, form.encoding, error) from error
+
+
+def _wrong_encoding(path: str, encoding: str, error: UnicodeError) -> InputError:
+    name = "UTF-8, and not Windows-1252" if encoding == "cp1252" else encoding
+    return InputError(
+        called(path),
+        f"is not {name} text ({first_line(error)})",
+        'name its encoding with --encoding, or save it as "CSV UTF-8"',
+    )
 
 
 def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> Any:
@@ -162,14 +172,17 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
 
     if form.separator == BLANKS:
         return _read_with_pandas(path, form, how, content)
-    block = _BLOCK
+    block, text = _BLOCK, content
+    if form.encoding != "utf-8":  # pyarrow translates other encodings too, but slowly
+        with plain_bytes(path, content) as stream:
+            text = stream.read().decode(form.encoding).encode()
     while True:
-        source = pa.input_stream(io.BytesIO(content) if content is not None else path)
+        source = pa.input_stream(io.BytesIO(text) if text is not None else path)
         try:
             with source:
                 table = pyarrow.csv.read_csv(
                     source,
-                    read_options=form.read_options(block),
+                    read_options=pyarrow.csv.ReadOptions(block_size=block),
                     parse_options=form.parse_options(),
                     convert_options=form.convert_options(column_types=dict.fromkeys(how.as_text, pa.string())),
                 )
@@ -199,6 +212,8 @@ def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes 
 
     with text_lines(path, content, form.encoding) as lines:  # pandas would rename columns with the same name
         refuse_twins(next(_rows(lines, form.separator), []), path)
+    # the default of older versions loses the last digit
+    exact: dict[str, Any] = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
     with text_lines(path, content, form.encoding, strict=True) as lines:
         return pd.read_csv(
             lines,
@@ -207,7 +222,7 @@ def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes 
             dtype=dict.fromkeys(how.as_text, str),
             keep_default_na=False,
             na_values=form.null_values,
-            float_precision="round_trip",
+            **exact,
             low_memory=False,
         )
 
@@ -304,18 +319,12 @@ def _encoding_of(path: str, content: bytes | None, notes: list[str]) -> str | No
 def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
     """The encoding of a file that is not UTF-8: Windows-1252, with a note that shows what was read."""
     example = ""
-    try:
-        with text_lines(path, content, "cp1252", strict=True) as lines:
-            for line in lines:
-                if not example and not line.isascii():
-                    words = [word.strip('"') for word in re.split(r"[\s,;|]+", line) if not word.isascii()]
-                    example = words[0]
-    except UnicodeError as error:
-        raise InputError(
-            called(path),
-            f"is neither UTF-8 nor Windows-1252 text ({first_line(error)})",
-            'name its encoding with --encoding, or save it as "CSV UTF-8"',
-        ) from error
+    with text_lines(path, content, "cp1252") as lines:
+        for part in iter(lambda: lines.read(_SAMPLE_BYTES), ""):
+            if not part.isascii():
+                words = (word.strip('"') for word in re.split(r"[\s,;|]+", part) if not word.isascii())
+                example = next(words)
+                break
     notes.append(
         f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}. If this is wrong, "
         "name the encoding with --encoding."
