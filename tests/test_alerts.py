@@ -89,7 +89,7 @@ def test_a_feature_that_separates_the_classes():
     wards = np.array(["A1", "B1", "C1", "A2", "B2", "C2"])[Y + 3 * (np.arange(120) % 2)]
     assert raised(table(c=wards), CLASSES) == {"separates": ("c",)}
     assert raised(table(c=3.0 * Y + NOISE[:, 2]), CLASSES) == {}  # overlaps
-    assert raised(table(c=[f"n{i}" for i in range(120)]), CLASSES).keys() <= {"identifier", "constant"}
+    assert raised(table(c=[f"n{i}" for i in range(120)]), CLASSES) == {"identifier": ("c",)}
 
 
 def test_visits_of_the_same_subject():
@@ -102,6 +102,16 @@ def test_visits_of_the_same_subject():
         assert raised(named, y) == {"visits": ("x0",)}
         assert raised(named[mixed], y[mixed]) == {"visits": ("x0",)}
         assert raised(X[mixed][:, :1], y[mixed]) == {}
+
+
+@pytest.mark.parametrize(("n_patients", "n_visits"), [(40, 10), (200, 3)], ids=["categories", "text"])
+def test_visits_by_the_name_of_the_patient(n_patients, n_visits):
+    X, y, patient = visits(0, n_patients=n_patients, n_visits=n_visits)
+    mixed = np.random.default_rng(0).permutation(len(X))
+    named = pd.DataFrame(X).rename(columns=str).assign(who=[f"patient {i}" for i in patient]).iloc[mixed]
+    assert raised(named, y[mixed]) == {"visits": ("who",)}
+    named["who"] = np.random.default_rng(1).permutation(named["who"])  # a name that says nothing
+    assert raised(named, y[mixed]) == {}
 
 
 def test_rows_that_are_not_visits():
@@ -193,6 +203,14 @@ def test_features_that_are_alike(other, expected, monkeypatch):
     if np.array_equal(other, NOISE[:, 0]):
         monkeypatch.setattr("dubio.alerts.of_columns._MOST_COMPARED", 2)  # a table with very many columns
         assert raised(table(c=other), CLASSES) == {"alike": ("a", "c")}
+
+
+def test_categories_that_are_alike():
+    first = RNG.integers(0, 4, 120)
+    found = raised(table(c=np.array(list("wxyz"))[first], d=np.array(["k", "a", "m", "b"])[first]), CLASSES)
+    assert found == {"alike": ("c", "d")}
+    other = np.where(np.arange(120) == 3, (first + 1) % 4, first)
+    assert raised(table(c=np.array(list("wxyz"))[first], d=np.array(list("kamb"))[other]), CLASSES) == {}
 
 
 def test_rare_events_are_not_alike():

@@ -37,6 +37,8 @@ def constant_alerts(view: View) -> list[Alert]:
         low[still], high[still] = np.fmin.reduce(view.whole[:, still]), np.fmax.reduce(view.whole[:, still])
     varies = np.bincount(view.feature_of, weights=high > low, minlength=view.n_features) > 0
     empty = np.bincount(view.feature_of, weights=~np.isnan(low), minlength=view.n_features) == 0
+    empty[list(view.texts)] = False  # text that was left out is not constant
+    varies[list(view.texts)] = True
     alerts = []
     for mask, what in ((empty, "no value"), (~varies & ~empty, "only one value")):
         features = np.flatnonzero(mask)
@@ -71,17 +73,22 @@ def identifier_alerts(view: View) -> list[Alert]:
         feature = int(view.feature_of[column])
         if is_count or _ID_NAME.search(str(view.names[feature])):
             found.append(feature)
-    if not found:
-        return []
-    has = "has" if len(found) == 1 else "have"
-    return [
-        Alert(
-            "identifier",
-            view.named(found),
-            f"{_columns(found)} {has} a different whole number in every row, like an identifier: {view.called(found)}",
-            "leave it out unless it is a measurement" if len(found) == 1 else "leave out those that are no measurement",
-        )
-    ]
+    named = [feature for feature, codes in view.texts.items() if _all_different(codes)]
+    alerts = []
+    for features, what, remedy in (
+        (found, "whole number", "leave it out unless it is a measurement"),
+        (named, "text", "nothing needs to be done; it was left out"),
+    ):
+        if features:
+            has = "has" if len(features) == 1 else "have"
+            sentence = f"{_columns(features)} {has} a different {what} in every row, like an identifier"
+            alerts.append(Alert("identifier", view.named(features), f"{sentence}: {view.called(features)}", remedy))
+    return alerts
+
+
+def _all_different(codes: NDArray[np.int64]) -> bool:
+    known = codes[codes >= 0]
+    return len(known) > 0.9 * len(codes) and len(np.unique(known)) == len(known)
 
 
 def alike_alerts(view: View) -> list[Alert]:
@@ -91,15 +98,15 @@ def alike_alerts(view: View) -> list[Alert]:
     if len(rows) > _ROWS_COMPARED:
         rows = np.linspace(0, len(rows) - 1, _ROWS_COMPARED).astype(np.int64)
     X = view.X[np.ix_(rows, columns)]
-    if len(rows) < 3 or not len(columns):
+    if len(rows) < 3:
         return []
     unit, kept = _unit_columns(X)
     columns = columns[kept]
     groups = _equal_groups(unit) if len(columns) > _MOST_COMPARED else _close_groups(unit)
     groups = [group for group in groups if _really_alike(view.X[:, columns[group]])]
-    if not groups:
+    named = [view.feature_of[columns[group]] for group in groups] + _equal_categories(view)
+    if not named:
         return []
-    named = [view.feature_of[columns[group]] for group in groups]
     shown = "; ".join(" and ".join(view.called(pair).split(", ")) for pair in named[:3])
     more = f" and {len(named) - 3} more" if len(named) > 3 else ""
     features = np.concatenate(named)
@@ -180,6 +187,17 @@ def _equal_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     keys = np.round((np.random.RandomState(0).normal(size=(2, len(unit))) @ (unit * signs)), 7)
     _, inverse, counts = np.unique(keys, axis=1, return_inverse=True, return_counts=True)
     return [np.flatnonzero(inverse.ravel() == group) for group in np.flatnonzero(counts > 1).tolist()]
+
+
+def _equal_categories(view: View) -> list[NDArray[np.int64]]:
+    """Groups of features whose categories are one-to-one: rows that share one share the others."""
+    same: dict[bytes, list[int]] = {}
+    for feature in view.with_levels().tolist():
+        codes = view.codes_of(feature)
+        if np.isnan(codes).mean() < 0.5:
+            first, inverse = np.unique(np.nan_to_num(codes, nan=-1.0), return_index=True, return_inverse=True)[1:]
+            same.setdefault(first.argsort().argsort()[inverse].astype(np.int32).tobytes(), []).append(feature)
+    return [np.asarray(features) for features in same.values() if len(features) > 1]
 
 
 def _really_alike(X: NDArray[np.float64]) -> bool:

@@ -141,7 +141,9 @@ def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
     if len(rows) > _MOST_ROWS:
         starts = np.linspace(0, len(rows) - 200, _MOST_ROWS // 200).astype(np.int64)
         rows = np.unique(starts[:, None] + np.arange(200))
-    columns = np.arange(view.X.shape[1])
+    columns = np.flatnonzero((view.roles != "missing") & (view.roles != "level"))
+    if len(columns) == 0:
+        columns = np.arange(view.X.shape[1])
     if len(columns) > _MOST_FEATURES:
         columns = np.linspace(0, len(columns) - 1, _MOST_FEATURES).astype(np.int64)
     X = view.X[np.ix_(rows, columns)]
@@ -218,16 +220,31 @@ def _subject_column(
         known = np.flatnonzero(~np.isnan(values))
         if len(known) < 0.9 * len(values) or (values[known] != np.floor(values[known])).any():
             continue
-        levels, group = np.unique(values[known], return_inverse=True)
-        if len(levels) < _FEWEST_SUBJECTS or len(known) < _FEWEST_VISITS * len(levels):
-            continue
-        if _within_share(few[known], group) > 1.5 * _MOST_WITHIN or _within_share(Z[known], group) > _MOST_WITHIN:
+        group = _groups_alike(values, known, Z, few)
+        if group is None:
             continue
         means = _group_means(Z[known], group)[np.unique(group, return_index=True)[1]]
         steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
         if np.median(steps) >= _FEWEST_STEPS:
             return int(view.feature_of[column])
+    for feature, codes in [*view.texts.items(), *((f, view.codes_of(f)) for f in view.with_levels().tolist())]:
+        values = codes[rows].astype(np.float64)
+        known = np.flatnonzero(~np.isnan(values) & (values >= 0))
+        if len(known) >= 0.9 * len(values) and _groups_alike(values, known, Z, few) is not None:
+            return int(feature)
     return None
+
+
+def _groups_alike(
+    values: NDArray[np.float64], known: NDArray[np.int64], Z: NDArray[np.float64], few: NDArray[np.float64]
+) -> NDArray[np.int64] | None:
+    """The groups of rows with equal values, if there are enough of them and their rows are much alike; else None."""
+    levels, group = np.unique(values[known], return_inverse=True)
+    if len(levels) < _FEWEST_SUBJECTS or len(known) < _FEWEST_VISITS * len(levels):
+        return None
+    if _within_share(few[known], group) > 1.5 * _MOST_WITHIN or _within_share(Z[known], group) > _MOST_WITHIN:
+        return None
+    return np.asarray(group)
 
 
 def _group_means(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -130,7 +130,7 @@ def rating_alerts(view: View) -> list[Alert]:
             (),
             f"the target has {len(grades)} whole numbers ({grades.min():g} to {grades.max():g}) that were read as "
             "classes, but the features follow their order, as in a rating",
-            'say target="numbers" to use the order',
+            'say target="ordered" or target="numbers" to use the order',
         )
     ]
 

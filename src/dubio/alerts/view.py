@@ -33,6 +33,9 @@ class View:
         What each column holds: see :mod:`dubio.tables.features`.
     names : array (n_features,)
     supervision : Supervision
+    texts : dict of int to array (n_rows,)
+        Features of text that was left out, because it has too many different values: a number for each of these, -1 for
+        a missing cell.
     rows : array (n_rows,)
         The place of each row in the table, increasing.
     whole : array (n_rows_in_all, n_columns)
@@ -44,6 +47,7 @@ class View:
     roles: NDArray[np.str_]
     names: NDArray[Any]
     supervision: Supervision
+    texts: dict[int, NDArray[np.int64]]
     rows: NDArray[np.int64]
     whole: NDArray[Any]
 
@@ -100,9 +104,20 @@ def view_of(problem: Problem) -> View | None:
         roles,
         problem.feature_names,
         supervision,
+        _texts(problem, rows),
         rows,
         problem.X,
     )
+
+
+def _texts(problem: Problem, rows: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
+    texts = {}
+    for feature in range(problem.n_features if problem.columns is not None else 0):
+        assert problem.columns is not None
+        reading = problem.columns.reading_of(feature)
+        if reading is not None and reading.codes is not None and len(reading.codes) == problem.n_rows:
+            texts[feature] = reading.codes[rows]
+    return texts
 
 
 #: Rows that stay neighbours when only some rows are looked at.

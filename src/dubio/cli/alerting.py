@@ -20,9 +20,9 @@ def remedy_of(alert: Alert) -> str:
             return f"if they belong together, add --groups {names}"
         return "name the column that says which rows belong together with --groups"
     if alert.kind == "identifier":
-        return f"--id {names} leaves out what is no measurement"
+        return alert.remedy if "text" in alert.sentence else f"--id {names} leaves out what is no measurement"
     if alert.kind == "rating":
-        return "add --regression to use the order"
+        return "add --target-kind ordered, or --target-kind numbers, to use the order"
     if alert.kind == "sentinel":
         return f"if so, add --na {alert.sentence.split()[0]}; they were used as numbers"
     return alert.remedy

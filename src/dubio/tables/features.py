@@ -36,6 +36,9 @@ class ColumnReading:
         Of dates: the first one, from which days are counted.
     notes : tuple of str
         What the user should know, in sentences without a full stop.
+    codes : array (n_rows,) or None
+        Of text that is left out: a number for each different text, -1 for a missing cell. The text may still say which
+        rows belong together.
     """
 
     name: Any
@@ -46,6 +49,7 @@ class ColumnReading:
     n_limits: int = 0
     first: str = ""
     notes: tuple[str, ...] = ()
+    codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_left_out(self) -> bool:

@@ -293,7 +293,9 @@ def _category_piece(
         why = f"left out: text with {n_levels} different values, such as {example}"
         if problem:
             why = f"left out: {problem}"
-        reading = ColumnReading(name, "text", n_missing=n_missing, notes=(why,))
+        of_rows = np.full(how.n_rows, -1)
+        of_rows[~missing] = codes
+        reading = ColumnReading(name, "text", n_missing=n_missing, notes=(why,), codes=of_rows)
         return Piece([np.zeros(how.n_rows)], ["value"], reading)
     notes = (f"taken as {counted(n_levels, 'category', 'categories')}: {problem}",) if problem else ()
     reading = ColumnReading(name, "category", levels=tuple(levels), n_missing=n_missing, notes=notes)
