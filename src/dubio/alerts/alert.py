@@ -13,6 +13,7 @@ Kind = Literal[
     "identifier",
     "constant",
     "alike",
+    "text",
     "rating",
     "lonely class",
     "sentinel",
@@ -26,8 +27,8 @@ class Alert:
     Attributes
     ----------
     kind : str
-        A short name: "copy", "separates", "visits", "repeated rows", "identifier", "constant", "alike", "rating",
-        "lonely class" or "sentinel".
+        A short name: "copy", "separates", "visits", "repeated rows", "identifier", "constant", "text", "alike",
+        "rating", "lonely class" or "sentinel".
     features : tuple of str
         The features it is about; empty if it is about rows or the target.
     sentence : str

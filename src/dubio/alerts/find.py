@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from dubio.alerts.alert import Alert
-from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts
+from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
 from dubio.alerts.of_rows import repeated_alerts, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
 from dubio.alerts.view import view_of
@@ -35,7 +35,8 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
         return ()
     # rows that are said to belong together may be alike
     of_rows = [*visit_alerts(view), *repeated_alerts(view)] if problem.groups is None else []
-    finders = [identifier_alerts, rating_alerts, lonely_alerts, sentinel_alerts, alike_alerts, constant_alerts]
+    finders = [identifier_alerts, rating_alerts, lonely_alerts, sentinel_alerts, alike_alerts, text_alerts]
+    finders.append(constant_alerts)
     others = [alert for find in finders for alert in find(view)]
     return (*copy_alerts(view, bool(of_rows) or problem.groups is not None), *of_rows, *others)
 

@@ -86,6 +86,23 @@ def identifier_alerts(view: View) -> list[Alert]:
     return alerts
 
 
+def text_alerts(view: View) -> list[Alert]:
+    """Text that was left out; text that is different in every row is an identifier, see above."""
+    features = [feature for feature, codes in view.texts.items() if not _all_different(codes)]
+    if not features:
+        return []
+    was = "was" if len(features) == 1 else "were"
+    return [
+        Alert(
+            "text",
+            view.named(features),
+            f"{_columns(features)} of text {was} left out, with many different values or of an unclear form: "
+            f"{view.called(features)}",
+            "nothing needs to be done, unless it holds numbers, dates or categories",
+        )
+    ]
+
+
 def _all_different(codes: NDArray[np.int64]) -> bool:
     known = codes[codes >= 0]
     return len(known) > 0.9 * len(codes) and len(np.unique(known)) == len(known)

@@ -20,7 +20,7 @@ def remedy_of(alert: Alert) -> str:
             return f"if they belong together, add --groups {names}"
         return "name the column that says which rows belong together with --groups"
     if alert.kind == "identifier":
-        return alert.remedy if "text" in alert.sentence else f"--id {names} leaves out what is no measurement"
+        return alert.remedy if _is_unused_text(alert) else f"--id {names} leaves out what is no measurement"
     if alert.kind == "rating":
         return "add --target-kind ordered, or --target-kind numbers, to use the order"
     if alert.kind == "sentinel":
@@ -39,6 +39,12 @@ def alert_records(alerts: tuple[Alert, ...]) -> list[dict[str, Any]]:
 
 
 def left_out(alerts: tuple[Alert, ...], drop_leaks: bool) -> set[str]:
-    """The features that the command does not list: constant ones, and suspected copies of the target if asked."""
-    kinds = {"constant", *(["copy"] if drop_leaks else [])}
-    return {name for alert in alerts if alert.kind in kinds for name in alert.features}
+    """The features that the command does not list: constant ones, text that was not used, and suspected copies of the
+    target if asked."""
+    kinds = {"constant", "text", *(["copy"] if drop_leaks else [])}
+    unused = [alert for alert in alerts if alert.kind in kinds or _is_unused_text(alert)]
+    return {name for alert in unused for name in alert.features}
+
+
+def _is_unused_text(alert: Alert) -> bool:
+    return alert.kind == "identifier" and "different text" in alert.sentence
