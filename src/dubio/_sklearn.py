@@ -58,7 +58,12 @@ def feature_names(X: Any) -> NDArray[Any] | None:
 
 
 def grow_random_trees(
-    X: NDArray[np.float32], codes: NDArray[np.float64], n_classes: int, seeds: Sequence[int], min_samples_leaf: int
+    X: NDArray[np.float32],
+    codes: NDArray[np.float64],
+    n_classes: int,
+    seeds: Sequence[int],
+    min_samples_leaf: int,
+    weights: NDArray[np.float64] | None = None,
 ) -> list[Any]:
     """The trees of an ``ExtraTreesClassifier``, one per seed, grown by scikit-learn's own compiled builder.
 
@@ -77,6 +82,6 @@ def grow_random_trees(
         splitter = RandomSplitter(Gini(1, sizes), max_features, min_samples_leaf, 0.0, state, None)
         tree = Tree(X.shape[1], sizes, 1)
         builder = DepthFirstTreeBuilder(splitter, 2 * min_samples_leaf, min_samples_leaf, 0.0, deepest, 0.0)
-        builder.build(tree, X, codes, None, None)
+        builder.build(tree, X, codes, weights, None)
         trees.append(tree)
     return trees

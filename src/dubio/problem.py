@@ -173,6 +173,22 @@ class Problem:
         return self if known.all() else self.once("labelled", lambda: self.rows(np.flatnonzero(known)))
 
     @property
+    def counted(self) -> Problem:
+        """The problem without the rows of weight 0; itself if there are none."""
+        weight = self.sample_weight
+        if weight is None or (weight > 0).all():
+            return self
+        return self.once("counted", lambda: self.rows(np.flatnonzero(weight > 0)))
+
+    @property
+    def uneven_weights(self) -> NDArray[np.float64] | None:
+        """The weights of the rows, with a mean of 1; None if all rows weigh the same."""
+        weight = self.sample_weight
+        if weight is None or not len(weight) or (weight == weight[0]).all():
+            return None
+        return self.once("weights", lambda: np.asarray(weight / weight.mean()))
+
+    @property
     def n_groups(self) -> int:
         """Number of groups of rows that belong together; 0 if nothing is known of groups."""
         return 0 if self.groups is None else len(np.unique(self.groups))

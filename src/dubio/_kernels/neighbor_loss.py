@@ -180,6 +180,7 @@ def cross_entropy_sums(
     sign: float,
     memberships: Floats,
     row_weights: Floats,
+    votes: Floats,
     priors: Floats,
     known: NDArray[np.int32],
     is_known: bool,
@@ -191,7 +192,8 @@ def cross_entropy_sums(
     """Weighted cross-entropy of rows ``start..stop`` for the subset changed by each candidate (``sign`` 0: unchanged).
 
     ``memberships`` and ``row_weights`` are (classes, rows). A row is predicted from the memberships of its nearest rows
-    and the priors, which count as one more row.
+    and the priors, which count as one more row. ``votes`` is empty, or the weight of each row: then ``memberships``
+    contain it already.
     """
     n_classes, n = memberships.shape
     marks = scratch_marks(n)
@@ -206,6 +208,11 @@ def cross_entropy_sums(
             own = column[i]
             some = known[i] if is_known else anywhere
             nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
+            total = k + 1.0
+            if len(votes):
+                total = 1.0
+                for p in range(k):
+                    total += votes[nearest[p]]
             for s in range(n_classes):
                 if row_weights[s, i] == 0.0:
                     continue
@@ -213,7 +220,7 @@ def cross_entropy_sums(
                 of_class = memberships[s]
                 for p in range(k):
                     mass += of_class[nearest[p]]
-                sums[c] -= row_weights[s, i] * math.log(mass / (k + 1.0))
+                sums[c] -= row_weights[s, i] * math.log(mass / total)
     return sums
 
 
@@ -224,6 +231,7 @@ def squared_error_sums(
     candidates: Integers,
     sign: float,
     values: Floats,
+    votes: Floats,
     known: NDArray[np.int32],
     is_known: bool,
     k: int,
@@ -233,7 +241,7 @@ def squared_error_sums(
 ) -> Floats:
     """Squared error when a row is predicted by the mean of its nearest rows, summed over rows ``start..stop``.
 
-    Returns one sum per changed subset.
+    ``votes`` is empty, or the weight of each row. Returns one sum per changed subset.
     """
     marks = scratch_marks(len(values))
     distances, nearest = np.empty(len(values)), np.empty(len(values), dtype=np.int32)
@@ -248,6 +256,14 @@ def squared_error_sums(
             some = known[i] if is_known else anywhere
             nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
             total = 0.0
+            if len(votes):
+                voices = 0.0
+                for p in range(k):
+                    total += votes[nearest[p]] * values[nearest[p]]
+                    voices += votes[nearest[p]]
+                error = values[i] - total / voices
+                sums[c] += votes[i] * error * error
+                continue
             for p in range(k):
                 total += values[nearest[p]]
             error = values[i] - total / k

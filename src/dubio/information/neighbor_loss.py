@@ -22,6 +22,10 @@ Floats = NDArray[np.float64]
 KNOWN_PER_NEIGHBOR = 2
 
 
+#: Stands for "every row counts alike" in the kernels.
+_NO_WEIGHTS = np.empty(0)
+
+
 class _NeighborLoss(ABC):
     """What the two criteria share: the distances in the current subset, and the nearest rows."""
 
@@ -153,6 +157,9 @@ class NeighborCrossEntropy(_NeighborLoss):
         Reduced to the number of other rows if that is smaller.
     balanced : bool, default=True
         Whether every class has the same weight, instead of every row.
+    weights : array (n_rows,), optional
+        Weights :math:`w_i > 0` of the rows, with a mean of 1: the vote of row j and the loss of row i are multiplied by
+        theirs, and :math:`k` in the denominator becomes :math:`\sum_{j \in N_i} w_j`.
     """
 
     def __init__(
@@ -162,9 +169,13 @@ class NeighborCrossEntropy(_NeighborLoss):
         *,
         n_neighbors: int = 15,
         balanced: bool = True,
+        weights: Floats | None = None,
     ) -> None:
         super().__init__(distances, n_neighbors)
+        self._votes = _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
         by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
+        if weights is not None:
+            by_class = by_class * self._votes
         totals = by_class.sum(axis=1)
         present = totals > 0
         self._memberships = np.ascontiguousarray(by_class[present])
@@ -193,6 +204,7 @@ class NeighborCrossEntropy(_NeighborLoss):
             sign,
             self._memberships,
             self._row_weights,
+            self._votes,
             self._priors,
             self._known,
             self._is_known,
@@ -218,19 +230,31 @@ class NeighborSquaredError(_NeighborLoss):
         The target.
     n_neighbors : int, default=15
         Reduced to the number of other rows if that is smaller.
+    weights : array (n_rows,), optional
+        Weights of the rows, with a mean of 1: means and the sum are weighted.
     """
 
     def __init__(
-        self, distances: SubsetDistances | DeviceDistances, values: ArrayLike, *, n_neighbors: int = 15
+        self,
+        distances: SubsetDistances | DeviceDistances,
+        values: ArrayLike,
+        *,
+        n_neighbors: int = 15,
+        weights: Floats | None = None,
     ) -> None:
         super().__init__(distances, n_neighbors)
         self._values = np.ascontiguousarray(values, dtype=np.float64)
+        self._votes = _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
 
     @property
     def value_of_nothing(self) -> float:
         """The error when a row is predicted by the mean of all other rows."""
         n = len(self._values)
         judged = self._values[: self.distances.n_judged]
+        if len(self._votes):
+            w, whole = self._votes[: len(judged)], self._votes.sum()
+            alone = (judged - np.average(self._values, weights=self._votes)) * whole / (whole - w)
+            return float(np.average(alone**2, weights=w))
         return float(np.mean((judged - self._values.mean()) ** 2) * (n / (n - 1)) ** 2)
 
     def _terms_on(self, device: Device) -> Terms:
@@ -243,6 +267,7 @@ class NeighborSquaredError(_NeighborLoss):
             candidates,
             sign,
             self._values,
+            self._votes,
             self._known,
             self._is_known,
             self.n_neighbors,
@@ -250,4 +275,5 @@ class NeighborSquaredError(_NeighborLoss):
             start,
             stop,
         )
-        return sums / self.distances.n_judged
+        judged = self.distances.n_judged
+        return sums / (self._votes[:judged].sum() if len(self._votes) else judged)

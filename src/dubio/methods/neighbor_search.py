@@ -174,7 +174,7 @@ class NeighborSearch(SearchSelector):
     device: DeviceName = "cpu"
     verbose: int = 0
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Search the features of ``X``.
 
         Parameters
@@ -185,24 +185,30 @@ class NeighborSearch(SearchSelector):
             What is known of the target: classes, class probabilities or numbers; some may be missing.
         groups : array-like (n_rows,), optional
             Which rows belong together. A row is predicted only by rows of other groups.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row: of its vote as a neighbour, of its loss, in the training of the experts and in the
+            tests. Only the ratios matter; a row of weight 0 is left out.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, groups=groups)
+        return self._fit(X, y, groups=groups, sample_weight=sample_weight)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         with listening(lines_of(type(self).__name__) if self.verbose else None):
             return self._find(problem)
 
-    def _find(self, whole: Problem) -> Searched:
+    def _find(self, given: Problem) -> Searched:
         seed, most = self.random_state, self.max_rows
-        sample = np.arange(whole.n_rows)
+        whole = given.counted
+        sample = np.arange(given.n_rows)
+        if given.sample_weight is not None:
+            sample = np.flatnonzero(given.sample_weight)
         problem = whole
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
-            sample = sample_rows(whole, EXPERT_ROWS * most, seed)
-            problem = whole.rows(sample)
+            drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
+            sample, problem = sample[drawn], whole.rows(drawn)
         telling = varying_columns(problem.table, problem.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(problem, self.clean, self.complete, options)
@@ -273,21 +279,24 @@ class NeighborSearch(SearchSelector):
         rows = np.concatenate(
             [part[_content_order(space[part], goal[part])][rng.permutation(len(part))] for part in (judged, others)]
         )
-        distances = self._distances(space[rows], len(judged), None if problem.groups is None else problem.groups[rows])
+        part = problem.rows(rows)
+        weights = part.uneven_weights
+        distances = self._distances(space[rows], len(judged), part.groups, weights is not None)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
         if isinstance(known, Numbers):
-            return NeighborSquaredError(distances, goal[rows], n_neighbors=k)
+            return NeighborSquaredError(distances, goal[rows], n_neighbors=k, weights=weights)
         balanced = self.class_weight == "balanced"
-        return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced)
+        return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced, weights=weights)
 
     def _distances(
-        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None
+        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None, weighted: bool
     ) -> SubsetDistances | DeviceDistances:
         n_threads = resolve_threads(self.n_jobs)
         work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
-        gpu = find_device(self.device, work, _GPU_IS_WORTH)
+        # weighted votes are counted on the processor only
+        gpu = None if weighted else find_device(self.device, work, _GPU_IS_WORTH)
         if gpu is not None:
             return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
         require_memory(

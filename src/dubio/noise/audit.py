@@ -75,6 +75,7 @@ def audit_labels(
     n_jobs: int | None = None,
     progress: bool | Callable[[str, int, int], None] = False,
     groups: Any = None,
+    sample_weight: Any = None,
 ) -> LabelAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
@@ -117,6 +118,9 @@ def audit_labels(
     groups : array-like (n_rows,), optional
         Which rows belong together, such as the visits of one patient. Whole groups are held out, so that no row is
         judged by experts who have seen another row of its group.
+    sample_weight : array-like (n_rows,), optional
+        How much the experts learn from each row; only the ratios matter. A row of weight 0 counts as a row without a
+        label. Each label is judged alike, and the rates count rows.
 
     Returns
     -------
@@ -172,7 +176,9 @@ def audit_labels(
         missing_label=missing_label,
         allow_nan=experts is not None,
         groups=groups,
+        sample_weight=sample_weight,
     )
+    problem = _without_weightless_labels(problem)
     known = _require_classes(problem.supervision)
     if engine != "lnt":  # this model needs nobody to compare a row with
         require_judges(known, problem.groups)
@@ -204,6 +210,7 @@ def audit_problem(
 
     If a class has only one row, its label cannot be judged and counts as missing.
     """
+    problem = _without_weightless_labels(problem)
     supervision = _require_classes(problem.supervision)
     codes = judged_codes(supervision, problem.groups) if codes is None else codes
     if not (codes >= 0).any():
@@ -231,6 +238,7 @@ def audit_problem(
         index,
         needed=needed,
         groups=problem.groups,
+        weights=problem.uneven_weights,
     )
 
 
@@ -245,25 +253,26 @@ def judge(
     *,
     needed: float = -np.inf,
     groups: NDArray[np.int64] | None = None,
+    weights: Floats | None = None,
 ) -> LabelAudit:
     """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
     kept, known = places(codes, supervision.n_classes)
     said = np.ascontiguousarray(said[:, :, kept])
-    stacked = pool_experts(said, known, flips=False)
+    stacked = pool_experts(said, known, flips=False, row_weights=weights)
     opinions = stacked.opinions
     skills, judged = _skill(said, opinions, known, names, groups)
     rate, flags = None, True
     if engine == "pooled":
-        pool = pool_experts(said, known, flips=True)
-        posterior, weights, rate = pool.memberships, pool.weights, pool.flip_rate
+        pool = pool_experts(said, known, flips=True, row_weights=weights)
+        posterior, pooling, rate = pool.memberships, pool.weights, pool.flip_rate
     elif engine == "transitions":
         model = fit_transitions(said, known)
-        posterior, weights = model.memberships, model.weights
+        posterior, pooling = model.memberships, model.weights
         # with many columns, experts often misjudge rows whose label is right: flag only if errors explain the labels
         flags = model.evidence > needed
     else:
-        posterior, weights = opinions, stacked.weights
-    record = _record(supervision, codes, posterior, engine, rate, names, weights, n_folds, index, opinions)
+        posterior, pooling = opinions, stacked.weights
+    record = _record(supervision, codes, posterior, engine, rate, names, pooling, n_folds, index, opinions)
     if not (judged and flags):
         record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
     if not judged:
@@ -395,6 +404,14 @@ def _reads(y: Any, target: Target) -> Target:
         if target == "auto" and (isinstance(y, OrderedLabels) or has_order(y))
         else ("classes" if target == "auto" else target)
     )
+
+
+def _without_weightless_labels(problem: Problem) -> Problem:
+    """The same problem, in which rows of weight 0 have no label."""
+    weight, known = problem.sample_weight, problem.supervision
+    if weight is None or (weight > 0).all() or not isinstance(known, Classes):
+        return problem
+    return problem.with_supervision(known.with_codes(np.where(weight > 0, known.codes, -1)))
 
 
 def _lnt_memberships(

@@ -25,6 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from dubio.errors import InputError, InputWarning, warn
 from dubio.noise.random_trees import RandomTrees
+from dubio.noise.weighted_fit import fit_weighted
 from dubio.problem import Problem, sample_rows
 from dubio.progress import advance
 from dubio.supervision import Classes
@@ -105,6 +106,7 @@ def out_of_fold(
                 random_state=random_state,
                 folds=fold_of,
                 trained=trained,
+                weights=problem.uneven_weights,
             )
         everything = np.zeros((len(judges), supervision.n_rows, supervision.n_classes))
         everything[:, :, kept] = said.probabilities
@@ -290,6 +292,7 @@ def out_of_fold_probabilities(
     random_state: int | None = 0,
     folds: Codes | None = None,
     trained: NDArray[np.bool_] | None = None,
+    weights: Floats | None = None,
 ) -> OutOfFold:
     """Let each expert judge each row while that row is held out.
 
@@ -311,9 +314,12 @@ def out_of_fold_probabilities(
         Your own folds, -1 for unlabelled rows.
     trained : bool array (n_rows,), optional
         The labelled rows to learn from, by default all. Other labelled rows are judged by the experts of one fold.
+    weights : array (n_rows,), optional
+        How much the experts learn from each row.
     """
     order = content_order(X, codes)
     X, codes = X[order], codes[order]
+    weights = None if weights is None else weights[order]
     labelled = np.flatnonzero(codes >= 0)
     learned = codes >= 0 if trained is None else trained[order]
     seeds = np.random.RandomState(random_state)
@@ -331,13 +337,14 @@ def out_of_fold_probabilities(
         for fold in range(n_folds):
             training = learned & (fold_of >= 0) & (fold_of != fold)
             asked = (fold_of == fold) | unlabelled
-            fitted = _seeded(expert, seeds.randint(2**31 - 1))
+            seed = seeds.randint(2**31 - 1)
+            fitted = _seeded(expert, seed)
             said = np.zeros((int(asked.sum()), n_classes))
             present = np.unique(codes[training])
             if len(present) == 1:  # all groups of the other classes are held out
                 said[:, present] = 1.0
             else:
-                fitted.fit(X[training], codes[training])
+                fit_weighted(fitted, X[training], codes[training], None if weights is None else weights[training], seed)
                 said[:, fitted.classes_] = fitted.predict_proba(X[asked])
             own, others = fold_of[asked] == fold, unlabelled[asked]
             probabilities[e, fold_of == fold] = said[own]

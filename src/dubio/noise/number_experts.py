@@ -17,6 +17,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsRegressor
 
 from dubio.noise.experts import MANY_FEATURES, content_order, main_directions
+from dubio.noise.weighted_fit import fit_weighted
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.supervision import Numbers
@@ -78,11 +79,16 @@ def number_opinions(
             table = main_directions(problem, random_state)
         scores = normal_scores(supervision.values)
         order = content_order(table, np.nan_to_num(scores, nan=np.inf))  # the place of a row decides nothing
-        groups = None if problem.groups is None else problem.groups[order]
-        said = _held_out(table[order], scores[order], groups, n_folds, random_state, n_jobs)
+        row_groups, row_weights = problem.groups, problem.uneven_weights
+        groups = None if row_groups is None else row_groups[order]
+        ordered = None if row_weights is None else row_weights[order]
+        said = _held_out(table[order], scores[order], groups, ordered, n_folds, random_state, n_jobs)
         back = np.argsort(order)
         known = supervision.labelled
-        errors = {name: float(((p[back] - scores)[known] ** 2).mean()) for name, p in said.items()}
+        known_weights = None if row_weights is None else row_weights[known]
+        errors = {
+            name: float(np.average((p[back] - scores)[known] ** 2, weights=known_weights)) for name, p in said.items()
+        }
         weights = {name: max(error, 1e-12) ** -2.0 for name, error in errors.items()}
         total = sum(weights.values())
         weights = {name: weight / total for name, weight in weights.items()}
@@ -101,6 +107,7 @@ def _held_out(
     table: NDArray[Any],
     scores: Floats,
     groups: NDArray[np.int64] | None,
+    weights: Floats | None,
     n_folds: int,
     random_state: int | None,
     n_jobs: int | None,
@@ -127,7 +134,9 @@ def _held_out(
         for name, make in makers.items():
             for training, held_out in folds:
                 rows, asked = known[training], np.concatenate([known[held_out], unknown])
-                predicted = make(len(rows)).fit(table[rows], scores[rows]).predict(table[asked])
+                own = None if weights is None else weights[rows]
+                fitted = fit_weighted(make(len(rows)), table[rows], scores[rows], own, done)
+                predicted = fitted.predict(table[asked])
                 said[name][known[held_out]] = predicted[: len(held_out)]
                 said[name][unknown] += predicted[len(held_out) :] / n_folds
                 done += 1

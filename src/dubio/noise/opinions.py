@@ -40,7 +40,8 @@ def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
         said = out_of_fold(problem, **options.for_audit)
         kept, known = places(judged_codes(supervision, problem.groups), supervision.n_classes)
         opinions = np.zeros((supervision.n_rows, supervision.n_classes))
-        pooled = pool_experts(np.ascontiguousarray(said.probabilities[:, :, kept]), known, flips=False)
+        judged = np.ascontiguousarray(said.probabilities[:, :, kept])
+        pooled = pool_experts(judged, known, flips=False, row_weights=problem.uneven_weights)
         opinions[:, kept] = pooled.opinions
         return opinions
 

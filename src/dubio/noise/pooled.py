@@ -46,7 +46,7 @@ class Pool:
     """(rows, classes): the opinion together with the label; equal to ``opinions`` without flips."""
 
 
-def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
+def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool, row_weights: Floats | None = None) -> Pool:
     """Fit the weights (and, with ``flips``, the flip rate) on the labelled rows and pool the experts.
 
     Parameters
@@ -57,6 +57,8 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
         Observed class, -1 if there is no label.
     flips : bool
         Whether an observed label may differ from the class that the experts predict.
+    row_weights : array (rows,), optional
+        Weight of each row in the likelihood; only the ratios matter.
 
     Examples
     --------
@@ -70,8 +72,9 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
     """
     labelled = codes >= 0
     n_classes = probabilities.shape[2]
-    logs = logs_of(probabilities, codes)
-    weights, rate = _fit(logs[:, labelled], codes[labelled], flips)
+    logs = logs_of(probabilities, codes, row_weights)
+    known_weights = None if row_weights is None else row_weights[labelled] / row_weights[labelled].mean()
+    weights, rate = _fit(logs[:, labelled], codes[labelled], flips, known_weights)
     opinions = log_pool(logs, weights)
     memberships = opinions
     if flips:
@@ -83,10 +86,13 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool) -> Pool:
     return Pool(weights, rate, opinions, memberships)
 
 
-def logs_of(probabilities: Floats, codes: Codes) -> Floats:
+def logs_of(probabilities: Floats, codes: Codes, row_weights: Floats | None = None) -> Floats:
     """Logarithms of the experts' probabilities, mixed with a little of the class priors."""
     labelled = codes >= 0
     priors = np.bincount(codes[labelled], minlength=probabilities.shape[2]) / labelled.sum()
+    if row_weights is not None:
+        priors = np.bincount(codes[labelled], row_weights[labelled], minlength=probabilities.shape[2])
+        priors = priors / priors.sum()
     return np.asarray(np.log((probabilities + FLOOR * priors) / (1.0 + FLOOR) + 1e-12))
 
 
@@ -99,7 +105,7 @@ def log_pool(logs: Floats, weights: Floats) -> Floats:
     return total
 
 
-def _fit(logs: Floats, codes: Codes, flips: bool) -> tuple[Floats, float]:
+def _fit(logs: Floats, codes: Codes, flips: bool, row_weights: Floats | None) -> tuple[Floats, float]:
     n_experts, n, n_classes = logs.shape
     rows = np.arange(n)
     own_logs = logs[:, rows, codes]
@@ -112,13 +118,17 @@ def _fit(logs: Floats, codes: Codes, flips: bool) -> tuple[Floats, float]:
         likelihood = (1.0 - rate) * own + rate / others * (1.0 - own)
         likelihood = np.maximum(likelihood, 1e-300)
         slope = (1.0 - rate - rate / others) / likelihood * own
+        fit = np.log(likelihood)
+        by_rate = ((1.0 - own) / others - own) / likelihood
+        if row_weights is not None:
+            slope, fit, by_rate = slope * row_weights, fit * row_weights, by_rate * row_weights
         # d own / d w_e = own (log p_e[y] - mean over the pool of log p_e)
         gradient = (own_logs - np.einsum("ik,eik->ei", pooled, logs)) @ slope
         away = parameters[:n_experts] - 1.0 / n_experts
         gradient = gradient - 2 * strength * away
         if flips:
-            gradient = np.append(gradient, (((1.0 - own) / others - own) / likelihood).sum())
-        return (strength * float(away @ away) - float(np.log(likelihood).sum())) / n, -gradient / n
+            gradient = np.append(gradient, by_rate.sum())
+        return (strength * float(away @ away) - float(fit.sum())) / n, -gradient / n
 
     strength = _STRENGTH_WITH_FLIPS if flips else _STRENGTH
     start = np.full(n_experts, 1.0 / n_experts)

@@ -50,15 +50,17 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: NDArray[Any], y: NDArray[Any]) -> Self:
-        """Grow the trees on a table of finite values and the classes of its rows."""
+    def fit(self, X: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[Any] | None = None) -> Self:
+        """Grow the trees on a table of finite values, the classes of its rows, and their weights if they differ."""
+        weights = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         table, target = _single(X), np.ascontiguousarray(codes[:, None], dtype=np.float64)
         random_state = check_random_state(self.random_state)
         seeds = [random_state.randint(np.iinfo(np.int32).max) for _ in range(self.n_estimators)]
 
         def grow(start: int, stop: int) -> list[Any]:
-            return grow_random_trees(table, target, len(self.classes_), seeds[start:stop], self.min_samples_leaf)
+            grown = seeds[start:stop]
+            return grow_random_trees(table, target, len(self.classes_), grown, self.min_samples_leaf, weights)
 
         parts = run_chunks(grow, chunks(self.n_estimators, _TREES), resolve_threads(self.n_jobs))
         self._trees = [tree for part in parts for tree in part]

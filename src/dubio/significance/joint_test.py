@@ -142,8 +142,8 @@ def neighbor_loss(problem: Problem, space: NDArray[np.float64], n_jobs: int | No
     """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours."""
     k = int(min(15, max(3, problem.n_rows // 8)))
     distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups)
-    known = problem.supervision
+    known, weights = problem.supervision, problem.uneven_weights
     if isinstance(known, Numbers):
-        return NeighborSquaredError(distances, known.values, n_neighbors=k)
+        return NeighborSquaredError(distances, known.values, n_neighbors=k, weights=weights)
     assert isinstance(known, OfClasses)
-    return NeighborCrossEntropy(distances, known.memberships, n_neighbors=k, balanced=False)
+    return NeighborCrossEntropy(distances, known.memberships, n_neighbors=k, balanced=False, weights=weights)

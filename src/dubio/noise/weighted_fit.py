@@ -1,0 +1,52 @@
+"""Train any model on weighted rows: by its own weights if it takes them, else on rows drawn in proportion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import has_fit_parameter
+
+Floats = NDArray[np.float64]
+
+
+def fit_weighted(model: Any, X: NDArray[Any], y: NDArray[Any], weights: Floats | None, seed: int) -> Any:
+    """Fit a model with weights; ``y`` are codes of classes, or numbers.
+
+    A model whose ``fit`` takes no ``sample_weight`` (nearest neighbours, Gaussian classifiers) learns from as many rows
+    as there are, each repeated in proportion to its weight (see :func:`rows_in_proportion`).
+    """
+    if weights is None:
+        return model.fit(X, y)
+    if has_fit_parameter(model, "sample_weight"):
+        return model.fit(X, y, sample_weight=weights / weights.mean())
+    rows = rows_in_proportion(weights, y if y.dtype.kind == "i" else np.zeros(len(y), dtype=np.int64), seed)
+    return model.fit(X[rows], y[rows])
+
+
+def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """About ``len(weights)`` rows, each as often as its weight says, in increasing order (systematic sampling).
+
+    A row occurs :math:`n w_i / \\sum w` times, rounded up or down. Every class keeps two rows, if it has as many.
+
+    >>> import numpy as np
+    >>> from dubio.noise.weighted_fit import rows_in_proportion
+    >>> rows_in_proportion(np.array([2.0, 1.0, 0.5, 0.5]), np.zeros(4, dtype=np.int64), seed=0)
+    array([0, 0, 1, 2])
+    """
+    share = weights * (len(weights) / weights.sum())
+    start = np.random.RandomState(seed).random_sample()
+    drawn = []
+    for code in np.unique(codes):
+        own = np.flatnonzero(codes == code)
+        upto = np.cumsum(share[own])
+        count = max(min(2, len(own)), round(float(upto[-1])))
+        drawn.append(
+            own[
+                np.searchsorted(upto, (np.arange(count) + start) * upto[-1] / count, side="right").clip(
+                    max=len(own) - 1
+                )
+            ]
+        )
+    return np.sort(np.concatenate(drawn))
