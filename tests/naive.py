@@ -551,9 +551,10 @@ def information_search(X, codes, random_state, label_noise=True, direction="back
 # --- Our own scores and tests: smooth R2, Relief, permutations, stability ------------------------------------------
 
 
-def smooth_r2_score(x, T):
+def smooth_r2_score(x, T, weights=None):
     """Leave-one-out moving mean along the order of x (without ties); T is (n, columns)."""
     n = len(x)
+    w = np.ones(n) if weights is None else weights
     h = max(4, n // 16)
     order = sorted(range(n), key=lambda i: x[i])
     error = total = 0.0
@@ -561,8 +562,9 @@ def smooth_r2_score(x, T):
         near = [order[q] for q in range(max(0, p - h), min(n, p + h + 1)) if q != p]
         others = [order[q] for q in range(n) if q != p]
         own = T[order[p]]
-        error += ((own - T[near].mean(axis=0)) ** 2).sum()
-        total += ((own - T[others].mean(axis=0)) ** 2).sum()
+        here = w[order[p]]
+        error += here * ((own - np.average(T[near], axis=0, weights=w[near])) ** 2).sum()
+        total += here * ((own - np.average(T[others], axis=0, weights=w[others])) ** 2).sum()
     return 1 - error / total
 
 
@@ -868,3 +870,15 @@ def positive_share(scores, labelled):
         if (q_u + margin) / q_p < best:
             best, share = (q_u + margin) / q_p, q_u / q_p
     return min(1.0, share)
+
+
+def weighted_covariance_r2(x, T, weights):
+    """Squared weighted covariances of x with the target, in units of what any feature of this spread can reach.
+
+    The rows w (t - weighted mean of t) stand for the target; x is neither weighted nor, in permutations, moved.
+    """
+    mean = sum(weights[i] * T[i] for i in range(len(x))) / sum(weights)
+    S = np.array([weights[i] * (T[i] - mean) for i in range(len(x))])
+    x = x - np.mean(x)
+    fitted = S @ np.linalg.lstsq(S, x, rcond=None)[0]
+    return (fitted**2).sum() / (x**2).sum()

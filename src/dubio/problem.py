@@ -178,7 +178,7 @@ class Problem:
         weight = self.sample_weight
         if weight is None or (weight > 0).all():
             return self
-        return self.once("counted", lambda: self.rows(np.flatnonzero(weight > 0)))
+        return self.once("counted", lambda: _with_ordered_groups(self.rows(np.flatnonzero(weight > 0))))
 
     @property
     def uneven_weights(self) -> NDArray[np.float64] | None:
@@ -309,7 +309,7 @@ def read_problem(
     if together is not None and supervision.has_pairs:
         raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
     problem = Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)
-    return problem if together is None else _with_ordered_groups(problem)
+    return _with_ordered_groups(problem)
 
 
 #: Fewest rows of each class in a sample, if there are as many.
@@ -374,9 +374,11 @@ def _in_shares(strata: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArra
 
 def _with_ordered_groups(problem: Problem) -> Problem:
     """The same problem with groups numbered in an order that depends on their contents: their names decide nothing."""
-    order, starts, _ = groups_of_rows(_groups(problem))
+    if problem.groups is None:
+        return problem
+    order, starts, _ = groups_of_rows(problem.groups)
     places = np.argsort(np.argsort(np.add.reduceat(mixed_contents(problem, 0)[order], starts), kind="stable"))
-    return replace(problem, groups=places[_groups(problem)])
+    return replace(problem, groups=places[np.unique(problem.groups, return_inverse=True)[1]])
 
 
 def _groups(problem: Problem) -> NDArray[np.int64]:

@@ -55,6 +55,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _takes_nan: ClassVar[bool] = False
     #: Whether the method compares rows only with rows of other groups, if rows belong together.
     _keeps_groups_apart: ClassVar[bool] = False
+    #: Whether the method takes weights of rows.
+    _takes_weights: ClassVar[bool] = False
     #: Whether the computation itself checks for NaN and infinities.
     _checks_values_itself: ClassVar[bool] = False
     #: Valid values of the method's own parameters; shared ones are in ``methods/parameters.py``.
@@ -356,7 +358,11 @@ class ScoreSelector(Selector):
         lines = Lines(order, count, reason)
         columns = dict(scored.columns)
         if wish in TESTED:
-            pvalues = self._pvalues(problem, scored) if problem.groups is None else self._group_pvalues(problem)
+            tested = problem.counted
+            if problem.groups is not None:
+                pvalues = self._group_pvalues(tested)
+            else:
+                pvalues = self._pvalues(tested, scored if tested is problem else self._score(tested))
             worst = np.inf if self._lower_is_better else -np.inf  # constant features are no hypotheses
             relevance = decide(pvalues, qvalues_of(pvalues, scored.scores != worst), self.alpha)
             columns = {"pvalue": pvalues, "qvalue": relevance.qvalues, **columns}

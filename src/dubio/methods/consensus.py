@@ -23,6 +23,8 @@ from dubio.supervision.reader import Target
 FOR_CLASSES = ("smooth_r2", "relieff")
 FOR_MEMBERSHIPS = ("smooth_r2", "soft_relief")
 FOR_NUMBERS = ("linear_r2", "supervised_laplacian")
+#: Scores that take weights of rows.
+FOR_WEIGHTS = ("smooth_r2", "linear_r2")
 
 
 def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -> NDArray[np.float64]:
@@ -76,7 +78,8 @@ class MeanRankScore(ScoreSelector):
     ----------
     methods : "auto" or sequence of str
         Names of scores (``dubio.METHODS``) that take this target. "auto": smooth R2 and ReliefF for classes, smooth R2
-        and soft Relief for class probabilities, correlation and supervised Laplacian score for numbers.
+        and soft Relief for class probabilities, correlation and supervised Laplacian score for numbers. If rows have
+        different weights: smooth and linear R2.
     {n_features_to_select}
     {alpha}
     {target}
@@ -101,6 +104,7 @@ class MeanRankScore(ScoreSelector):
     """
 
     _name = "mean_rank"
+    _takes_weights = True
     _does = "consensus: the mean rank of two scores"
     _takes = ("hard", "soft", "numbers")
     _target = "auto"
@@ -119,12 +123,15 @@ class MeanRankScore(ScoreSelector):
         names = self.methods
         if isinstance(names, str):
             names = {"numbers": FOR_NUMBERS, "hard": FOR_CLASSES}.get(kind, FOR_MEMBERSHIPS)
+            names = names if problem.uneven_weights is None else FOR_WEIGHTS
         scorers = []
         for name in names:
             method = get_method(name)
             if not issubclass(method.estimator, ScoreSelector) or method.estimator is MeanRankScore:
                 raise InputError("methods", f"holds {name!r}, which does not score single features", "choose rankings")
             method.require(problem.supervision)
+            if problem.uneven_weights is not None:
+                method.require_weights()
             scorers.append(method.make(random_state=self._seed, n_jobs=self.n_jobs))
         parts = {name: scorer._score(problem).scores for name, scorer in zip(names, scorers, strict=True)}
         scores = mean_rank(list(parts.values()), lower_is_better=[scorer._lower_is_better for scorer in scorers])

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._gpu.devices import DeviceName
-from dubio._sklearn import Interval
+from dubio._sklearn import Interval, check_weights
 from dubio.alerts import Alert, find_alerts, without_copies
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
@@ -22,7 +22,7 @@ from dubio.methods.choice import Choice, choose
 from dubio.methods.parameters import NOT_NEGATIVE, Count, estimator
 from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
-from dubio.problem import Problem, sample_rows
+from dubio.problem import Problem, require_weights, sample_rows
 from dubio.progress import listener_of, listening
 from dubio.ranking import Answer, Ranking
 from dubio.significance import LabelTolerance, problem_tolerance
@@ -147,7 +147,16 @@ class FeatureSelector(Selector):
     n_jobs: int | None = None
     device: DeviceName = "cpu"
 
-    def fit(self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, groups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """Rank the features of ``X`` and choose among them.
 
         Parameters
@@ -162,12 +171,16 @@ class FeatureSelector(Selector):
         groups : array-like (n_rows,), optional
             Which rows belong together, such as the visits of one patient. Rows of a group are no independent evidence:
             tests compare groups, or rows within a group, and no row is predicted by rows of its own group.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row. Only the ratios matter; a row of weight 0 is left out. In the tests a weight belongs
+            to the target and moves with it in permutations, so weights must not depend on the features.
 
         Returns
         -------
         self
         """
-        return self._fit(X, y, must_link=must_link, cannot_link=cannot_link, groups=groups)
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        return self._fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
 
     def transform(self, X: Any) -> Any:
         """Return the chosen columns of ``X``, as a table of the same kind.
@@ -234,7 +247,8 @@ class FeatureSelector(Selector):
         """Read the target of all rows, and a sample of the rows of the table."""
         y = y.compute() if is_dask(y) else y
         n_rows = count_rows(X) if y is None else len(y)
-        groups = read_groups(more.pop("groups", None), n_rows)
+        groups, weights = read_groups(more.pop("groups", None), n_rows), more.pop("sample_weight", None)
+        weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
         options = {"target": self._reads, "missing_label": self.missing_label}
         supervision = read_supervision(y, n_rows, **{**options, **more})
         rows = np.arange(n_rows)
@@ -242,7 +256,9 @@ class FeatureSelector(Selector):
             rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)
         problem = super().read_problem(take_rows(X, rows, n_rows))
         groups = None if groups is None else groups[rows]
-        return replace(problem, supervision=supervision.rows(rows), n_rows_before=n_rows, groups=groups)
+        weights = None if weights is None else weights[rows]
+        known = supervision.rows(rows)
+        return replace(problem, supervision=known, n_rows_before=n_rows, groups=groups, sample_weight=weights)
 
     def _require(self, problem: Problem) -> None:
         """Check nothing here: the chosen method checks what it can use."""
@@ -268,6 +284,7 @@ class FeatureSelector(Selector):
         alerts = find_alerts(problem.with_supervision(supervision))
         if self.drop_leaks:
             problem = without_copies(problem, alerts)
+        problem = self._weighed(problem, method)
         problem = self._affordable(problem, method)
         problem = problem.filled
         problem = problem.with_supervision(problem.supervision.certain())
@@ -294,6 +311,8 @@ class FeatureSelector(Selector):
         if self.redundancy:
             ranking = self._without_repeats(problem, ranking)
         notes = getattr(selector, "notes_", ())
+        if problem.sample_weight is not None:
+            notes = ("Rows have different weights", *notes)
         if problem.groups is not None:
             attributes["n_groups_"] = problem.n_groups
             notes = (groups_in_words(problem, selector._keeps_groups_apart), *notes)
@@ -313,6 +332,16 @@ class FeatureSelector(Selector):
         if not isinstance(wish, str):
             count, reason = resolve_count(wish, problem.n_features)
         return replace(ranking, ranking=ranks, support=ranks <= count, reason=reason, n_sufficient=None)
+
+    def _weighed(self, problem: Problem, method: Method) -> Problem:
+        """The rows that count, with weights whose mean is 1: a method sees no common factor."""
+        if problem.sample_weight is None:
+            return problem
+        method.require_weights()
+        if problem.supervision.kind != "none":
+            require_weights(problem)
+        counted_rows = problem.counted
+        return replace(counted_rows, sample_weight=counted_rows.uneven_weights)
 
     def _affordable(self, problem: Problem, method: Method) -> Problem:
         """The problem with so many rows that the method can use them, and as a dense table if it needs one."""
@@ -398,13 +427,20 @@ class FeatureSelector(Selector):
 
 
 def select_features(
-    X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None, groups: Any = None, **options: Any
+    X: Any,
+    y: Any = None,
+    *,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    **options: Any,
 ) -> Ranking:
     """Rank the features of a table and choose among them, in one call.
 
     Parameters
     ----------
-    X, y, must_link, cannot_link, groups
+    X, y, must_link, cannot_link, groups, sample_weight
         As in :meth:`FeatureSelector.fit`.
     **options
         Parameters of :class:`FeatureSelector`.
@@ -424,4 +460,5 @@ def select_features(
     ['petal length (cm)', 'petal width (cm)']
     """
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
-    return FeatureSelector(**options).fit(X, y, groups=groups, **pairs).to_ranking()
+    selector = FeatureSelector(**options).fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
+    return selector.to_ranking()

@@ -185,6 +185,7 @@ class FuzzyRoughSearch(SearchSelector):
     """
 
     _name = "fuzzy_rough_search"
+    _takes_weights = True
     _does = "smallest subset that determines the target, FRFS and ssFRFS"
     _takes = ("hard", "soft", "numbers", "none")
     _needs_labels = False

@@ -116,6 +116,7 @@ class LinearSearch(RunningSelector, SearchSelector):
 
     _tested = ("relevant", "sufficient")
     _name = "linear_search"
+    _takes_weights = True
     _does = "subsets that a linear fit of the target needs, from sums over rows"
     _takes = ("hard", "soft", "numbers")
     _criterion = "share of the target that a ridge regression explains (high is good)"

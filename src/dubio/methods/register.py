@@ -69,6 +69,12 @@ class Method:
         code = "no target" if supervision.kind == "none" else ""
         raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", code=code)
 
+    def require_weights(self) -> None:
+        """Raise unless the method takes weights of rows."""
+        if not self.estimator._takes_weights:
+            able = ", ".join(repr(method.name) for method in METHODS.values() if method.estimator._takes_weights)
+            raise InputError("sample_weight", f"cannot be used by {self.name!r}", f"leave it out, or use one of {able}")
+
 
 #: The methods, by name.
 METHODS: dict[str, Method] = {}

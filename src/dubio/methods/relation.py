@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -135,6 +135,7 @@ class SmoothR2Score(ScoreSelector):
     """
 
     _name = "smooth_r2"
+    _takes_weights = True
     _does = "any smooth relation of one feature to the target"
     _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives")
     _target = "auto"
@@ -147,8 +148,26 @@ class SmoothR2Score(ScoreSelector):
     random_state: Any = 0
     n_jobs: int | None = None
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like
+            What is known of the target.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row, in means and in sums of squares.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
     def _score(self, problem: Problem) -> Scored:
-        return Scored(smooth_r2(problem, random_state=self._seed, n_jobs=self.n_jobs))
+        return Scored(smooth_r2(problem.counted, random_state=self._seed, n_jobs=self.n_jobs))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         return smooth_pvalues(
@@ -185,6 +204,7 @@ class LinearR2Score(ScoreSelector):
     """
 
     _name = "linear_r2"
+    _takes_weights = True
     _does = "correlation; analysis of variance"
     _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives")
     _target = "auto"
@@ -195,8 +215,26 @@ class LinearR2Score(ScoreSelector):
     target: Target = "auto"
     missing_label: Any = "auto"
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like
+            What is known of the target.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row; a row with weight 2 counts twice in the score.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
     def _score(self, problem: Problem) -> Scored:
-        return Scored(linear_r2(problem)[0])
+        return Scored(linear_r2(problem.counted)[0])
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         return linear_pvalues(problem)

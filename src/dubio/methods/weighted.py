@@ -119,6 +119,7 @@ class WeightedLaplacianScore(MomentSelector):
     """
 
     _name = "weighted_laplacian"
+    _takes_weights = True
     _does = "rows that probably share a class are close, WLS"
     _takes = ("soft", "hard")
 
@@ -168,6 +169,7 @@ class FisherScore(WeightedLaplacianScore):
     """
 
     _name = "fisher"
+    _takes_weights = True
     _does = "spread between classes divided by spread within"
     _takes = ("hard", "soft")
     _lower_is_better = False

@@ -152,6 +152,8 @@ def audit_labels(
         raise InputError(
             "groups", "cannot be used with engine='lnt', which looks at all near rows", "use another engine"
         )
+    if sample_weight is not None and (engine == "lnt" or probabilities is not None):
+        raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
     if probabilities is not None and experts is not None:
         raise InputError("experts", "is given together with probabilities", "give one of them")
     if probabilities is not None:

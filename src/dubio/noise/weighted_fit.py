@@ -19,10 +19,17 @@ def fit_weighted(model: Any, X: NDArray[Any], y: NDArray[Any], weights: Floats |
     """
     if weights is None:
         return model.fit(X, y)
+    weights = _rounded(weights / weights.mean())
     if has_fit_parameter(model, "sample_weight"):
-        return model.fit(X, y, sample_weight=weights / weights.mean())
+        return model.fit(X, y, sample_weight=weights)
     rows = rows_in_proportion(weights, y if y.dtype.kind == "i" else np.zeros(len(y), dtype=np.int64), seed)
     return model.fit(X[rows], y[rows])
+
+
+def _rounded(weights: Floats) -> Floats:
+    """Weights with 24 binary digits. A common factor changes the last of 53, and a tree might then split elsewhere."""
+    digits, exponents = np.frexp(weights)
+    return np.asarray(np.ldexp(np.round(np.ldexp(digits, 24)), exponents - 24))
 
 
 def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:

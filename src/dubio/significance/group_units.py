@@ -23,7 +23,8 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     r"""The problems to test in place of one whose rows belong together, each with its share of the error.
 
     *Between groups*: one row per group, with the mean of each feature (the most frequent category of a nominal one) and
-    of the target over its labelled rows. These rows are independent, and whole groups change places in permutations.
+    of the target over its labelled rows, weighted if there are weights. The weight of a group is the mean of its rows.
+    These rows are independent, and whole groups change places in permutations.
     *Within groups*: the rows of groups in which the target varies, each feature without the mean of its group. The
     problem keeps its groups, and rows change places only within them. So what is constant in a group, such as a
     patient's own level, can neither help nor mislead.
@@ -36,7 +37,8 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     Without groups, the problem itself is the only part.
     """
     if problem.groups is None:
-        return [(problem, 1.0)]
+        return [(problem.counted, 1.0)]
+    problem = problem.counted
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
     known = problem.labelled if problem.supervision.kind != "none" else problem
     groups = known.groups
@@ -76,24 +78,30 @@ def _variation(problem: Problem, groups: NDArray[np.int64]) -> tuple[float, floa
     return share, 1.0 - share
 
 
-def centred_within(table: Floats, groups: NDArray[np.int64]) -> Floats:
-    """Every column without the mean of its group; exactly zero where a group has only one value."""
+def centred_within(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
+    """Every column without the (weighted) mean of its group; exactly zero where a group has only one value."""
     order, starts, sizes = groups_of_rows(groups)
     inner = np.array(table[order], dtype=np.float64)
     inner -= np.repeat(inner[starts], sizes, axis=0)
-    inner -= np.repeat(np.add.reduceat(inner, starts, axis=0) / sizes[:, None], sizes, axis=0)
+    if weights is None:
+        means = np.add.reduceat(inner, starts, axis=0) / sizes[:, None]
+    else:
+        w = weights[order, None]
+        means = np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0)
+    inner -= np.repeat(means, sizes, axis=0)
     centred = np.empty_like(inner)
     centred[order] = inner
     return centred
 
 
-def group_means(table: Floats, groups: NDArray[np.int64]) -> Floats:
-    """(groups, columns): the mean of each group; exact where a group has only one value."""
+def group_means(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
+    """(groups, columns): the (weighted) mean of each group; exact where a group has only one value."""
     order, starts, sizes = groups_of_rows(groups)
     inner = np.array(table[order], dtype=np.float64)
     first = inner[starts]
     inner -= np.repeat(first, sizes, axis=0)
-    return np.asarray(first + np.add.reduceat(inner, starts, axis=0) / sizes[:, None])
+    w = np.ones((len(order), 1)) if weights is None else weights[order, None]
+    return np.asarray(first + np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0))
 
 
 def most_frequent(table: Floats, groups: NDArray[np.int64]) -> Floats:
@@ -119,39 +127,42 @@ def unit_problem(problem: Problem) -> Problem:
     weights. Its rows are in the order of the groups, and it has no groups any more."""
     groups = problem.groups
     assert groups is not None
-    order, starts, sizes = groups_of_rows(groups)
+    order, starts, _ = groups_of_rows(groups)
+    weight = problem.sample_weight
     X: Any
     if sparse.issparse(problem.X):
         place = np.unique(groups, return_inverse=True)[1]
-        members = sparse.csr_array((1.0 / sizes[place], (place, np.arange(len(groups)))))
+        own = np.ones(len(groups)) if weight is None else weight
+        members = sparse.csr_array((own / np.bincount(place, own)[place], (place, np.arange(len(groups)))))
         X = sparse.csr_matrix(members @ problem.X)
     else:
-        X = group_means(problem.X, groups)
+        X = group_means(problem.X, groups, weight)
         nominal = np.flatnonzero(problem.nominal)
         X[:, nominal] = most_frequent(problem.X[:, nominal], groups)
         for start, stop in [] if problem.columns is None else problem.columns.level_blocks():
             X[:, start:stop] = _most_frequent_level(X[:, start:stop])
-    weight = problem.sample_weight
     return replace(
         problem,
         X=X,
-        supervision=_unit_supervision(problem.supervision, groups, order[starts]),
+        supervision=_unit_supervision(problem.supervision, groups, order[starts], weight),
         sample_weight=None if weight is None else group_means(weight[:, None], groups)[:, 0],
         groups=None,
     )
 
 
-def _unit_supervision(known: Supervision, groups: NDArray[np.int64], first: NDArray[np.int64]) -> Supervision:
+def _unit_supervision(
+    known: Supervision, groups: NDArray[np.int64], first: NDArray[np.int64], weight: Floats | None
+) -> Supervision:
     """What is known of each group: what all of its rows say, or the mean."""
     rows = np.arange(known.n_rows)
     if known.kind == "none" or not centred_within(known.target_matrix(rows), groups).any():
         return known.rows(first)
     labelled = np.ones(len(first), dtype=bool)
     if isinstance(known, Numbers):
-        values = group_means(known.values[:, None], groups)[:, 0]
+        values = group_means(known.values[:, None], groups, weight)[:, 0]
         return replace(known, n_rows=len(first), labelled=labelled, values=values)
     assert isinstance(known, OfClasses)
-    means = group_means(known.memberships, groups)
+    means = group_means(known.memberships, groups, weight)
     return Memberships(n_rows=len(first), labelled=labelled, classes=known.classes, memberships=means)
 
 

@@ -77,7 +77,8 @@ def relation_pvalues(
         known = problem.supervision.labelled
         groups = None if problem.groups is None else problem.groups[known]
         target = relation_target(problem, known, within=True)[:, 0]
-        null = GraphNull(target_graph(target, n_neighbors=min(5, len(target) - 1)), problem.X[known], groups)
+        graph = _weighted(target_graph(target, n_neighbors=min(5, len(target) - 1)), _weights_of(problem, known))
+        null = GraphNull(graph, problem.X[known], groups)
         fixed["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         low["graph"], high["graph"] = _limits(fixed["graph"], _FEWEST)
     smooth = SmoothNull(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
@@ -88,6 +89,14 @@ def relation_pvalues(
         moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in ends))
         if not moves.any() or not smooth.more():
             return TestedFeatures(cauchy_combination(*parts.values()), ends[0], ends[1], parts)
+
+
+def _weighted(graph: Any, weights: NDArray[np.float64]) -> Any:
+    """The graph with every edge multiplied by the weights of its two rows."""
+    if len(weights):
+        graph = graph.copy()
+        graph.data *= np.repeat(weights, np.diff(graph.indptr)) * weights[graph.indices]
+    return graph
 
 
 def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -107,10 +116,10 @@ def smooth_r2(
     known = np.flatnonzero(problem.supervision.labelled)
     # Shuffled rows and a stable sort: ties are in a random order, the same for every feature.
     known = known[generator(random_state).permutation(len(known))]
-    target = np.ascontiguousarray(relation_target(problem, known, within))
+    target, weights = np.ascontiguousarray(relation_target(problem, known, within)), _weights_of(problem, known)
     ranks = GroupRanks(problem.groups[known]) if within and problem.groups is not None else None
     half = half_window(len(known))
-    total = leave_one_out_total(target)
+    total = leave_one_out_total(target, weights)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
         columns = np.ascontiguousarray(X[known, start:stop].T)
@@ -119,25 +128,37 @@ def smooth_r2(
             orders = np.argsort(columns, axis=1, kind="stable")
         else:
             orders = np.array([ranks.order(column) for column in columns])
-        smooth_errors(target, orders, half, errors)
+        smooth_errors(target, weights, orders, half, errors)
         return np.where((columns == columns[:, :1]).all(axis=1), -np.inf, 1.0 - errors / total)
 
     return np.concatenate(run_chunks(work, chunks(X.shape[1], _COLUMNS), resolve_threads(n_jobs)))
 
 
-def linear_r2(problem: Problem, *, within: bool = False) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """:func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom.
+def linear_r2(
+    problem: Problem, *, within: bool = False, tested: bool = False
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r""":func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom.
 
-    ``within``: the target is taken without the means of the groups.
+    ``within``: the target is taken without the means of the groups. With weights, it is the R2 of a weighted
+    regression. ``tested``: instead, the weights belong to the target. With the rows :math:`w_i (t_i - \bar t_w)` in
+    place of the target, the products with a feature are its weighted covariances, and everything but the target stays
+    the same when rows change places. So permutations of it have a closed form.
     """
     problem = problem.tested
     X, known = problem.X, problem.supervision.labelled
-    basis = orthonormal_basis(relation_target(problem, known, within))
+    target, weights = relation_target(problem, known, within), _weights_of(problem, known)
+    if len(weights):
+        target = target * (weights if tested else np.sqrt(weights))[:, None]
+    basis = orthonormal_basis(target)
     scores = np.zeros(X.shape[1])
     for start, stop in chunks(X.shape[1], 256):
         block = np.array(X[known, start:stop], dtype=np.float64)
         block -= block[0]  # makes a constant column exactly zero
-        block -= block.mean(axis=0)
+        if len(weights) and not tested:
+            block -= np.average(block, axis=0, weights=weights)
+            block *= np.sqrt(weights)[:, None]
+        else:
+            block -= block.mean(axis=0)
         total = np.einsum("ij,ij->j", block, block)
         explained = ((basis.T @ block) ** 2).sum(axis=0)
         np.divide(explained, total, out=scores[start:stop], where=total > 0)
@@ -177,7 +198,7 @@ def linear_law(problem: Problem) -> LinearLaw:
     """What :func:`linear_pvalues` stands on."""
     problem = problem.tested
     supervision = problem.supervision
-    scores, basis = linear_r2(problem, within=problem.groups is not None)
+    scores, basis = linear_r2(problem, within=problem.groups is not None, tested=True)
     n, rank = supervision.n_labelled, basis.shape[1]
     if n - 1 - rank <= 0 or n < 4:
         nothing = np.full(len(scores), np.nan)
@@ -190,7 +211,9 @@ def linear_law(problem: Problem) -> LinearLaw:
         mean, variance = within_moments(problem.X[known], basis, groups)
         varies = (mean > 0) & (mean < 1)
         mean = np.where(varies, mean, 0.5)
-        least = fewest_orders(relation_target(problem, known, within=True), groups)
+        target = relation_target(problem, known, within=True)
+        weights = _weights_of(problem, known)
+        least = fewest_orders(np.column_stack([target, weights]) if len(weights) else target, groups)
     else:
         leverage = (basis**2).sum(axis=1)
         second, fourth = column_moments(problem.X[supervision.labelled])
@@ -206,12 +229,20 @@ def linear_law(problem: Problem) -> LinearLaw:
 
 def relation_target(problem: Problem, rows: NDArray[Any], within: bool) -> NDArray[np.float64]:
     """The target of some rows as columns of numbers with a mean square of 1: centred, or centred within groups."""
-    target = problem.supervision.target_matrix(rows)
+    target, weights = problem.supervision.target_matrix(rows), _weights_of(problem, rows)
+    if len(weights):
+        target = target - np.average(target, axis=0, weights=weights)
     if not within or problem.groups is None:
         return target
-    target = centred_within(target, problem.groups[rows])
+    target = centred_within(target, problem.groups[rows], weights if len(weights) else None)
     spread = np.sqrt((target**2).mean())
     return target / spread if spread > 0 else target
+
+
+def _weights_of(problem: Problem, rows: NDArray[Any]) -> NDArray[np.float64]:
+    """The weights of some rows, with a mean of 1; empty if all rows weigh the same."""
+    weights = problem.uneven_weights
+    return np.empty(0) if weights is None else weights[rows] / weights[rows].mean()
 
 
 def smooth_pvalues(
@@ -249,6 +280,7 @@ class SmoothNull:
         self.scores = smooth_r2(problem, within=within, n_jobs=n_jobs) if scores is None or within else scores
         known = problem.supervision.labelled
         self._target = np.ascontiguousarray(relation_target(problem, known, within))
+        self._weights = _weights_of(problem, known)
         self._groups = None if problem.groups is None else problem.groups[known]
         affordable = int(_WORK / (len(self._target) * (self._target.shape[1] + 2)))
         self._most = max(_FEWEST_OF_ALL, min(_MOST, affordable))
@@ -274,7 +306,13 @@ class SmoothNull:
 
     def _draw(self, count: int) -> None:
         more = smooth_null(
-            self._target, count, first=self.count, groups=self._groups, random_state=self._seed, n_jobs=self._n_jobs
+            self._target,
+            count,
+            first=self.count,
+            groups=self._groups,
+            weights=self._weights,
+            random_state=self._seed,
+            n_jobs=self._n_jobs,
         )
         self._null = np.sort(np.concatenate([self._null, more]))
 
@@ -293,23 +331,25 @@ def smooth_null(
     *,
     first: int = 0,
     groups: NDArray[np.int64] | None = None,
+    weights: NDArray[np.float64] | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
     """Smooth R2 of random orders of the rows of a centred target: those with the numbers ``first`` to ``count``.
 
-    With ``groups``, rows change places only within their group.
+    With ``groups``, rows change places only within their group. ``weights`` move together with the target.
     """
-    total = leave_one_out_total(target)
+    weights = np.empty(0) if weights is None else weights
+    total = leave_one_out_total(target, weights)
     half = half_window(len(target))
     ranks = None if groups is None else GroupRanks(groups)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
         out, rng = np.empty(stop - start), np.random.default_rng([random_state, 1, first + start])
         if ranks is None:
-            shuffled_smooth_errors(target, half, rng, out)
+            shuffled_smooth_errors(target, weights, half, rng, out)
         else:
-            shuffled_within_smooth_errors(target, *ranks.slots, half, rng, out)
+            shuffled_within_smooth_errors(target, weights, *ranks.slots, half, rng, out)
         return out
 
     errors = np.concatenate(run_chunks(work, chunks(count - first, _CHUNK), resolve_threads(n_jobs)))
@@ -321,12 +361,16 @@ def half_window(n_rows: int) -> int:
     return max(4, n_rows // 16)
 
 
-def leave_one_out_total(target: NDArray[np.float64]) -> float:
+def leave_one_out_total(target: NDArray[np.float64], weights: NDArray[np.float64] | None = None) -> float:
     """Sum of squared errors when each row is predicted by the mean of all other rows, for a centred target."""
     n = len(target)
     if n < 2:
         _raise_same(n)
-    total = float((target**2).sum()) * (n / (n - 1)) ** 2
+    if weights is None or not len(weights):
+        total = float((target**2).sum()) * (n / (n - 1)) ** 2
+    else:
+        factor = weights.sum() / (weights.sum() - weights)
+        total = float((weights * factor**2) @ (target**2).sum(axis=1))
     if not total > 0:
         _raise_same(n)
     return total

@@ -59,7 +59,7 @@ def sufficient_size(order: NDArray[np.int64], n_relevant: int, losses: RowLosses
 
 def row_losses_of(problem: Problem, random_state: int = 0, n_jobs: int | None = None) -> RowLosses:
     """The k-NN loss of the given labels, for methods that have no loss of their own."""
-    known = problem.tested.labelled
+    known = problem.counted.tested.labelled
     known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
     loss = neighbor_loss(known, standardized_space(known)[0], n_jobs)
     return lambda features: loss.unit_values(np.sort(features))
