@@ -65,7 +65,14 @@ class QuickTests:
             wanted = int(np.clip(10 * problem.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
             target = np.ascontiguousarray(relation_target(problem, np.arange(problem.n_rows), within))
             seed = int(np.random.default_rng([self._seed, len(self._nulls)]).integers(2**31))
-            null = smooth_null(target, wanted, groups=problem.groups, random_state=seed, n_jobs=self._n_jobs)
+            null = smooth_null(
+                target,
+                wanted,
+                groups=problem.groups,
+                weights=problem.uneven_weights,
+                random_state=seed,
+                n_jobs=self._n_jobs,
+            )
             self._nulls[kind] = np.sort(null)
         smooth = pvalues_against(self._nulls[kind], smooth_r2(problem, within=within, n_jobs=self._n_jobs))
         return cauchy_combination(linear_pvalues(problem), smooth)
