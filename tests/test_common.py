@@ -41,7 +41,16 @@ ESTIMATORS = [
 ]
 
 
-@parametrize_with_checks(ESTIMATORS)
+def _no_repeats(estimator):
+    """Methods for which a weight is not a repeated row: copies of a row would be its nearest rows, and new evidence."""
+    if not isinstance(estimator, dubio.FeatureSelector | dubio.NeighborSearch | dubio.SmoothR2Score):
+        return {}
+    reason = "a row of weight 2 is one piece of evidence, two equal rows are two"
+    kinds = ("dense", "sparse") if estimator._takes_sparse else ("dense",)
+    return {f"check_sample_weight_equivalence_on_{kind}_data": reason for kind in kinds}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=_no_repeats)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 

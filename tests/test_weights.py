@@ -246,7 +246,7 @@ def test_weights_are_routed_through_a_pipeline():
     X, y, w = table(0, 120, 5)
     with sklearn.config_context(enable_metadata_routing=True):
         search = NeighborSearch(n_features_to_select=2, clean=None).set_fit_request(sample_weight=True)
-        model = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=False)
+        model = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
         pipe = make_pipeline(search, model)
         found = cross_validate(
             pipe, X, y, cv=3, params={"sample_weight": w}, error_score="raise", return_estimator=True
