@@ -38,7 +38,7 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     """
     if problem.groups is None:
         return [(problem.counted, 1.0)]
-    problem = problem.counted
+    problem = problem.counted.tested
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
     known = problem.labelled if problem.supervision.kind != "none" else problem
     groups = known.groups
@@ -57,7 +57,7 @@ def groups_in_words(problem: Problem, kept_apart: bool) -> str:
 
     ``kept_apart``: the method itself compares rows only with rows of other groups.
     """
-    known = problem.labelled if problem.supervision.kind != "none" else problem
+    known = problem.tested.labelled if problem.supervision.kind != "none" else problem
     assert known.groups is not None
     text = f"{counted(problem.n_groups, 'group')} of rows; each counts once"
     if _variation(known, known.groups)[0] > _NOTHING:
