@@ -87,6 +87,18 @@ Unlabelled = Annotated[
     list[str] | None,
     typer.Option("--unlabelled", metavar="VALUE", help="Target value that means 'no label'. May be repeated."),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COL",
+        help="Column that says which rows belong together, such as the patient. It is no feature.",
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option("--weights", metavar="COL", help="Column with the weight of each row. It is no feature."),
+]
 Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
 Nominal = Annotated[
     list[str] | None,
@@ -199,6 +211,8 @@ def rank(
         typer.Option("--prior", metavar="SHARE", help="Share of positive rows among the others, 0 to 1, if known."),
     ] = None,
     unlabelled: Unlabelled = None,
+    groups: Groups = None,
+    weights: Weights = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
     identifiers: Identifiers = None,
@@ -283,6 +297,7 @@ def rank(
       dubio rank wine.parquet --soft p_red,p_white --keep 5 --json
       dubio rank scans.csv.gz --annotators ann,bob,eve --save-table small.csv
       dubio rank songs.tsv --pairs pairs.csv
+      dubio rank visits.csv --target ill --groups patient
     """
     from dubio.cli.rank import RankOptions, rank_table
     from dubio.cli.streaming import is_to_be_streamed, rank_streamed
@@ -304,6 +319,8 @@ def rank(
         positive=positive,
         prior=prior,
         unlabelled=unlabelled,
+        groups=groups,
+        weights=weights,
         ignore=ignore,
         nominal=nominal,
         identifiers=identifiers,
@@ -341,6 +358,8 @@ def audit(
     target_kind: TargetKind = Kind.auto,
     order: Order = None,
     unlabelled: Unlabelled = None,
+    groups: Groups = None,
+    weights: Weights = None,
     ignore: Ignore = None,
     nominal: Nominal = None,
     engine: Annotated[Engine, typer.Option("--engine", help="How wrong labels are found.")] = Engine.transitions,
@@ -382,6 +401,8 @@ def audit(
         order=order,
         only_classes=True,
         unlabelled=unlabelled,
+        groups=groups,
+        weights=weights,
         ignore=ignore,
         nominal=nominal,
         identifiers=identifiers,

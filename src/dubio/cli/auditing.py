@@ -37,6 +37,7 @@ def _read(question: Question) -> Problem:
         target="ordered" if question.kind == "ordered" else "auto",
         missing_label=question.missing_label,
         allow_nan=True,
+        **question.fit_arguments,
     )
     if isinstance(problem.supervision, Numbers):
         raise UserError(

@@ -51,6 +51,8 @@ class Wishes:
     ignore: tuple[str, ...] = ()
     nominal: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
+    groups: str | None = None
+    weights: str | None = None
     how: HowToRead = field(default_factory=HowToRead)
 
     @property
@@ -79,6 +81,8 @@ class Question:
     notes: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
     table: Any = None
+    groups: Any = None
+    weights: Any = None
 
     @property
     def asked(self) -> str:
@@ -90,10 +94,14 @@ class Question:
 
     @property
     def fit_arguments(self) -> dict[str, Any]:
-        """The pairs, if there are any."""
-        if self.must_link is None:
-            return {}
-        return {"must_link": self.must_link, "cannot_link": self.cannot_link}
+        """Pairs, groups and weights, if there are any."""
+        more = {
+            "must_link": self.must_link,
+            "cannot_link": self.cannot_link,
+            "groups": self.groups,
+            "sample_weight": self.weights,
+        }
+        return {name: value for name, value in more.items() if value is not None}
 
 
 def ask(file: TableFile, wishes: Wishes) -> Question:
@@ -114,7 +122,7 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators) if name]
     apart = [
         *target_names,
-        *(name for name in (wishes.confidence, wishes.annotator) if name),
+        *(name for name in (wishes.confidence, wishes.annotator, wishes.groups, wishes.weights) if name),
         *wishes.ignore,
         *wishes.identifiers,
     ]
@@ -131,7 +139,47 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
             f"must_link = {must.tolist() if len(must) <= 20 else '...  # first column, second column'}",
             f"cannot_link = {cannot.tolist() if len(cannot) <= 20 else '...  # of ' + repr(wishes.pairs)}",
         ]
-    return Question(features, sources, y, target_names, must, cannot, kind, missing_label, notes, code, frame)
+    groups, weights = _groups(frame, wishes, code), _weights(frame, wishes, code)
+    return Question(
+        features, sources, y, target_names, must, cannot, kind, missing_label, notes, code, frame, groups, weights
+    )
+
+
+def _groups(frame: Any, wishes: Wishes, code: list[str]) -> Any:
+    """The group of each row: as it is written, and no cell may be empty."""
+    if wishes.groups is None:
+        return None
+    column = frame[wishes.groups]
+    empty = np.flatnonzero(column.isna().to_numpy())
+    if len(empty):
+        raise UserError(
+            f"--groups: column {quoted(wishes.groups)} is empty in {counted(len(empty), 'row')}, first in row "
+            f"{empty[0] + 1} under the header: give every row a group; a row on its own gets a name of its own."
+        )
+    code.append(f"groups = table[{wishes.groups!r}]")
+    return column.astype(str).to_numpy(dtype=object)
+
+
+def _weights(frame: Any, wishes: Wishes, code: list[str]) -> Any:
+    """The weight of each row: a number that is not negative."""
+    if wishes.weights is None:
+        return None
+    _require_number_column(frame, wishes.weights, "--weights")
+    column = frame[wishes.weights].to_numpy(dtype=np.float64)
+    wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
+    if len(wrong):
+        raise UserError(
+            f"--weights: column {quoted(wishes.weights)} holds {_cell(frame[wishes.weights].iloc[wrong[0]])} in row "
+            f"{wrong[0] + 1} under the header ({counted(len(wrong), 'such row')}): give every row a weight, 0 or more."
+        )
+    if not column.any():
+        raise UserError(f"--weights: column {quoted(wishes.weights)} is 0 in every row: some rows must count.")
+    code.append(f"weights = table[{wishes.weights!r}]")
+    return column
+
+
+def _cell(value: Any) -> str:
+    return "an empty cell" if value != value else quoted(value)
 
 
 def _as_written(wishes: Wishes) -> tuple[str, ...]:
@@ -150,6 +198,8 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         ("--ignore", list(wishes.ignore)),
         ("--nominal", list(wishes.nominal)),
         ("--id", list(wishes.identifiers)),
+        ("--groups", [wishes.groups] if wishes.groups else []),
+        ("--weights", [wishes.weights] if wishes.weights else []),
     ):
         require_columns(frame, names, option)
         twice = [name for name in names if names.count(name) > 1]
@@ -162,6 +212,11 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
     ]
     if len(given) > 1:
         raise UserError(f"{' and '.join(given)} both say what the target is: give only one of them.")
+    if wishes.groups and wishes.pairs:
+        raise UserError("--groups and --pairs cannot be combined: leave one of them out.")
+    for option, name in (("--groups", wishes.groups), ("--weights", wishes.weights)):
+        if name and name in (wishes.target, *wishes.soft, *wishes.annotators):
+            raise UserError(f"{option} names {quoted(name)}, which is the target: name another column.")
     if wishes.annotator and not wishes.target:
         raise UserError("--annotator says who gave the class in --target: give --target too.")
     if wishes.confidence and not wishes.target:

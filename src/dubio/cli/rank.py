@@ -258,7 +258,8 @@ def python_code(question: Question, options: RankOptions) -> str:
     ):
         if value != usual:
             arguments.append(f"{name}={value!r}")
-    fit = "X, y" if question.must_link is None else "X, y, must_link=must_link, cannot_link=cannot_link"
+    said = {"sample_weight": "weights"}
+    fit = ", ".join(["X, y", *(f"{name}={said.get(name, name)}" for name in question.fit_arguments)])
     return "\n".join(
         [
             "import pandas as pd",
@@ -278,7 +279,8 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
     if ranking.nothing_stands_out:
         return f"no table was written to {path}, because no feature stands out"
     kept = {source for source, keep in zip(question.sources, ranking.support, strict=True) if keep}
-    target = {*question.target_names, *wishes.identifiers, *([wishes.confidence] if wishes.confidence else [])}
+    more = [name for name in (wishes.confidence, wishes.groups, wishes.weights) if name]
+    target = {*question.target_names, *wishes.identifiers, *more}
     chosen = [name for name in question.table.columns if name in kept or name in target]
     write_whole(path, frame_bytes(question.table[chosen], path))
     n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient
@@ -345,7 +347,7 @@ def _print(
         how = [
             selector.supervision_.describe(),
             f"Method: {selector.method_}",
-            *getattr(selector.selector_, "notes_", ()),
+            *selector.notes_,
         ]
         if ranking.n_relevant:
             how.append("Related features come first; within each part the order is that of the method")

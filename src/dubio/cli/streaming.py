@@ -202,6 +202,8 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--annotators", wishes.annotators, False),
         ("--confidence", wishes.confidence, False),
         ("--annotator", wishes.annotator, True),
+        ("--groups", wishes.groups, True),
+        ("--weights", wishes.weights, False),
         ("--nominal", wishes.nominal, False),
         ("--unlabelled", wishes.unlabelled, False),
         ("--normalize", wishes.normalize, False),

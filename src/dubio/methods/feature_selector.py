@@ -104,6 +104,8 @@ class FeatureSelector(Selector):
     n_sampled_ : int
         Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
         those of the sample.
+    notes_ : tuple of str
+        What was sampled, grouped, weighed, completed and left out, in sentences.
     n_groups_ : int
         If rows belong together: number of groups of rows used.
     n_missing_values_ : int
@@ -318,6 +320,7 @@ class FeatureSelector(Selector):
             notes = (groups_in_words(problem, selector._keeps_groups_apart), *notes)
         if problem.n_rows < problem.n_rows_in_all:
             notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
+        attributes["notes_"] = notes
         explanation = self._explain(supervision, n_missing, choice, method, notes, ranking, alerts)
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
 
