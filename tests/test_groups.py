@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
 from dubio import FeatureSelector, NeighborSearch, audit_labels, select_features, stability
+from dubio.cli.run import run
 from dubio.errors import InputError
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.noise.experts import out_of_fold
@@ -444,3 +446,73 @@ def test_the_arrays_given_stay_as_they_are(rng):
     FeatureSelector(n_features_to_select=1).fit(X, y, groups=groups)
     for array, before in zip((X, y, groups), kept, strict=True):
         assert_array_equal(array, before)
+
+
+# --- the command ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def visits_file(tmp_path_factory):
+    X, y, groups = visits(0, 2.0, labs=5)
+    table = pd.DataFrame(X.round(4), columns=[f"lab{j}" for j in range(5)])
+    table.insert(0, "patient", [f"p{g:03d}" for g in groups])
+    table["weight"] = np.random.default_rng(0).exponential(size=len(table)).round(3)
+    table["ill"] = np.where(y, "yes", "no")
+    path = tmp_path_factory.mktemp("visits") / "visits.csv"
+    table.to_csv(path, index=False)
+    return path, table
+
+
+def test_the_command_takes_groups_and_weights(visits_file, capfd, tmp_path):
+    path, table = visits_file
+    saved = tmp_path / "small.csv"
+    words = ["rank", path, "-t", "ill", "--groups", "patient", "--weights", "weight", "--json", "--save-table", saved]
+    assert run([str(word) for word in words]) == 0
+    found = json.loads(capfd.readouterr().out)
+    assert sorted(found["kept"]) == ["lab0", "lab1", "lab2"]
+    features = [f"lab{j}" for j in range(5)]
+    assert sorted(row["feature"] for row in found["features"]) == features
+    assert "40 groups of rows; each counts once" in found["explanation"]
+    selector = FeatureSelector(target="classes").fit(
+        table[features], table["ill"], groups=table["patient"], sample_weight=table["weight"]
+    )
+    ranks = {row["feature"]: row["rank"] for row in found["features"]}
+    assert [ranks[name] for name in features] == selector.ranking_.tolist()
+    qvalues = {row["feature"]: row["qvalue"] for row in found["features"]}
+    assert_allclose([qvalues[name] for name in features], selector.qvalues_, rtol=1e-6)
+    assert {"patient", "weight", "ill"} <= set(pd.read_csv(saved).columns)
+
+
+def test_the_audit_command_takes_groups_and_weights(visits_file, capfd):
+    path, table = visits_file
+    assert run(["audit", str(path), "-t", "ill", "--groups", "patient", "--weights", "weight", "--json", "--all"]) == 0
+    rows = json.loads(capfd.readouterr().out)["rows"]
+    features = [f"lab{j}" for j in range(5)]
+    audit = audit_labels(table[features], table["ill"], groups=table["patient"], sample_weight=table["weight"])
+    known = audit.labelled
+    assert_allclose(
+        [row["wrong"] for row, here in zip(rows, known, strict=True) if here], audit.wrong[known], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--groups", "pat"], "--groups names 'pat', but the table has no such column"),
+        (["--groups", "ill"], "--groups names 'ill', which is the target"),
+        (["--weights", "patient"], "--weights: column 'patient' holds text such as 'p000'"),
+        (["--weights", "lab0"], "--weights: column 'lab0' holds '-"),
+        (["--weights", "weight", "-m", "relieff"], "--weights cannot be used by 'relieff'"),
+        (["--groups", "patient", "--stream"], "--groups cannot be used with --stream"),
+    ],
+)
+def test_the_command_refuses_in_its_own_words(visits_file, capfd, words, message):
+    assert run(["rank", str(visits_file[0]), "-t", "ill", *words]) == 2
+    assert message in capfd.readouterr().err
+
+
+def test_empty_groups_are_refused_with_their_row(tmp_path, capfd):
+    path = tmp_path / "gaps.csv"
+    path.write_text("patient,a,y\np1,1,x\np1,2,z\n,3,x\np2,4,z\n")
+    assert run(["rank", str(path), "-t", "y", "--groups", "patient"]) == 2
+    assert "'patient' is empty in 1 row, first in row 3 under the header" in capfd.readouterr().err
