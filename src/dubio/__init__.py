@@ -43,10 +43,12 @@ from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_membershi
 from dubio.ranking import Ranking
 from dubio.significance import Fingerprints, LabelTolerance, Stability, label_fingerprints, label_tolerance, stability
 from dubio.supervision import (
+    CorrectedLabels,
     OrderedLabels,
     PositiveLabels,
     SoftLabels,
     Supervision,
+    apply_corrections,
     ordered_classes,
     positive_unlabelled,
     soft_labels,
@@ -59,6 +61,7 @@ __all__ = [
     "CleanedSelector",
     "ConstrainedLaplacianScore",
     "ConstraintScore",
+    "CorrectedLabels",
     "FeatureSelector",
     "Fingerprints",
     "FisherScore",
@@ -87,6 +90,7 @@ __all__ = [
     "SupervisedLaplacianScore",
     "Supervision",
     "WeightedLaplacianScore",
+    "apply_corrections",
     "audit_labels",
     "coherence",
     "constrained_laplacian_score",

@@ -149,6 +149,14 @@ Annotator = Annotated[
         "--annotator", metavar="COL", help="Column that says who labelled each row: shows features that mark somebody."
     ),
 ]
+Corrections = Annotated[
+    str | None,
+    typer.Option(
+        "--corrections",
+        metavar="FILE",
+        help="Labels mended on the page of a report (corrections.csv): use them, and show before and after.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")]
 Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
@@ -180,6 +188,7 @@ def rank(
         typer.Option("--annotators", metavar="A,B,C", help="Columns with the class that each annotator gave."),
     ] = None,
     annotator: Annotator = None,
+    corrections: Corrections = None,
     combine: Annotated[
         Combine, typer.Option("--combine", help="How the annotators' votes are combined.")
     ] = Combine.average,
@@ -334,6 +343,7 @@ def rank(
         drop_leaks=drop_leaks,
         draws=draws,
         tolerance=tolerance,
+        corrections=corrections,
         seed=seed,
         jobs=jobs,
         device=device.value,
@@ -357,6 +367,7 @@ def audit(
     annotator: Annotator = None,
     target_kind: TargetKind = Kind.auto,
     order: Order = None,
+    corrections: Corrections = None,
     unlabelled: Unlabelled = None,
     groups: Groups = None,
     weights: Weights = None,
@@ -413,6 +424,7 @@ def audit(
         every_row=every_row,
         identifiers=wishes.identifiers,
         report=report,
+        corrections=corrections,
         seed=seed,
         jobs=jobs,
         output=_output(as_json, as_csv),

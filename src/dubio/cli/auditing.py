@@ -12,10 +12,11 @@ from dubio.alerts import find_alerts
 from dubio.cli.alerting import alert_lines
 from dubio.cli.bars import step
 from dubio.cli.labellers import fingerprints_of
+from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
-from dubio.cli.rank import require_place, write_audit_report
+from dubio.cli.rank import ranked_labels, require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.noise import audit_problem
@@ -56,6 +57,7 @@ class AuditOptions:
     every_row: bool = False
     identifiers: tuple[str, ...] = ()
     report: str | None = None
+    corrections: str | None = None
     seed: int = 0
     jobs: int | None = None
     output: str = "table"
@@ -67,9 +69,10 @@ class AuditOptions:
 def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     """Read the table, audit its labels, and print the doubtful ones."""
     require_place(options.report, path)
+    require_place(options.report, options.corrections, "the file of corrections")
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
-    question = ask(file, wishes)
+    question = with_corrections(ask(file, wishes), wishes, options.corrections)
     notes = list(question.notes)
     with notes_from_warnings(notes):
         problem = _read(question)
@@ -94,8 +97,14 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     marks = fingerprints_of(question, wishes, problem, options, notes, bool(options.report))
     if wishes.annotator:
         notes += [str(marks), annotators_in_words(marks)]
-    if options.report:
-        write_audit_report(path, question, problem, found, options, notes, marks)
+    mended = None
+    if options.report or options.corrections:
+        selector = ranked_labels(question, problem, options, notes)
+        if options.corrections:
+            mended = before_and_after(question, problem, selector, options, found)
+        if options.report:
+            findings = {"fingerprints": marks, "mended": mended, "selector": selector}
+            write_audit_report(path, question, problem, found, options, notes, **findings)
     if options.output == "csv":
         print_text(as_csv(rows, _header(found, options, telling)))
     elif options.output == "json":
@@ -113,9 +122,13 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
             "notes": notes,
             "rows": rows,
         }
+        if mended is not None:
+            content["corrections"] = mended.record()
         print_text(as_json(content))
     else:
         _print(found, question, rows, by_class, options, telling)
+        if mended is not None:
+            print_text(fill(" ".join(mended.sentences()), 80) + "\n")
     tell(notes, options.quiet)
 
 

@@ -17,6 +17,7 @@ from dubio._gpu.devices import DeviceName
 from dubio.cli.alerting import alert_lines, alert_records, left_out
 from dubio.cli.bars import step
 from dubio.cli.labellers import fingerprints_of
+from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
 from dubio.cli.question import Question, Wishes, ask
@@ -26,7 +27,7 @@ from dubio.noise import audit_problem
 from dubio.problem import Problem
 from dubio.significance import problem_stability, problem_tolerance
 from dubio.significance.fingerprints import annotators_in_words
-from dubio.supervision import Classes
+from dubio.supervision import Classes, Memberships, Numbers
 from dubio.tables.files import TableFile, frame_bytes, read_file, table_format
 from dubio.whole_files import write_whole
 
@@ -47,6 +48,7 @@ class RankOptions:
     drop_leaks: bool = False
     draws: int | None = None
     tolerance: bool | None = None
+    corrections: str | None = None
     seed: int = 0
     jobs: int | None = None
     device: DeviceName = "cpu"
@@ -63,6 +65,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
     for place in (options.report, options.save_table):
         require_place(place, path)
         require_place(place, wishes.pairs, "the file of pairs")
+        require_place(place, options.corrections, "the file of corrections")
     if options.report and options.save_table and Path(options.report).resolve() == Path(options.save_table).resolve():
         raise UserError("--report and --save-table are the same file: give two names.")
     if options.save_table:
@@ -74,7 +77,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
 
 def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions, *, n_rows: int | None = None) -> None:
     """Rank the features of a table in memory, which may be a sample of the ``n_rows`` rows of the file."""
-    question = ask(file, wishes)
+    question = with_corrections(ask(file, wishes), wishes, options.corrections)
     notes = list(question.notes)
     if n_rows is not None and n_rows > len(file.frame):
         notes.append(f"a sample of {len(file.frame):,} of {n_rows:,} rows was used (--no-stream loads the whole table)")
@@ -87,8 +90,10 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
     tolerance = _tolerance(selector, problem, options, notes)
     read = problem.with_supervision(problem.supervision.certain())
     marks = fingerprints_of(question, wishes, read, options, notes, bool(options.report))
+    mended = before_and_after(question, problem, selector, options) if options.corrections else None
     if options.report:
-        more = {"tolerance": tolerance, "fingerprints": marks}
+        more = {"tolerance": tolerance, "fingerprints": marks, "mended": mended}
+        more["identifiers"] = {name: question.table[name].tolist() for name in wishes.identifiers}
         _write_report(path, question, problem, selector, sure, options, notes, more)
     if options.save_table:
         said = _save_table(question, wishes, selector, options.save_table)
@@ -96,7 +101,7 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
             tell([said], quiet=False)  # a missing file is said even with --quiet
         else:
             notes.append(said)
-    _print(path, question, selector, sure, options, notes, tolerance, marks if wishes.annotator else None)
+    _print(path, question, selector, sure, options, notes, tolerance, marks if wishes.annotator else None, mended)
 
 
 def _selector(question: Question, options: RankOptions) -> Any:
@@ -148,9 +153,9 @@ def _tolerance(selector: Any, problem: Problem, options: RankOptions, notes: lis
     cheap = options.report and problem.supervision.n_labelled * problem.n_features <= _TOLERANCE_CELLS
     if options.tolerance is False or not (options.tolerance or cheap):
         return None
-    if problem.supervision.kind not in ("hard", "soft", "numbers"):
+    if not isinstance(problem.supervision, Classes | Memberships | Numbers):
         if options.tolerance:
-            raise UserError("--tolerance asks how wrong the labels may be, but there are none: give --target.")
+            raise UserError("--tolerance asks how wrong the labels may be: give --target with classes or numbers.")
         return None
     relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
     if relevant is not None and not relevant.any():
@@ -187,13 +192,11 @@ def _write_report(
 
 
 def write_audit_report(
-    path: str, question: Question, problem: Problem, audit: Any, options: Any, notes: list[str], marks: Any = None
+    path: str, question: Question, problem: Problem, audit: Any, options: Any, notes: list[str], **more: Any
 ) -> None:
     """The report of an audit: the same page, with the features that tell the classes."""
     ranked = RankOptions(seed=options.seed, jobs=options.jobs, report=options.report, command=options.command)
-    selector = _selector(question, ranked)
-    with step("ranking"), notes_from_warnings(notes):
-        selector.fit_problem(problem)
+    selector = more.pop("selector")
     identifiers = {name: question.table[name].tolist() for name in options.identifiers}
     _write_page(
         path,
@@ -205,8 +208,15 @@ def write_audit_report(
         audit=audit,
         identifiers=identifiers,
         about_labels=True,
-        fingerprints=marks,
+        **more,
     )
+
+
+def ranked_labels(question: Question, problem: Problem, options: Any, notes: list[str]) -> Any:
+    """A selector fitted on the table of an audit."""
+    selector = _selector(question, RankOptions(seed=options.seed, jobs=options.jobs))
+    with step("ranking"), notes_from_warnings(notes):
+        return selector.fit_problem(problem)
 
 
 def _write_page(
@@ -242,7 +252,7 @@ def python_code(question: Question, options: RankOptions) -> str:
     """Python that gives the same ranking."""
     used = [
         name
-        for name in ("ordered_classes", "positive_unlabelled", "soft_labels")
+        for name in ("apply_corrections", "ordered_classes", "positive_unlabelled", "soft_labels")
         if any(f"{name}(" in line for line in question.code)
     ]
     names = ["FeatureSelector", *used]
@@ -310,6 +320,7 @@ def _print(
     notes: list[str],
     tolerance: Any = None,
     marks: Any = None,
+    mended: Any = None,
 ) -> None:
     rows = ranking_records(selector, sure, tolerance, marks)
     alerts = selector.alerts_
@@ -342,6 +353,8 @@ def _print(
                 "high": index.high,
                 "draws": len(sure.rankings),
             }
+        if mended is not None:
+            content["corrections"] = mended.record()
         print_text(as_json(content))
     else:
         how = [
@@ -353,6 +366,8 @@ def _print(
             how.append("Related features come first; within each part the order is that of the method")
         if tolerance is not None:
             how.append(_tolerance_words(tolerance))
+        if mended is not None:
+            how += [sentence.rstrip(".") for sentence in mended.sentences()]
         if marks is not None:
             how += [str(marks).rstrip("."), annotators_in_words(marks).rstrip(".")]
         if selector.n_missing_values_:

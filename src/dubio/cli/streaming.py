@@ -204,6 +204,7 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--annotator", wishes.annotator, True),
         ("--groups", wishes.groups, True),
         ("--weights", wishes.weights, False),
+        ("--corrections", options.corrections, True),
         ("--nominal", wishes.nominal, False),
         ("--unlabelled", wishes.unlabelled, False),
         ("--normalize", wishes.normalize, False),

@@ -25,6 +25,8 @@ NAMES = {
     "alpha": "--alpha",
     "cannot_link": "--pairs",
     "confidence": "--confidence",
+    "corrections": "--corrections",
+    "annotators": "--annotator",
     "decimal": "--decimal",
     "encoding": "--encoding",
     "device": "--device",

@@ -275,12 +275,31 @@ def judge(
     else:
         posterior, pooling = opinions, stacked.weights
     record = _record(supervision, codes, posterior, engine, rate, names, pooling, n_folds, index, opinions)
+    if supervision.confirmed is not None:
+        record = _trusting(record, supervision.confirmed & record.labelled)
     if not (judged and flags):
         record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
     if not judged:
         record = replace(record, joint=np.full_like(record.joint, np.nan), judged=False)
     record = replace(record, skills=skills)
     return in_order(record) if isinstance(supervision, OrderedClasses) else record
+
+
+def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
+    """The same audit, in which the labels that a person decided are certain."""
+    rows = np.flatnonzero(confirmed)
+    codes = record.codes[rows]
+    sure = np.eye(len(record.classes))[codes]
+    joint = np.array(record.joint)
+    np.add.at(joint, codes, sure - record.probabilities[rows])
+    probabilities = np.array(record.probabilities)
+    probabilities[rows] = sure
+    return replace(
+        record,
+        probabilities=probabilities,
+        joint=np.maximum(joint, 0.0),
+        doubtful=record.doubtful & ~confirmed,
+    )
 
 
 def _skill(

@@ -129,8 +129,11 @@ def _believe_classes(
 
 
 def _joined(problem: Problem, supervision: Classes, opinions: Floats) -> Floats:
-    """Labels joined with opinions; the label of a class's only row, which nobody can judge, stays as it is."""
+    """Labels joined with opinions. The label of a class's only row, which nobody can judge, stays as it is, and so do
+    labels that a person decided."""
     judged = (judged_codes(supervision, problem.groups) >= 0)[:, None]
+    if supervision.confirmed is not None:
+        judged = judged & ~supervision.confirmed[:, None]
     weight = _OPINION
     return np.where(judged, weight * opinions + (1.0 - weight) * supervision.memberships, supervision.memberships)
 

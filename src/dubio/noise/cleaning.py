@@ -60,6 +60,8 @@ def clean_labels(
         return CleanedLabels(known.labelled.copy(), known.memberships.copy(), None)
     audit = audit_problem(problem, engine, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
     trusted = known.labelled & ~audit.doubtful
+    if known.confirmed is not None:
+        trusted |= known.confirmed
     left = np.bincount(known.codes[trusted], minlength=known.n_classes)
     trusted |= known.labelled & np.isin(known.codes, np.flatnonzero(left < _ROWS_TO_LEAVE))
     softened = np.array(known.memberships)

@@ -34,7 +34,7 @@ def render_report(findings: Findings) -> str:
         undefined=StrictUndefined,
         trim_blocks=True,
     )
-    script = _read("page.js")
+    script = _read("page.js") + _read("mending.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     content = page_content(findings)
     for name in ("bars", "size", "path", "heat", "correlation", "classes", "tolerance", "data"):
@@ -62,6 +62,7 @@ def write_report(
     audit: Any = None,
     tolerance: Any = None,
     fingerprints: Any = None,
+    mended: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -85,6 +86,8 @@ def write_report(
         From :func:`dubio.label_tolerance`: adds how wrong the labels may be.
     fingerprints : Fingerprints, optional
         From :func:`dubio.label_fingerprints`: adds features that are related to how rows were labelled.
+    mended : Mended, optional
+        From :func:`dubio.significance.compare`: adds what corrections of labels changed.
     table_name, target_name : str
         Their names on the page.
     code : str
@@ -114,6 +117,7 @@ def write_report(
         audit=audit,
         tolerance=tolerance,
         fingerprints=fingerprints,
+        mended=mended,
         table_name=table_name,
         target_name=target_name,
         code=code,

@@ -12,6 +12,7 @@ from dubio.noise import OrderedAudit
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
 from dubio.report.labelling import labellers
+from dubio.report.mending import mending
 from dubio.report.svg import figures, shorten
 from dubio.supervision import Numbers, OfClasses, OrderedClasses, OrderedMemberships, Positives
 from dubio.tables.scaling import fill_missing, standardize
@@ -31,6 +32,9 @@ def page_content(findings: Findings) -> dict[str, Any]:
     tables = {"features": _feature_table(findings)}
     if audit:
         tables["suspects"] = audit.pop("table")
+    mend = mending(findings)
+    if mend:
+        tables["mending"] = mend
     correlations = _correlations(findings, top)
     return {
         "findings": findings,
@@ -54,7 +58,9 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "labellers": labellers(findings),
         "tolerance_words": words.tolerance(findings),
         "tables": tables,
-        "first_rows": {name: _first_rows(table, 25) for name, table in tables.items()},
+        "first_rows": {name: _first_rows(table, 25) for name, table in tables.items() if "columns" in table},
+        "mend": bool(mend),
+        "changes": findings.mended.sentences() if findings.mended is not None else [],
         "data": tables_json(tables),
     }
 

@@ -48,6 +48,7 @@ class Findings:
     audit: Any = None
     tolerance: Any = None
     fingerprints: Any = None
+    mended: Any = None
     table_name: str = "the table"
     target_name: str = "the target"
     code: str = ""
@@ -120,6 +121,7 @@ def gather_problem(
     audit: Any = None,
     tolerance: Any = None,
     fingerprints: Any = None,
+    mended: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -152,6 +154,7 @@ def gather_problem(
         audit=audit,
         tolerance=tolerance,
         fingerprints=fingerprints,
+        mended=mended,
         table_name=table_name,
         target_name=target_name,
         code=code,

@@ -5,6 +5,7 @@ The significance tests of single methods are next to the methods.
 
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.fingerprints import Fingerprints, label_fingerprints
+from dubio.significance.mended import Mended, compare
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.permutation import permutation_pvalues
 from dubio.significance.relevance import Relevance, relevance_of
@@ -15,11 +16,13 @@ from dubio.significance.tolerance import LabelTolerance, label_tolerance, proble
 __all__ = [
     "Fingerprints",
     "LabelTolerance",
+    "Mended",
     "NoFeatureStandsOut",
     "NogueiraIndex",
     "Relevance",
     "Stability",
     "cauchy_combination",
+    "compare",
     "label_fingerprints",
     "label_tolerance",
     "nogueira_index",

@@ -41,6 +41,7 @@ class QuickTests:
 
     def kept(self, problem: Problem, kind: Hashable) -> NDArray[np.bool_]:
         """The features of a problem, with a label in every row, that are kept; ``kind`` names the kind of draw."""
+        problem = problem.tested
         pvalues = np.ones(problem.n_features)
         counts = np.zeros(problem.n_features, dtype=bool)
         target = problem.supervision.target_matrix(np.arange(problem.n_rows))

@@ -21,7 +21,7 @@ from dubio.significance.quick_tests import QuickTests
 from dubio.significance.relation_tests import linear_law
 from dubio.significance.relevance import SINGLE, relevance_of, varying_features
 from dubio.significance.worst_case import fewest_flips, greedy_flips, smallest_shift
-from dubio.supervision import Classes, Memberships, Numbers
+from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, Supervision
 from dubio.supervision.reader import Target
 
 Floats = NDArray[np.float64]
@@ -222,7 +222,7 @@ def problem_tolerance(
     problem = problem.filled.labelled
     problem = problem.with_supervision(problem.supervision.certain())
     problem.supervision.require_enough()
-    if problem.supervision.kind not in ("hard", "soft", "numbers"):
+    if not isinstance(problem.supervision, Classes | Memberships | Numbers):
         raise InputError("y", "has no labels that could be wrong", "give classes, probabilities or numbers")
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
@@ -248,7 +248,7 @@ def problem_tolerance(
         high,
         worst,
         surety,
-        problem.supervision.kind,
+        _kind_of(problem.supervision),
         flips,
         float(crossing.rates[-1]),
         problem.n_rows,
@@ -339,13 +339,22 @@ class _Crossing:
         return found
 
 
+def _kind_of(known: Supervision) -> str:
+    return "hard" if isinstance(known, Classes) else "soft" if isinstance(known, Memberships) else "numbers"
+
+
 def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
     """The worst case of every relevant feature, and how sure the number is."""
     worst = np.full(problem.n_features, np.nan)
     surety = np.full(problem.n_features, "", dtype=object)
     known = problem.supervision
-    # in groups, and with features of several columns, no such bound is known
-    if isinstance(known, Memberships) or not relevant.any() or problem.groups is not None or problem.has_wide_features:
+    # in groups, with features of several columns and for classes with an order, no such bound is known
+    if (
+        isinstance(known, Memberships | OrderedClasses)
+        or not relevant.any()
+        or problem.groups is not None
+        or problem.has_wide_features
+    ):
         return worst, surety
     scores, below, above, _ = linear_law(problem)
     n_tests = 3 if isinstance(known, Numbers) else 2

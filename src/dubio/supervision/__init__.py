@@ -2,6 +2,7 @@
 
 from dubio.supervision.agreement import krippendorff_alpha
 from dubio.supervision.classes import Classes, OfClasses
+from dubio.supervision.corrections import CorrectedLabels, apply_corrections
 from dubio.supervision.knowledge import Nothing, Supervision
 from dubio.supervision.memberships import Memberships, SoftLabels
 from dubio.supervision.numbers import Numbers
@@ -25,6 +26,7 @@ from dubio.supervision.soft import soft_labels
 __all__ = [
     "READERS",
     "Classes",
+    "CorrectedLabels",
     "Memberships",
     "Nothing",
     "Numbers",
@@ -38,6 +40,7 @@ __all__ = [
     "SoftLabels",
     "Supervision",
     "UnsureExpert",
+    "apply_corrections",
     "flip_labels",
     "flip_labels_by_matrix",
     "flip_labels_near_border",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
@@ -90,6 +90,8 @@ class Classes(OfClasses):
     ----------
     codes : array (n_rows,)
         Position of each row's class in ``classes``; -1 for a row without a label.
+    confirmed : array (n_rows,) of bool or None
+        Rows whose label a person looked at again and decided: it is not doubted.
     """
 
     kind: ClassVar[str] = "hard"
@@ -98,6 +100,7 @@ class Classes(OfClasses):
     _by_row: ClassVar[tuple[str, ...]] = ("codes",)
 
     codes: NDArray[np.int64] = field(repr=False)
+    confirmed: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     @cached_property
     def memberships(self) -> Floats:
@@ -139,9 +142,10 @@ class Classes(OfClasses):
         codes = self.codes[rows]
         return np.bincount(codes[codes >= 0], minlength=self.n_classes)
 
-    def with_codes(self, codes: NDArray[np.int64]) -> Classes:
+    def with_codes(self, codes: NDArray[np.int64]) -> Self:
         """The same classes with other labels."""
-        return Classes(n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs)
+        confirmed = None if self.confirmed is None else self.confirmed & (codes == self.codes)
+        return replace(self, labelled=codes >= 0, codes=codes, confirmed=confirmed)
 
     def _described(self) -> str:
         return f"one class each ({counted(self.n_classes, 'class', 'classes')})"
@@ -154,7 +158,16 @@ class Classes(OfClasses):
         if not present.all():
             new_code = np.append(np.cumsum(present) - 1, -1)  # code -1 reads the last place
             codes, classes = new_code[codes], classes[present]
-        return type(self)(n_rows=len(codes), labelled=codes >= 0, pairs=pairs, classes=classes, codes=codes)
+        confirmed = None if self.confirmed is None else self.confirmed[index]
+        return replace(
+            self,
+            n_rows=len(codes),
+            labelled=codes >= 0,
+            pairs=pairs,
+            classes=classes,
+            codes=codes,
+            confirmed=confirmed,
+        )
 
 
 def _raise_regression(n_classes: int, n_labelled: int, n_lonely: int) -> NoReturn:

@@ -40,13 +40,12 @@ class OrderedClasses(Classes):
     def simpler(self) -> Supervision:
         """The classes without their order."""
         return Classes(
-            n_rows=self.n_rows, labelled=self.labelled, classes=self.classes, codes=self.codes, pairs=self.pairs
-        )
-
-    def with_codes(self, codes: NDArray[np.int64]) -> OrderedClasses:
-        """The same classes with other labels."""
-        return OrderedClasses(
-            n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs
+            n_rows=self.n_rows,
+            labelled=self.labelled,
+            classes=self.classes,
+            codes=self.codes,
+            pairs=self.pairs,
+            confirmed=self.confirmed,
         )
 
     def _described(self) -> str:

@@ -15,7 +15,8 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, counted, warn
-from dubio.supervision.classes import is_whole, read_classes
+from dubio.supervision.classes import Classes, is_whole, read_classes
+from dubio.supervision.corrections import CorrectedLabels
 from dubio.supervision.given import is_missing
 from dubio.supervision.knowledge import Supervision, nothing
 from dubio.supervision.memberships import SoftLabels, read_memberships
@@ -126,6 +127,13 @@ def _read_positive_labels(y: PositiveLabels, question: Question) -> Supervision:
     return read_positives(y)
 
 
+def _read_corrected(y: CorrectedLabels, question: Question) -> Supervision:
+    """Classes, of which a person decided some."""
+    read = _read_array(y.labels, question if question.target == "ordered" else replace(question, target="classes"))
+    assert isinstance(read, Classes)
+    return replace(read, confirmed=y.confirmed & read.labelled)
+
+
 def _read_array(y: Any, question: Question) -> Supervision:
     names = None
     if sparse.issparse(y):
@@ -167,6 +175,7 @@ READERS: list[Reader] = [
     Reader(lambda y: isinstance(y, SoftLabels), _read_soft_labels),
     Reader(lambda y: isinstance(y, OrderedLabels), _read_ordered_labels),
     Reader(lambda y: isinstance(y, PositiveLabels), _read_positive_labels),
+    Reader(lambda y: isinstance(y, CorrectedLabels), _read_corrected),
     Reader(lambda y: True, _read_array),
 ]
 

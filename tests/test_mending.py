@@ -1,0 +1,287 @@
+"""Labels are mended: corrections are applied and refused, trusted by the cleaning, and made on a page in a browser."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dubio import FeatureSelector, InputError, apply_corrections, audit_labels
+from dubio.cli.run import run
+from dubio.noise.belief import ExpertOptions, believe
+from dubio.problem import read_problem
+from dubio.report import gather, render_report
+from dubio.significance import compare
+from dubio.significance.mended import calibrated
+from tests.browser import Browser, find_browser
+
+NAMES = ["age", "</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "pulse", "mass", "site"]
+CLASSES = ('ill, "very" <b>', "well\u2028</script>")
+
+
+def flipped_table(n: int = 300, flips: int = 40) -> tuple[pd.DataFrame, np.ndarray]:
+    """A table with hostile names, ids and classes; a known set of labels is wrong."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(n) % 2
+    X = rng.normal(size=(n, len(NAMES)))
+    X[:, :3] += 2.0 * truth[:, None]
+    given = truth.copy()
+    rows = rng.permutation(n)[:flips]
+    given[rows] = 1 - given[rows]
+    table = pd.DataFrame(X.round(3), columns=NAMES)
+    table.insert(0, "who", [f"P{i:03d}<script>alert(3)</script>" for i in range(n)])
+    return table.assign(kind=np.asarray(CLASSES, dtype=object)[given]), np.asarray(CLASSES, dtype=object)[truth]
+
+
+@pytest.fixture(scope="module")
+def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
+    folder = tmp_path_factory.mktemp("mending")
+    table, truth = flipped_table()
+    table.to_csv(folder / "t.csv", index=False)
+    assert run(["audit", str(folder / "t.csv"), "-t", "kind", "--id", "who", "-r", str(folder / "t.html"), "-q"]) == 0
+    return folder, truth
+
+
+@pytest.fixture
+def browser() -> Any:
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
+    browser = Browser(path)
+    yield browser
+    browser.close()
+
+
+def press(browser: Browser, key: str) -> None:
+    text = {"text": key} if len(key) == 1 else {}
+    browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
+    browser.call("Input.dispatchKeyEvent", type="keyUp", key=key)
+
+
+def downloaded(browser: Browser, folder: Path) -> bytes:
+    """Ask for the file by its key, and wait until it is there."""
+    folder.mkdir()
+    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    press(browser, "d")
+    end = time.monotonic() + 20
+    while not (folder / "corrections.csv").exists():
+        assert time.monotonic() < end, "no file was downloaded"
+        time.sleep(0.05)
+    return (folder / "corrections.csv").read_bytes()
+
+
+def data_of(page: str) -> dict[str, Any]:
+    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    assert found
+    return json.loads(found[1])["mending"]
+
+
+def test_twenty_corrections_by_the_keyboard(browser, audited, tmp_path, capsys) -> None:
+    folder, truth = audited
+    data = data_of((folder / "t.html").read_text(encoding="utf-8"))
+    assert data["classes"] == list(CLASSES) and len(data["rows"]) >= 20
+    files = []
+    for attempt in range(2):
+        browser.open(folder / "t.html")
+        if attempt:  # forget what the browser remembers, then do the same again
+            browser.run("document.querySelector('[data-do=clear]').click()")
+        browser.run("document.querySelector('.mend-card').focus()")
+        for i in range(20):
+            is_right = truth[data["rows"][i] - 1] == CLASSES[data["given"][i]]
+            press(browser, "r" if is_right else str(1 + list(CLASSES).index(truth[data["rows"][i] - 1])))
+        assert "20 of " in browser.run("document.querySelector('.mend-progress').textContent")
+        files.append(downloaded(browser, tmp_path / f"d{attempt}"))
+    assert files[0] == files[1]  # the same decisions, the same bytes
+    page = (folder / "t.html").resolve().as_uri()
+    assert browser.problems() == [] and set(browser.requests()) <= {page}
+    assert browser.run("document.querySelectorAll('#mend img, #mend script, #mend b').length") == 0
+    assert len(files[0].decode().splitlines()) >= 21
+    corrections = tmp_path / "d0" / "corrections.csv"
+    out = tmp_path / "after.html"
+    arguments = ["rank", str(folder / "t.csv"), "-t", "kind", "--id", "who", "--corrections", str(corrections)]
+    assert run([*arguments, "--report", str(out), "--stability", "0", "--json", "-q"]) == 0
+    changes = json.loads(capsys.readouterr().out)["corrections"]
+    assert changes["right"] + changes["changed"] == 20 and changes["changed"] >= 15
+    assert changes["error_rate_left"] < changes["error_rate_before"]
+    assert "What the corrections changed" in out.read_text(encoding="utf-8")
+
+
+def test_page_remembers_and_undoes(browser, audited) -> None:
+    folder, _ = audited
+    browser.open(folder / "t.html")
+    progress = "document.querySelector('.mend-progress').textContent"
+    row = "document.querySelector('.mend-row').textContent"
+    browser.run("document.querySelector('[data-do=clear]').click()")
+    browser.run("document.querySelector('.mend-card').focus()")
+    first = browser.run(row)
+    press(browser, "u")
+    press(browser, "ArrowRight")
+    press(browser, "ArrowLeft")
+    browser.run("document.querySelectorAll('.mend-choices button')[1].click()")
+    assert browser.run(progress).startswith("2 of") and "1 changed" in browser.run(progress)
+    browser.open(folder / "t.html")
+    assert browser.run(progress).startswith("2 of")  # kept by the browser
+    browser.run("document.querySelectorAll('#mend tbody tr')[0].click()")
+    assert browser.run(row) == first
+    assert "Your decision: cannot tell" in browser.run("document.querySelector('.mend-labels').textContent")
+    browser.run("document.querySelector('.mend-card').focus()")
+    press(browser, "r")
+    assert "Your decision" not in browser.run("document.querySelector('.mend-labels').textContent")
+    press(browser, "z")
+    assert browser.run(row) == first
+    assert "cannot tell" in browser.run("document.querySelector('.mend-labels').textContent")
+    browser.run("document.querySelector('[data-do=clear]').click()")
+    assert browser.run(progress).startswith("0 of")
+    assert browser.run("document.querySelector('[data-do=download]').disabled")
+
+
+def test_page_for_mending_on_a_phone_in_the_dark_and_printed(audited, tmp_path) -> None:
+    path = find_browser()
+    if path is None:
+        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
+    folder, _ = audited
+    browser = Browser(path, dark=True)
+    try:
+        browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
+        browser.open(folder / "t.html")
+        assert browser.run("document.documentElement.scrollWidth") <= 360
+        assert browser.run("document.querySelector('.mend-card').getBoundingClientRect().right") <= 360
+        dark = browser.run("getComputedStyle(document.querySelector('.mend-card')).color")
+        assert sum(map(int, re.findall(r"\d+", dark)[:3])) > 400  # light letters
+        browser.call("Emulation.setEmulatedMedia", media="print")
+        assert browser.run("getComputedStyle(document.querySelector('.mend-card')).display") == "none"
+        assert browser.run("document.querySelector('#mend tbody tr') !== null")
+        assert browser.problems() == []
+    finally:
+        browser.close()
+
+
+def test_twenty_thousand_rows_open_quickly(browser, tmp_path) -> None:
+    rng = np.random.default_rng(0)
+    n = 20_000
+    y = np.arange(n) % 2
+    X = pd.DataFrame(rng.normal(size=(n, 6)) + y[:, None], columns=list("abcdef"))
+    selector = FeatureSelector("linear_r2", n_features_to_select=3).fit(X, y)
+    unsure = np.full((n, 2), 0.45)
+    unsure[np.arange(n), 1 - y] = 0.55
+    audit = audit_labels(None, y, probabilities=unsure, engine="pooled")
+    object.__setattr__(audit, "doubtful", np.ones(n, dtype=bool))
+    object.__setattr__(audit, "judged", True)
+    page = tmp_path / "large.html"
+    page.write_text(render_report(gather(selector, X, y, audit=audit)), encoding="utf-8")
+    assert len(data_of(page.read_text(encoding="utf-8"))["rows"]) == n
+    browser.open(page)
+    assert browser.run("+document.documentElement.dataset.ready") < 2000
+    browser.run("document.querySelector('.mend-card').focus()")
+    press(browser, "2")
+    assert browser.run("document.querySelector('.mend-progress').textContent").startswith("1 of 20,000")
+
+
+def test_corrections_are_applied_and_their_labels_trusted() -> None:
+    table, truth = flipped_table(120, 16)
+    X, y = table[["age", "pulse", "mass"]], table["kind"]
+    wrong = np.flatnonzero(y.to_numpy() != truth)
+    decisions = [{"row": i + 1, "given": y[i], "decision": "change", "label": truth[i]} for i in wrong[:5]]
+    decisions += [{"row": 1 + int(np.flatnonzero(y == truth)[0]), "given": y[0], "decision": "right", "label": ""}]
+    decisions[-1]["given"] = y[decisions[-1]["row"] - 1]
+    decisions += [{"row": wrong[6] + 1, "given": y[wrong[6]], "decision": "unsure", "label": ""}]
+    mended = apply_corrections(y, pd.DataFrame(decisions))
+    assert mended.confirmed.sum() == 6 and mended.labels[wrong[6]] is None
+    assert str(mended) == "7 labels looked at: 1 right, 5 changed, 1 left open."
+    assert (y.to_numpy() == table["kind"].to_numpy()).all()  # the caller's labels are as they were
+    problem = read_problem(X, mended)
+    assert problem.supervision.confirmed.sum() == 6
+    audit = audit_labels(X, mended)
+    assert not audit.doubtful[mended.confirmed].any() and (audit.wrong[mended.confirmed] == 0).all()
+    belief = believe(problem, "experts", True, ExpertOptions())
+    assert (belief.supervision.memberships[mended.confirmed].max(axis=1) == 1).all()
+    part = problem.rows(np.arange(119, -1, -1)).supervision
+    np.testing.assert_array_equal(part.confirmed, problem.supervision.confirmed[::-1])
+    assert FeatureSelector().fit(X, mended).n_relevant_ >= 1
+
+
+def test_rows_are_found_by_their_names_in_any_order() -> None:
+    decisions = [{"row": 1, "id": "q", "given": "b", "decision": "change", "label": "a"}]
+    mended = apply_corrections(["a", "a", "b"], decisions, ids=["o", "p", "q"])
+    assert mended.labels.tolist() == ["a", "a", "a"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"row": 9}, "counted from 1 to 3"),
+        ({"row": "x"}, "has the row 'x'"),
+        ({"given": "a"}, "was labelled 'a', but its label is 'b'"),
+        ({"decision": "maybe"}, "use right, change or unsure"),
+        ({"label": "bb"}, "changes row 2 to 'bb'"),
+        ({"label": "b"}, "changes row 2 to 'b'"),
+    ],
+)
+def test_corrections_that_do_not_match_the_table_are_refused(change: dict[str, Any], message: str) -> None:
+    entry = {"row": 2, "given": "b", "decision": "change", "label": "a"}
+    with pytest.raises(InputError, match=re.escape(message)):
+        apply_corrections(["a", "b", "a"], [{**entry, **change}])
+    with pytest.raises(InputError, match="second time"):
+        apply_corrections(["a", "b", "a"], [entry, entry])
+    with pytest.raises(InputError, match="which no row has"):
+        apply_corrections(["a", "b", "a"], [{**entry, "id": "z"}], ids=["p", "q", "r"])
+    with pytest.raises(InputError, match="more than once"):
+        apply_corrections(["a", "b", "a"], [entry], ids=["p", "p", "r"])
+
+
+def test_numbers_as_classes_match_what_the_page_wrote(tmp_path: Path) -> None:
+    (tmp_path / "c.csv").write_text("row,id,given,decision,label\n2,,1,change,0\n", encoding="utf-8")
+    assert apply_corrections(np.array([0.0, 1.0, np.nan]), tmp_path / "c.csv").labels[1] == 0
+    (tmp_path / "d.csv").write_text("row,given\n2,1\n", encoding="utf-8")
+    with pytest.raises(InputError, match="no column 'id'"):
+        apply_corrections([0, 1], tmp_path / "d.csv")
+
+
+def test_decided_labels_correct_what_the_audit_says_of_the_others() -> None:
+    table, _ = flipped_table(200, 30)
+    X, y = table[["age", "pulse", "mass"]], table["kind"].to_numpy()
+    before = audit_labels(X, y)
+    first = np.argsort(-np.nan_to_num(before.wrong))[:15]
+    claims = []
+    for outcome in ("right", "change"):
+        others = {CLASSES[0]: CLASSES[1], CLASSES[1]: CLASSES[0]}
+        decisions = [
+            {"row": i + 1, "given": y[i], "decision": outcome, "label": others[y[i]] if outcome == "change" else ""}
+            for i in first
+        ]
+        mended = apply_corrections(y, decisions)
+        claims.append(calibrated(before, audit_labels(X, mended), mended).sum())
+        assert calibrated(before, before, mended)[first].sum() == 0
+    assert claims[0] < claims[1]  # if all doubted labels were right, fewer of the others are wrong
+
+
+def test_before_and_after_in_words() -> None:
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    y = np.repeat(["a", "b"], 40)
+    X[:, 0] += 3 * (y == "b")
+    shuffled = y.copy()
+    shuffled[:10], shuffled[40:50] = "b", "a"
+    mended = apply_corrections(shuffled, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
+    before = FeatureSelector("linear_r2", n_features_to_select=1).fit(X[:, ::-1], y).to_ranking()
+    after = FeatureSelector("linear_r2", n_features_to_select=1).fit(X, y).to_ranking()
+    found = compare(mended, before, after)
+    assert found.came_in == ["x0"] and found.went_out == ["x3"]
+    assert found.moved[0] in (("x0", 4, 1), ("x3", 1, 4)) or abs(found.moved[0][1] - found.moved[0][2]) >= 2
+    assert any(sentence.startswith("Came in: x0") for sentence in found.sentences())
+    assert found.record()["error_rate_left"] is None
+
+
+def test_command_refuses_corrections_of_another_table(audited, tmp_path, capsys) -> None:
+    folder, _ = audited
+    bad = tmp_path / "c.csv"
+    bad.write_text("row,id,given,decision,label\n1,,nobody,right,nobody\n", encoding="utf-8")
+    assert run(["audit", str(folder / "t.csv"), "-t", "kind", "--corrections", str(bad)]) == 2
+    assert "--corrections[entry 1] says that row 1 was labelled 'nobody'" in capsys.readouterr().err
+    assert run(["rank", str(folder / "t.csv"), "--corrections", str(bad)]) == 2
+    assert "give --target" in capsys.readouterr().err
