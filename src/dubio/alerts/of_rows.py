@@ -28,11 +28,16 @@ _MOST_WITHIN = 0.4
 _SORTED = 0.9
 #: A column that names subjects has at least so many different values, each in at least so many rows on average.
 _FEWEST_SUBJECTS, _FEWEST_VISITS = 8, 2.0
+#: In this share of the columns, rows of the same subject are alike; in fewer if each subject has one class, which
+#: chance does at most so often.
+_ALIKE, _ALIKE_IF_PURE, _CHANCE_OF_PURE = 0.5, 1 / 3, 1e-3
 #: Of a wide table, so many of the first and of the last columns are taken for names of subjects.
 _MOST_CANDIDATES = 50
 #: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
 #: near 1, for a measurement that others follow near 0.
 _FEWEST_STEPS = 0.7
+#: The column itself goes in even steps.
+_LEAST_STEP = 0.05
 #: Bins of a numeric target, within which rows are compared.
 _BINS = 10
 
@@ -141,9 +146,8 @@ def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
     if len(rows) > _MOST_ROWS:
         starts = np.linspace(0, len(rows) - 200, _MOST_ROWS // 200).astype(np.int64)
         rows = np.unique(starts[:, None] + np.arange(200))
-    columns = np.flatnonzero((view.roles != "missing") & (view.roles != "level"))
-    if len(columns) == 0:
-        columns = np.arange(view.X.shape[1])
+    columns = np.flatnonzero(view.roles == "value")  # one column per feature
+    columns = columns[np.unique(view.feature_of[columns], return_index=True)[1]]
     if len(columns) > _MOST_FEATURES:
         columns = np.linspace(0, len(columns) - 1, _MOST_FEATURES).astype(np.int64)
     X = view.X[np.ix_(rows, columns)]
@@ -211,7 +215,6 @@ def _subject_column(
     if not Z.shape[1]:
         return None
     Z = Z / np.sqrt((Z**2).mean(axis=0))
-    few = Z[:, :: max(1, Z.shape[1] // 10)]
     columns = view.numbers()
     if len(columns) > 2 * _MOST_CANDIDATES:  # names stand first or last
         columns = np.concatenate([columns[:_MOST_CANDIDATES], columns[-_MOST_CANDIDATES:]])
@@ -220,31 +223,51 @@ def _subject_column(
         known = np.flatnonzero(~np.isnan(values))
         if len(known) < 0.9 * len(values) or (values[known] != np.floor(values[known])).any():
             continue
-        group = _groups_alike(values, known, Z, few)
+        group = _groups_alike(values, known, Z, strata)
         if group is None:
             continue
-        means = _group_means(Z[known], group)[np.unique(group, return_index=True)[1]]
+        alike = _within_shares(Z[known], group) <= _MOST_WITHIN
+        means = _group_means(Z[known], group)[np.unique(group, return_index=True)[1]][:, alike]
         steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
-        if np.median(steps) >= _FEWEST_STEPS:
+        if (steps > _LEAST_STEP).any() and np.median(steps[steps > _LEAST_STEP]) >= _FEWEST_STEPS:
             return int(view.feature_of[column])
     for feature, codes in [*view.texts.items(), *((f, view.codes_of(f)) for f in view.with_levels().tolist())]:
         values = codes[rows].astype(np.float64)
         known = np.flatnonzero(~np.isnan(values) & (values >= 0))
-        if len(known) >= 0.9 * len(values) and _groups_alike(values, known, Z, few) is not None:
+        if len(known) >= 0.9 * len(values) and _groups_alike(values, known, Z, strata) is not None:
             return int(feature)
     return None
 
 
 def _groups_alike(
-    values: NDArray[np.float64], known: NDArray[np.int64], Z: NDArray[np.float64], few: NDArray[np.float64]
+    values: NDArray[np.float64], known: NDArray[np.int64], Z: NDArray[np.float64], strata: NDArray[np.int64]
 ) -> NDArray[np.int64] | None:
-    """The groups of rows with equal values, if there are enough of them and their rows are much alike; else None."""
+    """The groups of rows with equal values, if there are enough of them and their rows are much alike; else None.
+
+    They must be alike in half of the columns; in a third of them if also each group has only one class, and chance
+    hardly does that.
+    """
     levels, group = np.unique(values[known], return_inverse=True)
     if len(levels) < _FEWEST_SUBJECTS or len(known) < _FEWEST_VISITS * len(levels):
         return None
-    if _within_share(few[known], group) > 1.5 * _MOST_WITHIN or _within_share(Z[known], group) > _MOST_WITHIN:
+    few = Z[:, :: max(1, Z.shape[1] // 10)]
+    if (_within_shares(few[known], group) < 1.5 * _MOST_WITHIN).mean() < 0.2:
         return None
-    return np.asarray(group)
+    alike = float((_within_shares(Z[known], group) <= _MOST_WITHIN).mean())
+    needed = _ALIKE_IF_PURE if _are_pure(group, strata[known]) else _ALIKE
+    return np.asarray(group) if alike >= needed else None
+
+
+def _are_pure(group: NDArray[np.int64], strata: NDArray[np.int64]) -> bool:
+    """Whether all rows of a group have the same class, and random classes would hardly do that."""
+    classes, codes = np.unique(strata, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    if (np.minimum.reduceat(codes[order], starts) != np.maximum.reduceat(codes[order], starts)).any():
+        return False
+    shares = np.log(np.bincount(codes, minlength=len(classes)) / len(codes))
+    sizes = np.diff(starts, append=len(order))
+    return bool(sum(np.logaddexp.reduce(size * shares) for size in sizes.tolist()) < np.log(_CHANCE_OF_PURE))
 
 
 def _group_means(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -256,7 +279,7 @@ def _group_means(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np
     return np.asarray((sums / counts[:, None])[group])
 
 
-def _within_share(Z: NDArray[np.float64], group: NDArray[np.int64]) -> float:
-    """The variance within groups as a share of the whole, for the median column."""
+def _within_shares(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The variance within groups as a share of the whole, for each column."""
     within = ((Z - _group_means(Z, group)) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
-    return float(np.median(within / np.maximum(Z.var(axis=0), 1e-300)))
+    return np.asarray(within / np.maximum(Z.var(axis=0), 1e-300))
