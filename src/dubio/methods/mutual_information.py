@@ -41,7 +41,7 @@ from dubio.tables.scaling import varying_columns
 Distances = SubsetDistances | DeviceDistances
 
 #: From so many distances (rows x rows x subsets, where a noise model counts as so many subsets) a GPU is faster.
-_GPU_IS_WORTH = Worth(again=2e7, first=4e9)
+_GPU_IS_WORTH = Worth(again=2e7, first=5e9)
 _SUBSETS_PER_MODEL = 10
 #: Values of the criterion that are closer than this are equal, so that rounding does not decide.
 _SAME = 1e-11

@@ -34,7 +34,7 @@ EXPERT_ROWS = 5
 #: If a search stops early, it looks at so many features; the others are ranked one by one.
 SCREENED = 300
 #: From so many distances (judged rows x rows x subsets) a GPU is faster.
-_GPU_IS_WORTH = Worth(again=1e7, first=4e9)
+_GPU_IS_WORTH = Worth(again=5e6, first=7e9)
 #: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
 _SAME = 1e-11
 #: A row is predicted by at most one neighbour per so many rows, but by at least so many.
@@ -77,7 +77,7 @@ class NeighborSearch(SearchSelector):
         its share. The experts learn from up to five times as many. None: all rows.
     reference_rows : {"sample", "all"}, default="sample"
         Among which rows the neighbours of the sampled rows are sought: among the sample, or among all rows of the
-        table. "all" predicts better, and takes longer: the experts, too, learn from all rows. It is meant for a GPU.
+        table, where they are nearer. Then the experts, too, learn from all rows. It takes longer; see ``device``.
     max_steps : int or None, default=25
         Number of features that a forward search adds. Features that it does not reach are ranked by their value in its
         last step. None: all features.

@@ -31,7 +31,7 @@ from dubio.tables.matrix import Matrix
 #: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
 MAX_TESTED_ROWS = 2000
 #: From so many differences of two numbers (rows x rows x features) a GPU is faster.
-_GPU_IS_WORTH = Worth(again=2e7, first=4e9)
+_GPU_IS_WORTH = Worth(again=1e7, first=1.2e10)
 #: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
 _ROWS = 64
 
