@@ -110,19 +110,22 @@ def test_distances_are_those_of_the_cpu_to_the_last_bit(device, n_judged, groups
 
 @pytest.mark.parametrize("whole", [False, True])  # whole numbers: many ties and duplicate rows
 @pytest.mark.parametrize("k", [1, 5, 59])
-@pytest.mark.parametrize("n_judged", [None, 25])
-def test_losses_equal_the_literal_ones(device, whole, k, n_judged):
+@pytest.mark.parametrize(("n_judged", "weighted"), [(None, False), (25, False), (None, True), (25, True)])
+def test_losses_equal_the_literal_ones(device, whole, k, n_judged, weighted):
     X, codes = _table(whole=whole)
     P, numbers = _soft(codes), X @ [1.0, -2.0, 0.0, 0.0, 1.0, 0.0]
     at = DeviceDistances(X, device, n_judged=n_judged)
+    weights = np.random.default_rng(1).uniform(0.2, 1.8, size=len(X)) if weighted else None
+    weights = weights / weights.mean() if weighted else None
+    options = {"weights": weights, "n_judged": n_judged}
     for criterion, literal in (
         (
-            NeighborCrossEntropy(at, P, n_neighbors=k),
-            lambda s: naive.neighbor_cross_entropy(X[:, s], P, k, n_judged=n_judged),
+            NeighborCrossEntropy(at, P, n_neighbors=k, weights=weights),
+            lambda s: naive.neighbor_cross_entropy(X[:, s], P, k, **options),
         ),
         (
-            NeighborSquaredError(at, numbers, n_neighbors=k),
-            lambda s: naive.neighbor_squared_error(X[:, s], numbers, k, n_judged=n_judged),
+            NeighborSquaredError(at, numbers, n_neighbors=k, weights=weights),
+            lambda s: naive.neighbor_squared_error(X[:, s], numbers, k, **options),
         ),
     ):
         assert criterion.start(np.array([0, 2, 4])) == pytest.approx(literal([0, 2, 4]), rel=1e-12)
@@ -284,6 +287,17 @@ def test_neighbor_search_of_rows_that_belong_together(torch_device, reference_ro
     theirs = NeighborSearch(**options, device="cuda").fit(X, codes, groups=groups)
     _same_search(ours, theirs)
     assert ours.values_ != NeighborSearch(**options).fit(X, codes).values_
+
+
+@pytest.mark.parametrize("target", ["classes", "numbers"])
+def test_neighbor_search_with_weights(torch_device, target):
+    X, codes = _table(n=150, d=7)
+    y = {"classes": codes, "numbers": X @ np.arange(7.0)}[target]
+    weights = np.random.default_rng(1).integers(0, 4, size=150)
+    options = {"max_rows": 60, "clean": None, "reference_rows": "all"}
+    ours = NeighborSearch(**options).fit(X, y, sample_weight=weights)
+    theirs = NeighborSearch(**options, device="cuda").fit(X, y, sample_weight=weights)
+    _same_search(ours, theirs)
 
 
 def test_reference_rows_matter_and_are_the_same_as_all_rows_when_nothing_is_sampled():

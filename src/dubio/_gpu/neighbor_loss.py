@@ -25,28 +25,37 @@ class Terms(Protocol):
 
 
 class CrossEntropyTerms:
-    """Weighted cross-entropy; the priors count as one more neighbour. Arrays are (classes, rows)."""
+    """Weighted cross-entropy; the priors count as one more neighbour.
 
-    def __init__(self, device: Device, memberships: Floats, row_weights: Floats, priors: Floats) -> None:
+    ``memberships`` (times the votes) and ``row_weights`` are (classes, rows); ``votes`` is empty if all vote alike.
+    """
+
+    def __init__(self, device: Device, memberships: Floats, row_weights: Floats, votes: Floats, priors: Floats) -> None:
         self._memberships, self._row_weights = device.put(memberships), device.put(row_weights)
+        self._votes = device.put(votes) if len(votes) else None
         self._priors = priors.tolist()
 
     def of(self, nearest: Any, rows: Any) -> Any:
+        votes = nearest.shape[-1] if self._votes is None else self._votes[nearest].sum(dim=-1)
         total = 0.0
         for of_class, weights, prior in zip(self._memberships, self._row_weights, self._priors, strict=True):
             mass = of_class[nearest].sum(dim=-1) + prior
-            total = total - weights[rows] * torch.log(mass / (nearest.shape[-1] + 1.0))
+            total = total - weights[rows] * torch.log(mass / (votes + 1.0))
         return total
 
 
 class SquaredErrorTerms:
-    """Squared error of the mean of the neighbours, divided by the number of judged rows."""
+    """Squared error of the mean of the neighbours, divided by the number of judged rows, or by their votes."""
 
-    def __init__(self, device: Device, values: Floats, n_judged: int) -> None:
-        self._values, self._n_judged = device.put(values), n_judged
+    def __init__(self, device: Device, values: Floats, votes: Floats, n_judged: int) -> None:
+        votes = votes if len(votes) else np.ones(len(values))
+        self._values, self._votes = device.put(values), device.put(votes)
+        self._total = float(votes[:n_judged].sum())
 
     def of(self, nearest: Any, rows: Any) -> Any:
-        return (self._values[rows] - self._values[nearest].mean(dim=-1)) ** 2 / self._n_judged
+        votes = self._votes[nearest]
+        mean = (votes * self._values[nearest]).sum(dim=-1) / votes.sum(dim=-1)
+        return self._votes[rows] * (self._values[rows] - mean) ** 2 / self._total
 
 
 def row_losses(pairs: PairDistances, terms: Terms, candidates: NDArray[np.int64], sign: int, k: int) -> Floats:

@@ -198,6 +198,7 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--stability", options.draws, False),
         ("--tolerance", options.tolerance, False),
         ("--redundancy", options.redundancy, False),
+        ("--device cuda", options.device == "cuda", False),
         ("--drop-leaks", options.drop_leaks, False),
         ("--annotators", wishes.annotators, False),
         ("--confidence", wishes.confidence, False),

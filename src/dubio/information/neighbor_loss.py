@@ -194,7 +194,7 @@ class NeighborCrossEntropy(_NeighborLoss):
         return float(-(self._row_weights.sum(axis=1) @ np.log(self._priors)))
 
     def _terms_on(self, device: Device) -> Terms:
-        return CrossEntropyTerms(device, self._memberships, self._row_weights, self._priors)
+        return CrossEntropyTerms(device, self._memberships, self._row_weights, self._votes, self._priors)
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         return cross_entropy_sums(
@@ -258,7 +258,7 @@ class NeighborSquaredError(_NeighborLoss):
         return float(np.mean((judged - self._values.mean()) ** 2) * (n / (n - 1)) ** 2)
 
     def _terms_on(self, device: Device) -> Terms:
-        return SquaredErrorTerms(device, self._values, self.distances.n_judged)
+        return SquaredErrorTerms(device, self._values, self._votes, self.distances.n_judged)
 
     def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
         sums = squared_error_sums(

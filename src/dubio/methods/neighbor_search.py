@@ -282,7 +282,7 @@ class NeighborSearch(SearchSelector):
         )
         part = problem.rows(rows)
         weights = part.uneven_weights
-        distances = self._distances(space[rows], len(judged), part.groups, weights is not None)
+        distances = self._distances(space[rows], len(judged), part.groups)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
@@ -292,12 +292,11 @@ class NeighborSearch(SearchSelector):
         return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced, weights=weights)
 
     def _distances(
-        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None, weighted: bool
+        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None
     ) -> SubsetDistances | DeviceDistances:
         n_threads = resolve_threads(self.n_jobs)
         work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
-        # weighted votes are counted on the processor only
-        gpu = None if weighted else find_device(self.device, work, _GPU_IS_WORTH)
+        gpu = find_device(self.device, work, _GPU_IS_WORTH)
         if gpu is not None:
             return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
         require_memory(
