@@ -11,7 +11,9 @@ import pytest
 
 from dubio import FeatureSelector, InputError, label_fingerprints
 from dubio.cli.run import run
+from dubio.problem import read_problem
 from dubio.report import gather, render_report
+from dubio.significance import fingerprints
 from dubio.supervision import krippendorff_alpha
 
 
@@ -145,3 +147,20 @@ def test_page_says_when_no_feature_has_a_fingerprint() -> None:
     selector = FeatureSelector("linear_r2").fit(X, y)
     page = render_report(gather(selector, X, y, fingerprints=label_fingerprints(X, y)))
     assert "No feature is related to doubt" in page
+
+
+def test_pvalues_of_features_without_a_fingerprint_are_those_of_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fingerprints, "_MOST", 99)
+    pvalues = []
+    for seed in range(40):
+        rng = np.random.default_rng([5, seed])
+        y = rng.integers(0, 2, 56)
+        X = rng.normal(size=(56, 20))
+        X[:, :5] += 1.5 * y[:, None]
+        likely = np.clip(1 / (1 + np.exp(-(X[:, :5] - 0.75).sum(axis=1))), 0.02, 0.98)
+        given = np.where(rng.random(56) < 0.1, 1 - y, y)
+        test = fingerprints._DoubtTest(read_problem(X, given), 0)
+        opinions = np.column_stack([1 - likely, likely])
+        pvalues.append(test.pvalues(np.arange(56), fingerprints._doubt(opinions, given), opinions)[0])
+    share = np.mean(np.concatenate(pvalues) <= 0.05)
+    assert 0.03 < share < 0.07  # 800 p-values: 0.05 with a standard error of 0.008

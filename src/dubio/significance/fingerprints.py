@@ -383,6 +383,9 @@ class _DoubtTest:
         varies = spread > 1e-9 * np.sqrt((rest**2).sum(axis=0)).max(initial=1e-300)
         found = (feature * rest).sum(axis=0)
         strength = np.divide(np.abs(found), spread, out=np.zeros(d), where=varies)
+        # permutations do not know that two directions were taken out, which matters with few rows
+        left = n - len(parts.sizes)
+        strength *= np.sqrt(max(left - 2, 1) / max(left, 1))
         rng = np.random.default_rng([self._seed, n])
         count = int(np.clip(_WORK / (n * d), _FEWEST, _MOST))
         null = np.empty((count, d))
