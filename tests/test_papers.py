@@ -61,7 +61,7 @@ from dubio_papers.run_progress import Progress
 from dubio_papers.runner import run_repetition, seed
 from dubio_papers.store import ResultFile
 from dubio_papers.summary import band, from_json, to_json
-from dubio_papers.what_happened import what_happened
+from dubio_papers.what_happened import numbers_inside, what_happened
 from tests.small_experiment import CELLS, SMALL
 
 ROOT = Path(__file__).parent.parent
@@ -323,36 +323,73 @@ def test_claims_share_a_chart_if_they_share_a_scale():
     assert (end - begin) / (centres[0] - centres[1]) == pytest.approx(4 * 0.25 / 2, abs=0.01)
 
 
+def published():
+    return {summary.name: summary for summary in from_json((ROOT / "docs/papers/results.json").read_text())}
+
+
 def test_every_claim_has_a_figure():
-    published = ROOT / "docs/papers/results.json"
-    for summary in from_json(published.read_text()):
+    for name, summary in published().items():
         for finding in summary.findings:
-            assert finding.points or finding.numbers == "Not run.", f"{summary.name}: {finding.claim}"
+            assert finding.points or finding.numbers == "Not run.", f"{name}: {finding.claim}"
 
 
 def test_what_happened_is_said_for_every_paper_and_only_if_it_was_run():
-    summaries = {summary.name: summary for summary in from_json((ROOT / "docs/papers/results.json").read_text())}
+    summaries = published()
     for paper in PAPERS:
         assert len(what_happened(paper, summaries)) > 200
         assert what_happened(paper, {}) == ""
     assert "48 of 48" in what_happened("wls", summaries)  # as test_paper_numbers has it
 
 
+def test_what_the_csfs_papers_printed_numbers_pin():
+    """Sides of the maps with labels from all rows, and Table 2's baselines on random halves."""
+    summaries = published()
+    sides, all_sides = numbers_inside([summaries["csfs-table-1"]], "Sides of the map")
+    assert (sides >= 14, all_sides) == (True, 16)
+    baselines, all_baselines = numbers_inside([summaries["csfs-figure-9"]], "Table 2, random halves")
+    assert (baselines >= 7, all_baselines) == (True, 8)
+    impossible = [f.claim for f in summaries["csfs-figure-6"].findings if f.cannot_hold]
+    assert impossible
+    assert all(claim.startswith("iris") and "Laplacian" in claim for claim in impossible)
+
+
+def test_guide_to_mutual_information_quotes_the_results():
+    """The numbers in its tables are those of the laboratory, rounded."""
+    summaries, guide = published(), (ROOT / "docs/mutual_information.md").read_text()
+    helps, harms = guide.index("## How much it helps"), guide.index("## When not to use the noise model")
+    tables = {
+        "lnt-figures-4-6": (guide[helps:harms], "{}, 20% flipped", ("mean BW-C", "mean BW-N", "mean LNT-BW"), "gain"),
+        "lnt-irrelevant-columns": (
+            guide[harms:],
+            "{}",
+            ("mean LNT-BW", "mean BW-N", "mean NeighborSearch", "mean random order"),
+            "LNT-BW over BW-N",
+        ),
+    }
+    for name, (part, title, measures, gain) in tables.items():
+        cells = {cell.title: cell for cell in summaries[name].cells}
+        rows = [[word.strip() for word in line.strip("|").split("|")] for line in part.splitlines() if "±" in line]
+        rows = [row for row in rows if len(row) == len(measures) + 2]
+        assert len(rows) >= 6
+        for first, *numbers, last in rows:
+            cell = cells[title.format(first)]
+            assert numbers == [f"{cell.measures[measure].mean:.1f}" for measure in measures], (name, first)
+            assert last == f"{cell.measures[gain].mean:.1f} ± {cell.measures[gain].error:.1f}", (name, first)
+
+
 def test_published_pages_are_what_their_results_say(tmp_path):
     """Nothing in docs/papers was typed by hand: the pages follow from results.json."""
-    published = ROOT / "docs/papers"
-    if not (published / "results.json").exists():
-        pytest.skip("no published results")
-    (tmp_path / "results.json").write_bytes((published / "results.json").read_bytes())
+    pages = ROOT / "docs/papers"
+    (tmp_path / "results.json").write_bytes((pages / "results.json").read_bytes())
     write_report(tmp_path)
     for name in ("index.html", "README.md"):
-        assert (tmp_path / name).read_text() == (published / name).read_text(), (
+        assert (tmp_path / name).read_text() == (pages / name).read_text(), (
             f"run: dubio papers report docs/papers ({name})"
         )
-    assert (tmp_path / "results.json").read_bytes() == (published / "results.json").read_bytes()
+    assert (tmp_path / "results.json").read_bytes() == (pages / "results.json").read_bytes()
     for folder in ("figures", "data"):
         files = {path.name: path.read_bytes() for path in (tmp_path / folder).iterdir()}
-        assert files == {path.name: path.read_bytes() for path in (published / folder).iterdir()}
+        assert files == {path.name: path.read_bytes() for path in (pages / folder).iterdir()}
 
 
 def test_no_results_is_an_error(tmp_path):

@@ -33,6 +33,8 @@ def line_chart(
     low, high = low - margin, high + margin
     wide = max(x) / max(min(x), 1e-12) > 200  # sizes from 10 to thousands: a logarithmic axis
     place = [math.log10(value) for value in x] if wide else list(x)
+    heading = _in_lines(title)
+    top, height = _TOP + 14 * (len(heading) - 1), _HEIGHT + 14 * (len(heading) - 1)
     first, last = min(place), max(place)
 
     def across(value: float) -> float:
@@ -40,19 +42,19 @@ def line_chart(
         return _LEFT + 6 + share * (_WIDTH - _LEFT - _RIGHT - 12)
 
     def down(value: float) -> float:
-        return _TOP + (high - value) / (high - low) * (_HEIGHT - _TOP - _BOTTOM)
+        return top + (high - value) / (high - low) * (height - top - _BOTTOM)
 
-    parts = [text(_WIDTH / 2, 14, title, "middle", "bold")]
+    parts = [text(_WIDTH / 2, 14 * (line + 1), words, "middle", "bold") for line, words in enumerate(heading)]
     for tick in nice_ticks(low, high):
         parts.append(f'<path d="M{_LEFT} {down(tick):.1f}H{_WIDTH - _RIGHT}" stroke="#ddd"/>')
         parts.append(text(_LEFT - 4, down(tick) + 4, f"{tick:g}", "end"))
     for tick in [10.0**k for k in range(-3, 7) if first <= k <= last] if wide else nice_ticks(first, last):
         at = across(math.log10(tick) if wide else tick)
-        parts.append(f'<path d="M{at:.1f} {_HEIGHT - _BOTTOM}v4" stroke="#888"/>')
-        parts.append(text(at, _HEIGHT - _BOTTOM + 15, f"{tick:g}", "middle"))
-    parts.append(f'<path d="M{_LEFT} {_TOP}V{_HEIGHT - _BOTTOM}H{_WIDTH - _RIGHT}" fill="none" stroke="#888"/>')
-    parts.append(text((_LEFT + _WIDTH - _RIGHT) / 2, _HEIGHT - 8, x_label, "middle"))
-    middle = (_TOP + _HEIGHT - _BOTTOM) / 2
+        parts.append(f'<path d="M{at:.1f} {height - _BOTTOM}v4" stroke="#888"/>')
+        parts.append(text(at, height - _BOTTOM + 15, f"{tick:g}", "middle"))
+    parts.append(f'<path d="M{_LEFT} {top}V{height - _BOTTOM}H{_WIDTH - _RIGHT}" fill="none" stroke="#888"/>')
+    parts.append(text((_LEFT + _WIDTH - _RIGHT) / 2, height - 8, x_label, "middle"))
+    middle = (top + height - _BOTTOM) / 2
     parts.append(f'<g transform="rotate(-90 12 {middle:.1f})">{text(12, middle, y_label, "middle")}</g>')
     for number, line in enumerate(lines):
         style = _style(number)
@@ -64,7 +66,7 @@ def line_chart(
                 for a, b, e in zip(place, line.y, line.errors, strict=True)
             )
             parts.append(f'<path d="{bars}" stroke="{_COLOURS[number % 6]}" stroke-width="1" opacity="0.6"/>')
-    return svg(_WIDTH, _HEIGHT, title, parts, description)
+    return svg(_WIDTH, height, title, parts, description)
 
 
 def legend(names: Sequence[str]) -> str:
@@ -80,6 +82,23 @@ def legend(names: Sequence[str]) -> str:
 def _style(number: int) -> str:
     dash = _DASHES[number % 6]
     return f'stroke="{_COLOURS[number % 6]}" stroke-width="1.8"' + (f' stroke-dasharray="{dash}"' if dash else "")
+
+
+def _in_lines(title: str) -> list[str]:
+    """The title in lines that fit, broken after commas.
+
+    >>> _in_lines("sonar, labels from all rows, first half of each class (50)")
+    ['sonar, labels from all rows,', 'first half of each class (50)']
+    """
+    lines = [""]
+    for part in title.split(", "):
+        joined = f"{lines[-1]}, {part}" if lines[-1] else part
+        if len(joined) <= 50:
+            lines[-1] = joined
+        else:
+            lines[-1] += ","
+            lines.append(part)
+    return lines
 
 
 def svg(width: float, height: float, title: str, parts: Sequence[str], description: str = "") -> str:
