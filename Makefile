@@ -4,7 +4,11 @@ BIN := $(VENV)/bin
 # One test worker per core. Each uses two numba threads, so that all tests run with threads.
 WORKERS ?= auto
 
-.PHONY: demo test test-slow test-oldest coverage lint format bench docs dist release-check clean
+# Random calls of everything public: make fuzz N=100000 SEED=1
+N ?= 20000
+SEED ?= 0
+
+.PHONY: demo test test-slow fuzz test-oldest coverage lint format bench docs dist release-check clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -23,6 +27,9 @@ test: $(VENV)/.installed
 
 test-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
+
+fuzz: $(VENV)/.installed
+	$(BIN)/python -m fuzz --calls $(N) --seed $(SEED)
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .

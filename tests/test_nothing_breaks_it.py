@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import re
+import socket
 import sys
 from pathlib import Path
 
@@ -204,6 +205,38 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
         (lambda X, y: dubio.FisherScore().fit([[object()]], [0]), "argument must be a string or a real number"),
         (lambda X, y: dubio.coherence(X, [[0, 1], [2]], None), "must_link holds pairs of different lengths"),
         (lambda X, y: dubio.coherence(X, [[0, 1]], [[1e300, 2]]), "cannot_link has dtype float64"),
+        (lambda X, y: dubio.FisherScore().fit(X, y, sample_weight=np.inf), "sample_weight cannot be used"),
+        (lambda X, y: dubio.FisherScore().fit(X, y, sample_weight=1j), "sample_weight cannot be used"),
+        (lambda X, y: dubio.FisherScore().fit(X, y, sample_weight=np.full(60, np.nan)), "sample_weight cannot be used"),
+        (lambda X, y: dubio.FisherScore().fit(pd.DataFrame(X, columns=["a", 1, 2, 3]), y), "names of different types"),
+        (lambda X, y: dubio.FisherScore().fit(X, np.empty((60, 0))), "no class"),
+        (lambda X, y: dubio.FisherScore().fit(X, np.full((60, 2), 0.5 + 0j)), "complex"),
+        (lambda X, y: dubio.LinearSearch().fit(X, np.full((60, 2), 0.5)), "same value in all 60"),
+        (lambda X, y: dubio.linear_r2_score(X, y, missing_label=np.array([1, 2])), "missing_label="),
+        (lambda X, y: dubio.laplacian_score(X, t=[1]), r"t=\[1\]"),
+        (lambda X, y: dubio.supervised_laplacian_score(X, 1e200 * X[:, 0]), "y has values too large to square"),
+        (lambda X, y: dubio.select_features(pd.Series(y), y), "Expected a 2-dimensional container"),
+        (lambda X, y: dubio.redundancy_ranking(X, [1, 2, 3, 4], weight=[1]), "weight="),
+        (lambda X, y: dubio.redundancy_ranking(X, "ranks"), "ranking does not hold numbers"),
+        (lambda X, y: dubio.estimate_memberships(X, y, max_rows=None), "max_rows=None"),
+        (lambda X, y: dubio.estimate_memberships(X, y, n_init="auto"), "n_init='auto'"),
+        (lambda X, y: dubio.fuzzy_rough_dependency(X, y, implicator=np.array(3.0)), "implicator="),
+        (lambda X, y: dubio.noise_tolerant_mutual_information(X, np.eye(2)[y], slack=[1]), "slack="),
+        (lambda X, y: dubio.stability(dubio.FisherScore, X, y), "selector is <class"),
+        (lambda X, y: dubio.stability(dubio.FisherScore(), X, y, confidence=object()), "confidence="),
+        (lambda X, y: dubio.audit_labels(X, y, n_folds=b"x"), "n_folds="),
+        (lambda X, y: dubio.audit_labels(3.0, y, probabilities=np.eye(2)[y]), "X is a float"),
+        (lambda X, y: dubio.audit_labels(X, y, engine={}), "engine="),
+        (lambda X, y: dubio.constrained_laplacian_score(X, y, [[0, 2]], [[0, 1]], standardize=[1, 2]), "standardize="),
+        (lambda X, y: dubio.constrained_laplacian_score(X, y, [[0, 2]], [[0, 1]], lam="x"), "lam="),
+        (
+            lambda X, y: dubio.constraint_score(X, [[0, 2]], [[0, 1]], must_link_weights=[1e300]),
+            "must_link_weights has a largest value of 1e.300",
+        ),
+        (lambda X, y: dubio.soft_labels(1), "labels is a int"),
+        (lambda X, y: dubio.soft_labels(np.empty((0, 2))), "labels is empty"),
+        (lambda X, y: dubio.soft_labels(y, confidence="y"), "confidence does not hold numbers"),
+        (lambda X, y: dubio.soft_labels(y, confidence=np.full(60, 1j)), "complex"),
     ],
 )
 def test_odd_input_is_an_error_that_names_it(call, message):
@@ -286,3 +319,26 @@ def test_a_result_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
         monkeypatch.setattr("dubio_papers.store.os.write", write)
         add({"cell": "a", "repetition": 2})
     assert [repetition for _, repetition in store.read()] == [0, 2]
+
+
+def test_the_order_of_columns_does_not_matter_where_numbers_are_equal():
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(40, 3)), 1)
+    y = np.round(X[:, 0])
+    y[::3] = np.nan
+    score = dubio.SemiSupervisedLaplacianScore()
+    here, there = score.fit(X, y).scores_, score.fit(X[:, [2, 0, 1]], y).scores_
+    np.testing.assert_allclose(here[[2, 0, 1]], there, rtol=1e-9)
+    order = rng.permutation(40)
+    np.testing.assert_allclose(score.fit(X[order], y[order]).scores_, here, rtol=1e-9)
+
+
+def test_nothing_is_sent_anywhere(tmp_path, monkeypatch):
+    X, y = _table()
+    pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.setattr(socket.socket, "connect", lambda *_: pytest.fail("a connection was opened"))
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: pytest.fail("an address was looked up"))
+    assert run(["rank", str(tmp_path / "t.csv"), "-t", "y", "--report", str(tmp_path / "r.html")]) == 0
+    assert run(["audit", str(tmp_path / "t.csv"), "-t", "y"]) == 0
+    page = (tmp_path / "r.html").read_text()
+    assert not re.findall(r"""(?:src|href|action)\s*=\s*["']?(?!data:|#)\w|url\((?!["']?data:)|@import""", page)

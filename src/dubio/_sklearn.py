@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, ma
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 from sklearn.utils.validation import _num_samples as number_of_rows
 
-from dubio.errors import InputError
+from dubio.errors import InputError, InputTypeError
 
 __all__ = [
+    "AT_LEAST_ONE",
+    "NOT_NEGATIVE",
+    "POSITIVE",
     "HasMethods",
     "Interval",
     "StrOptions",
@@ -24,6 +28,11 @@ __all__ = [
     "number_of_rows",
     "safe_indexing",
 ]
+
+#: Valid values of parameters that are counts or numbers.
+AT_LEAST_ONE: list[Any] = [Interval(Integral, 1, None, closed="left")]
+POSITIVE: list[Any] = [Interval(Real, 0, None, closed="neither")]
+NOT_NEGATIVE: list[Any] = [Interval(Real, 0, None, closed="left")]
 
 
 def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, Any]) -> None:
@@ -48,12 +57,29 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
 
 def check_weights(sample_weight: Any, matrix: Any) -> NDArray[np.float64]:
     """Check the row weights: one number per row, finite and not negative."""
-    return np.asarray(_check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True))
+    try:
+        if np.iscomplexobj(sample_weight):
+            raise ValueError("it holds complex numbers")
+        checked = np.asarray(_check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True))
+        if not np.isfinite(checked).all():  # one number for all rows is not checked there
+            raise ValueError("it is not finite")
+        return checked
+    except (ValueError, TypeError) as error:
+        said = str(error).splitlines()[0].rstrip(".")
+        raise InputError("sample_weight", f"cannot be used: {said}", "give one number per row, 0 or more") from error
 
 
 def feature_names(X: Any) -> NDArray[Any] | None:
     """Names of the columns if all of them are text. None if X has no names; an error if only some are text."""
-    names: NDArray[Any] | None = _get_feature_names(X)
+    try:
+        names: NDArray[Any] | None = _get_feature_names(X)
+    except TypeError as error:
+        kinds = sorted({type(name).__name__ for name in X.columns})
+        raise InputTypeError(
+            "X",
+            f"has column names of different types ({', '.join(kinds)})",
+            "make all of them text: X.columns = X.columns.astype(str)",
+        ) from error
     return names
 
 

@@ -419,6 +419,26 @@ def mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uin
     return _scrambled(numbers + copy * np.uint64(0xD1B54A32D192ED03))
 
 
+def order_of_contents(problem: Problem) -> NDArray[np.int64]:
+    """An order of the rows that does not depend on their places, nor on the places, units or origins of the columns.
+
+    Only equal rows keep their order.
+    """
+    known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
+    keys = [np.where(np.isnan(part), np.inf, part) for values in known for part in np.atleast_2d(values.T)]
+    label = np.zeros(problem.n_rows, dtype=np.uint64)
+    for key in keys:
+        label = _scrambled(label + np.unique(key, return_inverse=True)[1].astype(np.uint64))
+    numbers = np.zeros(problem.n_rows, dtype=np.uint64)
+    columns = problem.X.tocsc() if sparse.issparse(problem.X) else problem.X
+    for j in range(problem.n_features):
+        column = columns[:, [j]].toarray().ravel() if sparse.issparse(columns) else columns[:, j]
+        place = _scrambled(np.unique(column, return_inverse=True)[1].astype(np.uint64) + np.uint64(1))
+        column_itself = _scrambled(place + label).sum(dtype=np.uint64)  # the same wherever the column stands
+        numbers += _scrambled(place ^ column_itself)
+    return np.lexsort((numbers, *keys))
+
+
 def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Every bit of the result depends on every bit of a number (the last step of SplitMix64)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio._sklearn import NOT_NEGATIVE, check_parameters
 from dubio.errors import InputError
 from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
 from dubio.fuzzyrough.decision import Decision, hard_decision, number_decision, soft_decision
@@ -34,8 +35,7 @@ def dependency_criterion(
     _check_choice("t_norm", t_norm, T_NORMS)
     implicator = MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator
     _check_choice("implicator", implicator, IMPLICATORS)
-    if not (np.isfinite(unlabelled_weight) and unlabelled_weight >= 0):
-        raise InputError("unlabelled_weight", f"={unlabelled_weight!r}", "give 0 or a positive number")
+    check_parameters({"unlabelled_weight": NOT_NEGATIVE}, {"unlabelled_weight": unlabelled_weight})
     weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
     weights = np.where(problem.supervision.labelled, weights, unlabelled_weight * weights)
     kept = np.flatnonzero(weights > 0)
@@ -71,5 +71,5 @@ def _decision(supervision: Supervision, rows: NDArray[np.int64], similarity: str
 
 
 def _check_choice(name: str, value: Any, choices: Any) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise InputError(name, f"={value!r}", f"give one of {', '.join(map(repr, choices))}")

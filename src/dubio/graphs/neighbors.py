@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -21,9 +22,9 @@ Symmetry = Literal["or", "and"]
 
 def check_width(t: float | str, name: str = "t") -> None:
     """Raise unless ``t`` is a positive number (or the word "mean")."""
-    if t == "mean":
+    if isinstance(t, str) and t == "mean":
         return
-    if isinstance(t, str) or not np.isfinite(t) or t <= 0:
+    if not isinstance(t, Real) or isinstance(t, bool) or not 0 < t <= np.finfo(np.float64).max:
         raise InputError(name, f"={t!r}", "the width of the kernel must be a positive number, or 'mean'")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -191,7 +192,7 @@ def univariate_mutual_information(
 
 
 def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5) -> float:
-    if not 0 <= slack < 1:
+    if not isinstance(slack, Real) or not 0 <= slack < 1:
         raise InputError("slack", f"={slack!r}", "it must lie in [0, 1): with 1 a ball could stop one row short")
     if not isinstance(problem.supervision, OfClasses):
         raise InputError("y", "is None", "mutual information needs classes or memberships")

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dubio._sklearn import Interval, StrOptions
+from dubio._sklearn import Interval, StrOptions, check_parameters
 from dubio.constraints.row_clusters import cluster_rows
 from dubio.constraints.selection import Order, select_hard, select_soft, squared_lengths
 from dubio.counts import clip_neighbors
@@ -95,6 +95,7 @@ def constrained_laplacian_score(
     np.True_
     """
     table = read_matrix(X).astype(np.float64, copy=False)
+    check_parameters({"standardize": ["boolean"]}, {"standardize": standardize})
     if standardize:
         table = standardize_columns(table)
     pairs = read_pairs(must_link, cannot_link, len(table), must_link_weights, cannot_link_weights)
@@ -296,9 +297,9 @@ class ConstrainedLaplacianScore(PairSelector):
 
 def check_kernel(lam: float, scale: str) -> None:
     """Raise if the kernel has no width."""
-    if not (np.isfinite(lam) and lam > 0):
+    if not isinstance(lam, Real) or not 0 < lam < np.inf:
         raise InputError("lam", f"={lam!r}", "the width of the kernel exp(-d^2 / lam) must be positive and finite")
-    if scale not in ("mean", "none"):
+    if not isinstance(scale, str) or scale not in ("mean", "none"):
         raise InputError("scale", f"={scale!r}", "give 'mean' or 'none'")
 
 

@@ -13,13 +13,13 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._gpu.devices import DeviceName
-from dubio._sklearn import Interval, check_weights
+from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights
 from dubio.alerts import Alert, find_alerts, without_copies
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
 from dubio.methods.base import Selector
 from dubio.methods.choice import Choice, choose
-from dubio.methods.parameters import NOT_NEGATIVE, Count, estimator
+from dubio.methods.parameters import Count, estimator
 from dubio.methods.redundancy import rank_without_repeats
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, require_weights, sample_rows

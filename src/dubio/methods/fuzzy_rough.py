@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import StrOptions
+from dubio._sklearn import NOT_NEGATIVE, StrOptions
 from dubio.errors import InputWarning, warn
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
 from dubio.fuzzyrough.similarity import SIMILARITIES
 from dubio.methods.base import Searched, SearchSelector
-from dubio.methods.parameters import CONSTRAINTS, NOT_NEGATIVE, Count, documented, estimator
+from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
 from dubio.problem import Problem, read_problem
 from dubio.search import greedy_search
 from dubio.supervision.reader import Target

@@ -161,14 +161,14 @@ class LinearSearch(RunningSelector, SearchSelector):
 
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         moments: SecondMoments = running.moments
-        known = running.has_two_classes if running.kind != "numbers" else moments.squares.any()
-        return bool(known and (moments.products.diagonal() > 0).any())
+        known = running.has_two_classes or running.kind == "numbers"
+        return bool(known and moments.squares.any() and (moments.products.diagonal() > 0).any())
 
     def _require_running(self, running: RunningMoments[Any]) -> None:
         moments: SecondMoments = running.moments
         if running.kind != "numbers":
             running.require_two_classes()
-        elif not moments.squares.any():
+        if not moments.squares.any():
             raise InputError(
                 "y",
                 f"has the same value in all {counted(running.n_labelled, 'labelled row')}",

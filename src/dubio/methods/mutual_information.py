@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from dubio._gpu.devices import DeviceName, Worth, find_device
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import Interval, StrOptions
+from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions
 from dubio.counts import clip_neighbors
 from dubio.errors import InputError
 from dubio.information import InformationCriterion, univariate_mutual_information
 from dubio.information.groups import Groups
 from dubio.methods.base import ScoreSelector, Searched, SearchSelector
-from dubio.methods.parameters import AT_LEAST_ONE, NOT_NEGATIVE, estimator
+from dubio.methods.parameters import estimator
 from dubio.noise import NoiseModel, NoiseTracker
 from dubio.problem import Problem
 from dubio.progress import lines_of, listening

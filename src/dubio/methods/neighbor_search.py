@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 
 from dubio._gpu.devices import DeviceName, Worth, find_device
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import Interval, StrOptions
+from dubio._sklearn import AT_LEAST_ONE, Interval, StrOptions
 from dubio.counts import clip_neighbors
 from dubio.errors import counted
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.memory import require_memory
 from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.consensus import mean_rank
-from dubio.methods.parameters import AT_LEAST_ONE, estimator
+from dubio.methods.parameters import estimator
 from dubio.noise.belief import Belief, Cleaning, believe
 from dubio.noise.opinions import ExpertOptions
 from dubio.problem import Problem, sample_rows

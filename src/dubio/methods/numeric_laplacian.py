@@ -7,7 +7,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio._sklearn import StrOptions
+from dubio._sklearn import POSITIVE, StrOptions
+from dubio.errors import InputError
 from dubio.graphs.anchor_ratio import anchor_ratio
 from dubio.graphs.anchors import semi_supervised_anchors, target_anchors
 from dubio.graphs.nearest_rows import Route
@@ -15,12 +16,13 @@ from dubio.graphs.quadratic import laplacian_ratio
 from dubio.graphs.targets import semi_supervised_graph, target_graph
 from dubio.methods.base import ScoreSelector
 from dubio.methods.laplacian import estimated
-from dubio.methods.parameters import POSITIVE, documented, estimator
-from dubio.problem import Problem, mixed_contents
+from dubio.methods.parameters import documented, estimator
+from dubio.problem import Problem, order_of_contents
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull
 from dubio.significance.permutation import permutation_pvalues
 from dubio.supervision import Numbers
+from dubio.tables.matrix import LARGEST
 
 
 @documented
@@ -165,7 +167,11 @@ class _NumericScore(ScoreSelector):
         """The target, NaN where it is missing."""
         known = problem.supervision
         assert isinstance(known, Numbers)
-        return known.standardized() if self.standardize else known.values
+        if self.standardize:
+            return known.standardized()
+        if np.abs(known.values[known.labelled]).max(initial=0.0) >= LARGEST:
+            raise InputError("y", "has values too large to square", "rescale it, or pass standardize=True")
+        return known.values
 
 
 @estimator
@@ -321,7 +327,7 @@ def by_content(problem: Problem) -> Problem:
     assert isinstance(known, Numbers)
     if len(np.unique(known.values[known.labelled])) == known.n_labelled:
         return problem
-    return problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))
+    return problem.rows(order_of_contents(problem))
 
 
 def _product(mixed: NDArray[np.float64], supervised: NDArray[np.float64]) -> NDArray[np.float64]:

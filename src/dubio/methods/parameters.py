@@ -20,17 +20,13 @@ from numbers import Integral, Real
 from textwrap import indent
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
-from dubio._sklearn import Interval, StrOptions
+from dubio._sklearn import AT_LEAST_ONE, POSITIVE, Interval, StrOptions
 from dubio.supervision.reader import Target
 
 T = TypeVar("T")
 
 #: How many features to keep: a count, a share, "auto" or "relevant" (those that stand out), "sufficient", None (half).
 Count = int | float | Literal["auto", "relevant", "sufficient"] | None
-#: Valid values of parameters that are counts or numbers.
-AT_LEAST_ONE: list[Any] = [Interval(Integral, 1, None, closed="left")]
-POSITIVE: list[Any] = [Interval(Real, 0, None, closed="neither")]
-NOT_NEGATIVE: list[Any] = [Interval(Real, 0, None, closed="left")]
 
 #: Valid values of the shared parameters.
 CONSTRAINTS: dict[str, list[Any]] = {

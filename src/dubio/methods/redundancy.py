@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, check_parameters
 from dubio.errors import InputError, counted
 from dubio.problem import Problem
 from dubio.supervision.knowledge import nothing
@@ -56,8 +57,12 @@ def rank_without_repeats(
     problem: Problem, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200, n_movable: int | None = None
 ) -> NDArray[np.int64]:
     """:func:`redundancy_ranking` of a problem; only the first ``n_movable`` features change places."""
-    given = np.asarray(ranking, dtype=np.float64)
+    check_parameters({"weight": NOT_NEGATIVE, "n_top": AT_LEAST_ONE}, {"weight": weight, "n_top": n_top})
     d = problem.n_features
+    try:
+        given = np.asarray(ranking, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("ranking", "does not hold numbers", "give one rank per feature, 1 = best") from error
     if given.shape == (d,) and sorted(given.tolist()) != list(range(1, d + 1)):
         raise InputError(
             "ranking", "does not hold each rank from 1 to the number of features once", "give a ranking, 1 = best"
@@ -69,8 +74,6 @@ def rank_without_repeats(
             f"has shape {ranks.shape}, but the table has {counted(d, 'feature')}",
             "give one rank per feature",
         )
-    if not (np.isfinite(weight) and weight >= 0):
-        raise InputError("weight", f"={weight!r}", "the weight of redundancy must be a number, 0 or more")
     unit = problem.standardized_table / np.sqrt(problem.n_rows)
     relevance = 1.0 - (ranks - 1) / max(d - 1, 1)
     likeness = np.zeros(d)

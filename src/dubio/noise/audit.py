@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
@@ -143,7 +144,7 @@ def audit_labels(
     >>> np.flatnonzero(audit.rank <= 2), audit.suggested[[3, 60]]
     (array([ 3, 60]), array([0, 1]))
     """
-    if engine not in ASSUMPTIONS:
+    if not isinstance(engine, str) or engine not in ASSUMPTIONS:
         raise InputError("engine", f"={engine!r}", f"give one of {', '.join(map(repr, ASSUMPTIONS))}")
     if engine == "lnt" and (experts is not None or probabilities is not None):
         given = "experts" if experts is not None else "probabilities"
@@ -157,7 +158,7 @@ def audit_labels(
     if probabilities is not None and experts is not None:
         raise InputError("experts", "is given together with probabilities", "give one of them")
     if probabilities is not None:
-        n_rows = len(y if X is None else X) if not hasattr(X, "shape") else X.shape[0]
+        n_rows = _count_rows(y if X is None else X, "y" if X is None else "X")
         supervision = _require_classes(
             read_supervision(y, n_rows, target=_reads(y, target), missing_label=missing_label)
         )
@@ -170,6 +171,8 @@ def audit_labels(
     if X is None:
         raise InputError("X", "is None", "give a table, or probabilities")
     resolve_threads(n_jobs)
+    if not isinstance(n_folds, Integral) or n_folds < 2:
+        raise InputError("n_folds", f"={n_folds!r}", "give at least 2, so that rows can be held out")
     random_state = None if random_state is None else seed_of(random_state)
     problem = read_problem(
         X,
@@ -449,6 +452,13 @@ def _lnt_memberships(
     memberships = np.empty(model.memberships.shape)
     memberships[order] = model.memberships
     return memberships
+
+
+def _count_rows(table: Any, name: str) -> int:
+    shape = np.shape(table) if not hasattr(table, "shape") else table.shape
+    if not shape:
+        raise InputError(name, f"is a {type(table).__name__}", "give one row per case")
+    return int(shape[0])
 
 
 def _index_of(X: Any, y: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dubio._kernels.threads import resolve_threads
+from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, check_parameters
 from dubio.counts import clip_neighbors
 from dubio.errors import InputError
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
@@ -16,6 +17,9 @@ from dubio.problem import Problem, read_problem
 from dubio.search.distances import MAX_ROWS, SubsetDistances
 from dubio.seeds import random_of
 from dubio.supervision import Classes, OfClasses
+
+#: Valid values of the parameters that are not checked elsewhere.
+_VALID = {"n_init": AT_LEAST_ONE, "max_iter": AT_LEAST_ONE, "tol": NOT_NEGATIVE, "max_rows": AT_LEAST_ONE}
 
 
 def estimate_memberships(
@@ -95,6 +99,7 @@ def estimate_memberships(
     >>> model.error_rates.round(2), model.memberships[:3].round(2).tolist()
     (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
     """
+    check_parameters(_VALID, {"n_init": n_init, "max_iter": max_iter, "tol": tol, "max_rows": max_rows})
     return membership_model(
         read_problem(X, y, missing_label=missing_label),
         n_neighbors=n_neighbors,
@@ -124,9 +129,6 @@ def membership_model(
         raise InputError("y", f"cannot be used: {supervision.given}, and estimating memberships needs some labels")
     supervision.require_enough()
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
-    for name, value in (("n_init", n_init), ("max_iter", max_iter)):
-        if value < 1:
-            raise InputError(name, f"={value}", "give at least 1")
     distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs), max_rows=max_rows)
     distances.start(np.arange(table.shape[1]))
     order = NeighborOrder(len(table))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import joblib
@@ -14,7 +15,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import safe_indexing
+from dubio._sklearn import Interval, check_parameters, safe_indexing
 from dubio.errors import InputError, InputTypeError
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
@@ -29,6 +30,11 @@ from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_gr
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
 _SHARE = 0.632
+#: Valid values of the parameters that are not checked elsewhere.
+_VALID: dict[str, list[Any]] = {
+    "n_draws": [Interval(Integral, 2, None, closed="left")],
+    "confidence": [Interval(Real, 0, 1, closed="neither")],
+}
 
 
 class NogueiraIndex(NamedTuple):
@@ -149,7 +155,8 @@ def stability(
     >>> sure.index.value
     1.0
     """
-    if not hasattr(selector, "get_support") or not hasattr(selector, "fit"):
+    is_one = hasattr(selector, "get_support") and hasattr(selector, "fit")
+    if not is_one or isinstance(selector, type):
         raise InputTypeError(
             "selector", f"is {selector!r}", "give a selector of dubio, or one with scikit-learn's fit and get_support"
         )
@@ -189,10 +196,7 @@ def stability_of(
     progress: bool | Callable[[int, int], None] = False,
 ) -> Stability:
     """The same as :func:`stability`, for draws of any kind."""
-    if not isinstance(n_draws, int | np.integer) or n_draws < 2:
-        raise InputError("n_draws", f"={n_draws!r}", "give a whole number, at least 2")
-    if not 0 < confidence < 1:
-        raise InputError("confidence", f"={confidence!r}", "it must lie strictly between 0 and 1")
+    check_parameters(_VALID, {"n_draws": n_draws, "confidence": confidence})
     resolve_threads(n_jobs)  # raises for a number that joblib cannot use
     kind = _resolve(resample, draws.supervision)
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(n_draws)

@@ -119,8 +119,15 @@ class SoftLabels:
         return best
 
 
+def refuse_complex(name: str, values: Any) -> None:
+    """Raise if values are complex: NumPy would drop a part of them."""
+    if np.iscomplexobj(values):
+        raise InputError(name, "holds complex numbers", "give real numbers")
+
+
 def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Memberships:
     """Class probabilities from a table with one column per class; a row of NaN is unlabelled."""
+    refuse_complex("y", table)
     try:
         raw = np.ascontiguousarray(table, dtype=table.dtype if table.dtype.kind == "f" else np.float64)
     except (TypeError, ValueError) as error:
@@ -129,6 +136,10 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
             f"has shape {table.shape} and holds values that are not numbers. A 2-D y means class probabilities",
             "if it has one column per annotator, use soft_labels(votes)",
         ) from error
+    if raw.shape[1] == 0:
+        raise InputError(
+            "y", f"has shape {raw.shape}: no class", "give one column per class, or one label per row (1-D)"
+        )
     classes = np.arange(raw.shape[1]) if names is None else np.asarray(names)
     n = len(raw)
     memberships = np.empty(raw.shape)

@@ -333,6 +333,9 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
             f"[{at}] is {array[at]:g} ({counted(int(bad.sum()), 'bad weight')} of {expected})",
             "a weight must be finite and not negative",
         )
+    largest = array.max(initial=0.0)
+    if largest and not 1e-100 <= largest <= 1e100:
+        raise InputError(name, f"has a largest value of {largest:.3g}", "divide all weights by it")
     return array
 
 

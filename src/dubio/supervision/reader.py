@@ -94,8 +94,10 @@ def read_supervision(
     >>> s.kind, s.classes.tolist(), s.codes.tolist()
     ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
-    if target not in get_args(Target):
+    if not isinstance(target, str) or target not in get_args(Target):
         raise InputError("target", f"={target!r}", "give 'classes', 'numbers', 'ordered' or 'auto'")
+    if np.ndim(missing_label) > 0 or isinstance(missing_label, set | dict):
+        raise InputError("missing_label", f"={missing_label!r}", "give 'auto', None or one value")
     question = Question(n_rows, target, missing_label, is_block)
     supervision = next(reader for reader in READERS if reader.claims(y)).read(y, question)
     if must_link is None and cannot_link is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from dubio.errors import InputError, counted, listed
 from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.classes import Classes
 from dubio.supervision.given import is_missing
-from dubio.supervision.memberships import Memberships, SoftLabels
+from dubio.supervision.memberships import Memberships, SoftLabels, refuse_complex
 from dubio.supervision.reader import read_supervision
 
 
@@ -92,6 +92,10 @@ def soft_labels(
     if _holds_sets(labels):
         return _from_sets(labels, classes, missing_label)
     table = np.asarray(labels, dtype=object) if isinstance(labels, list | tuple) else np.asarray(labels)
+    if table.ndim == 0:
+        raise InputError("labels", f"is a {type(labels).__name__}", "give one label per row, votes or probabilities")
+    if len(table) == 0:
+        raise InputError("labels", "is empty", "give one label per row, votes or probabilities")
     if table.ndim == 1:
         return _from_confidence(labels, confidence, classes, missing_label)
     if confidence is not None:
@@ -110,7 +114,7 @@ def soft_labels(
 def _holds_sets(labels: Any) -> bool:
     if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
         return False
-    if getattr(labels, "ndim", 1) != 1 or hasattr(labels, "columns"):
+    if getattr(labels, "ndim", 1) != 1 or hasattr(labels, "columns") or not isinstance(labels, Iterable):
         return False
     return any(isinstance(item, set | frozenset) for item in labels)
 
@@ -150,7 +154,11 @@ def _from_confidence(
     n, n_classes = len(codes), len(names)
     if n_classes < 2:
         raise InputError("labels", "has only one class", "list all classes in classes=[...], to share out the doubt")
-    sure = np.ones(n) if confidence is None else np.asarray(confidence, dtype=np.float64)
+    refuse_complex("confidence", confidence)
+    try:
+        sure = np.ones(n) if confidence is None else np.asarray(confidence, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("confidence", "does not hold numbers", "give one probability per row") from error
     if sure.shape != (n,):
         raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
     bad = np.flatnonzero(read.labelled & ~((sure >= 0) & (sure <= 1)))

@@ -14,7 +14,7 @@ from dubio.tables.matrix import is_dask
 
 def is_arrow(X: Any) -> bool:
     """Whether ``X`` is a stream of Arrow batches (a pyarrow or DuckDB table, ...) and not a frame of another kind."""
-    return hasattr(X, "__arrow_c_stream__") and column_names(X) is None
+    return hasattr(X, "__arrow_c_stream__") and column_names(X) is None and getattr(X, "ndim", 2) != 1
 
 
 def row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:
