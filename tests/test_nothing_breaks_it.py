@@ -235,8 +235,8 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
         ),
         (lambda X, y: dubio.soft_labels(1), "labels is a int"),
         (lambda X, y: dubio.soft_labels(np.empty((0, 2))), "labels is empty"),
-        (lambda X, y: dubio.soft_labels(y, confidence="y"), "confidence does not hold numbers"),
-        (lambda X, y: dubio.soft_labels(y, confidence=np.full(60, 1j)), "complex"),
+        (lambda X, y: dubio.soft_labels(y, confidence="y"), "confidence does not hold real numbers"),
+        (lambda X, y: dubio.soft_labels(y, confidence=np.full(60, 1j)), "does not hold real numbers"),
     ],
 )
 def test_odd_input_is_an_error_that_names_it(call, message):
@@ -342,3 +342,10 @@ def test_nothing_is_sent_anywhere(tmp_path, monkeypatch):
     assert run(["audit", str(tmp_path / "t.csv"), "-t", "y"]) == 0
     page = (tmp_path / "r.html").read_text()
     assert not re.findall(r"""(?:src|href|action)\s*=\s*["']?(?!data:|#)\w|url\((?!["']?data:)|@import""", page)
+
+
+def test_groups_of_rows_without_any_label():
+    X, _ = _table()
+    selector = FeatureSelector("laplacian", n_features_to_select=1)
+    here = selector.fit(X, np.full(60, -1), groups=np.arange(60) // 3).ranking_
+    np.testing.assert_array_equal(here, selector.fit(X).ranking_)

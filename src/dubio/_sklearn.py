@@ -58,7 +58,7 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
 def check_weights(sample_weight: Any, matrix: Any) -> NDArray[np.float64]:
     """Check the row weights: one number per row, finite and not negative."""
     try:
-        if np.iscomplexobj(sample_weight):
+        if np.asarray(sample_weight).dtype.kind == "c":
             raise ValueError("it holds complex numbers")
         checked = np.asarray(_check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True))
         if not np.isfinite(checked).all():  # one number for all rows is not checked there

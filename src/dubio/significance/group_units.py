@@ -69,7 +69,7 @@ def groups_in_words(problem: Problem, kept_apart: bool) -> str:
 
 def _variation(problem: Problem, groups: NDArray[np.int64]) -> tuple[float, float]:
     """The shares of the target's variation within and between groups."""
-    if problem.supervision.kind == "none":
+    if problem.supervision.kind == "none" or problem.n_rows == 0:
         return 0.0, 1.0
     target = problem.supervision.target_matrix(np.arange(problem.n_rows))
     inside = float((centred_within(target, groups) ** 2).sum())

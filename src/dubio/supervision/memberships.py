@@ -119,15 +119,10 @@ class SoftLabels:
         return best
 
 
-def refuse_complex(name: str, values: Any) -> None:
-    """Raise if values are complex: NumPy would drop a part of them."""
-    if np.iscomplexobj(values):
-        raise InputError(name, "holds complex numbers", "give real numbers")
-
-
 def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Memberships:
     """Class probabilities from a table with one column per class; a row of NaN is unlabelled."""
-    refuse_complex("y", table)
+    if table.dtype.kind == "c":  # NumPy would drop a part of them
+        raise InputError("y", "holds complex numbers", "give real numbers")
     try:
         raw = np.ascontiguousarray(table, dtype=table.dtype if table.dtype.kind == "f" else np.float64)
     except (TypeError, ValueError) as error:

@@ -12,7 +12,7 @@ from dubio.errors import InputError, counted, listed
 from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.classes import Classes
 from dubio.supervision.given import is_missing
-from dubio.supervision.memberships import Memberships, SoftLabels, refuse_complex
+from dubio.supervision.memberships import Memberships, SoftLabels
 from dubio.supervision.reader import read_supervision
 
 
@@ -154,11 +154,11 @@ def _from_confidence(
     n, n_classes = len(codes), len(names)
     if n_classes < 2:
         raise InputError("labels", "has only one class", "list all classes in classes=[...], to share out the doubt")
-    refuse_complex("confidence", confidence)
     try:
-        sure = np.ones(n) if confidence is None else np.asarray(confidence, dtype=np.float64)
+        given = np.ones(n) if confidence is None else np.asarray(confidence)
+        sure = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
     except (TypeError, ValueError) as error:
-        raise InputError("confidence", "does not hold numbers", "give one probability per row") from error
+        raise InputError("confidence", "does not hold real numbers", "give one probability per row") from error
     if sure.shape != (n,):
         raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
     bad = np.flatnonzero(read.labelled & ~((sure >= 0) & (sure <= 1)))
