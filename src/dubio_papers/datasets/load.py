@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 
 from dubio_papers.datasets.catalog import CATALOG, UNAVAILABLE, Filtering
 from dubio_papers.datasets.checksums import CHECKSUMS
-from dubio_papers.datasets.raw_tables import DatasetUnavailable, RawTable, content_checksum, locate, read_raw
+from dubio_papers.datasets.raw_tables import (
+    DatasetUnavailable,
+    RawTable,
+    cache_folder,
+    content_checksum,
+    data_folder,
+    locate,
+    read_raw,
+)
 
 
 @dataclass(frozen=True)
@@ -88,8 +96,8 @@ def load(name: str, *, paper: str | None = None, download: bool = True) -> Datas
         raise ValueError(f"paper={paper!r}: dataset {name!r} is used by {known}.")
     source = locate(name, entry)
     if source in (None, "OpenML"):
-        return _load.__wrapped__(name, paper, source, download)  # do not cache a failure or a first download
-    return _load(name, paper, source, download)
+        return _load.__wrapped__(name, paper, (), download)  # do not cache a failure or a first download
+    return _load(name, paper, (source, data_folder(), cache_folder()), download)
 
 
 def names() -> tuple[str, ...]:
@@ -103,7 +111,8 @@ def where(name: str) -> str | None:
 
 
 @lru_cache(maxsize=8)
-def _load(name: str, paper: str | None, source: str | None, download: bool) -> Dataset:
+def _load(name: str, paper: str | None, place: tuple[Any, ...], download: bool) -> Dataset:
+    """Read a table. ``place`` says where it was found: the same name in another folder may be another table."""
     entry = CATALOG[name]
     raw = read_raw(name, entry, download=download)
     if not entry.classes and raw.y.dtype.kind != "f":
