@@ -18,6 +18,8 @@ Rng = np.random.Generator
 #: Arguments of ``fit`` with one value per row.
 _BY_ROW = ("sample_weight", "groups")
 Values = NDArray[np.float64]
+#: Of features that are equally good the first is taken, or folds and restarts are drawn by the order of the columns.
+_BY_PLACE = ("FuzzyRoughSearch", "NeighborSearch", "MutualInformationSearch")
 
 
 @dataclass(frozen=True)
@@ -154,7 +156,7 @@ def order_of_rows_does_not_matter(fit: Fit, fitted: Any, rng: Rng) -> None:
 def columns_are_treated_alike(fit: Fit, fitted: Any, rng: Rng) -> None:
     if not _is_generic(fit) or fit.values is None or fit.values.shape[1] < 2:
         return
-    if type(fit.estimator).__name__ == "FuzzyRoughSearch":  # of features that are equally good it takes the first
+    if type(fit.estimator).__name__ in _BY_PLACE:
         return
     if fit.estimator.get_params().get("jitter"):  # noise against ties, drawn by the place of a column
         return
@@ -215,13 +217,15 @@ def take(values: Any, rows: NDArray[Any]) -> Any:
 
 
 def _is_generic(fit: Fit) -> bool:
-    """Whether no two values of a column are equal: otherwise ties may be broken by rounding."""
+    """Whether no two values of a column are equal, and no two columns: otherwise ties may be broken by rounding."""
     values = fit.values
     if values is None or len(values) < 4 or not np.isfinite(values).all():
         return False
     if fit.estimator.get_params().get("neighbors") == "anchors":  # a sample of the rows, drawn by their place
         return False
     if np.abs(values).max() > 1e8 or (np.abs(values.mean(axis=0)) > 1e5 * values.std(axis=0)).any():
+        return False
+    if len(np.unique(values, axis=1).T) < values.shape[1]:  # a column occurs twice
         return False
     return all(len(np.unique(column)) == len(column) for column in values.T)
 

@@ -235,6 +235,7 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
         ),
         (lambda X, y: dubio.soft_labels(1), "labels is a int"),
         (lambda X, y: dubio.soft_labels(np.empty((0, 2))), "labels is empty"),
+        (lambda X, y: dubio.soft_labels(y, confidence=[[1], [1, 2]]), "does not hold real numbers"),
         (lambda X, y: dubio.soft_labels(y, confidence="y"), "confidence does not hold real numbers"),
         (lambda X, y: dubio.soft_labels(y, confidence=np.full(60, 1j)), "does not hold real numbers"),
     ],
