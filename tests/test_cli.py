@@ -532,7 +532,6 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
             "--keep 9, but the table",
         ),
         (["rank", "{iris}", "-t", "noise", "--pairs", "{good}"], "--pairs cannot be used here: the target is numeric"),
-        (["audit", "{iris}", "-t", "noise"], "an audit needs one class per row, so name the column with the class"),
         (["audit", "{sums}", "-t", "count"], "an audit needs one class per row, so name the column with the class"),
     ],
 )

@@ -219,6 +219,19 @@ def rank(
         float | None,
         typer.Option("--prior", metavar="SHARE", help="Share of positive rows among the others, 0 to 1, if known."),
     ] = None,
+    low: Annotated[
+        str | None, typer.Option("--low", metavar="COL", help="Column with the lowest number that the target may be.")
+    ] = None,
+    high: Annotated[
+        str | None, typer.Option("--high", metavar="COL", help="Column with the highest number; empty: no limit.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option("--time", metavar="COL", help="Column with a time until an event or the end.")
+    ] = None,
+    event: Annotated[
+        str | None,
+        typer.Option("--event", metavar="COL", help="Column that says whether it happened: yes or no."),
+    ] = None,
     unlabelled: Unlabelled = None,
     groups: Groups = None,
     weights: Weights = None,
@@ -327,6 +340,10 @@ def rank(
         order=order,
         positive=positive,
         prior=prior,
+        low=low,
+        high=high,
+        time=time,
+        event=event,
         unlabelled=unlabelled,
         groups=groups,
         weights=weights,
@@ -408,7 +425,7 @@ def audit(
     wishes = _wishes(
         target=target,
         annotator=annotator,
-        kind="ordered" if _kind(target_kind, order) == "ordered" else "classes",
+        kind="classes" if (kind := _kind(target_kind, order)) == "auto" else kind,
         order=order,
         only_classes=True,
         unlabelled=unlabelled,

@@ -19,7 +19,7 @@ from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
 from dubio.cli.rank import ranked_labels, require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
-from dubio.noise import audit_problem
+from dubio.noise import LabelAudit, NumberAudit, audit_numbers, audit_problem
 from dubio.problem import Problem, read_problem
 from dubio.significance.fingerprints import annotators_in_words
 from dubio.significance.relation_tests import linear_r2
@@ -35,12 +35,12 @@ def _read(question: Question) -> Problem:
     problem = read_problem(
         question.features,
         question.y,
-        target="ordered" if question.kind == "ordered" else "auto",
+        target=question.kind if question.kind in ("ordered", "numbers") else "auto",
         missing_label=question.missing_label,
         allow_nan=True,
         **question.fit_arguments,
     )
-    if isinstance(problem.supervision, Numbers):
+    if isinstance(problem.supervision, Numbers) and question.kind != "numbers":
         raise UserError(
             f"target {quoted(question.asked)} holds {question.y.nunique()} different numbers, not classes: "
             f"{NEEDS_CLASSES}."
@@ -77,8 +77,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     with notes_from_warnings(notes):
         problem = _read(question)
     known = problem.supervision
-    assert isinstance(known, Classes)
-    alone = known.classes[known.rows_per_class() == 1].tolist()
+    alone = known.classes[known.rows_per_class() == 1].tolist() if isinstance(known, Classes) else []
     if alone:
         each = "it is" if len(alone) == 1 else "they are"
         notes.append(
@@ -90,10 +89,14 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
         notes.append(f"{counted(problem.n_missing, 'missing value')} in the table {were} filled with column medians.")
     notes = [*alert_lines(find_alerts(problem)), *notes]
     with step("auditing the labels"), notes_from_warnings(notes):
-        found = audit_problem(problem.filled, options.engine, random_state=options.seed, n_jobs=options.jobs)
+        found: LabelAudit | NumberAudit
+        if isinstance(known, Numbers):
+            found = audit_numbers(problem.filled, random_state=options.seed, n_jobs=options.jobs)
+        else:
+            found = audit_problem(problem.filled, options.engine, random_state=options.seed, n_jobs=options.jobs)
     telling = _telling(problem.filled, found)
     rows = _rows(found, file.frame, options, telling)
-    by_class = records(found.classes_frame().reset_index())
+    by_class = records(found.classes_frame().reset_index()) if isinstance(found, LabelAudit) else []
     marks = fingerprints_of(question, wishes, problem, options, notes, bool(options.report))
     if wishes.annotator:
         notes += [str(marks), annotators_in_words(marks)]
@@ -185,14 +188,13 @@ def _print(
     columns = [("row", "right")]
     columns += [("P(wrong)" if name == "wrong" else name, side.get(name, "right")) for name in own]
     columns += [(name, "left") for name in more_names]
-    shown = [
-        (row["row"], *(_percent(row[name]) if name == "wrong" else row[name] for name in (*own, *more_names)))
-        for row in rows[: options.top]
-    ]
+    shown = [(row["row"], *(_cell(name, row[name]) for name in (*own, *more_names))) for row in rows[: options.top]]
     hidden = len(rows) - len(shown)
     more = f"{counted(hidden, 'more row')}; --top {len(rows)} shows all. " if hidden > 0 else ""
     caption = fill(f"{more}{found}", 80) + "\n" + _skills(found)
     print_table(f"Doubtful labels in {question.asked}", columns, shown, caption)
+    if not by_class:
+        return
     rates = [(row["class"], row["rows"], row["doubtful"], _percent(row["error rate"])) for row in by_class]
     names = [("class", "left"), ("rows", "right"), ("doubtful", "right"), ("error rate", "right")]
     print_table("Classes", names, rates)
@@ -204,6 +206,12 @@ def _skills(found: Any) -> str:
         return ""
     said = ", ".join(f"{name} {max(0.0, skill):.2f}" for name, skill in found.skills.items())
     return fill(f"Skill of the experts on rows they had not seen (1 is perfect, 0 is guessing): {said}.", 80)
+
+
+def _cell(name: str, value: Any) -> Any:
+    if name == "wrong":
+        return _percent(value)
+    return f"{value:.4g}" if isinstance(value, float) else value
 
 
 def _percent(value: float | None) -> str:

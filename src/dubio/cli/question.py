@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
-from dubio.cli.target_kinds import ordered_target, positive_target
+from dubio.cli.target_kinds import interval_target, ordered_target, positive_target, survival_target
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.supervision import soft_labels
@@ -24,8 +24,8 @@ from dubio.tables.text_files import HowToRead
 MAX_CATEGORIES = 20
 #: The remedy if the target of an audit is numeric.
 NEEDS_CLASSES = (
-    "an audit needs one class per row, so name the column with the class, or turn the numbers into a few classes first "
-    "(for example low, high)"
+    "an audit needs one class per row, so name the column with the class; to look for wrong numbers, add --target-kind "
+    "numbers"
 )
 _COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
 
@@ -46,6 +46,10 @@ class Wishes:
     order: tuple[str, ...] = ()
     positive: str | None = None
     prior: float | None = None
+    low: str | None = None
+    high: str | None = None
+    time: str | None = None
+    event: str | None = None
     only_classes: bool = False
     unlabelled: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -61,9 +65,14 @@ class Wishes:
         return replace(self.how, as_text=self.identifiers)
 
     @property
+    def limits(self) -> tuple[str, ...]:
+        """The columns that say between which limits a number lies."""
+        return tuple(name for name in (self.low, self.high, self.time, self.event) if name)
+
+    @property
     def is_supervised(self) -> bool:
         """Whether the command line says anything about the target."""
-        return bool(self.target or self.soft or self.annotators or self.pairs)
+        return bool(self.target or self.soft or self.annotators or self.pairs or self.limits)
 
 
 @dataclass(frozen=True)
@@ -119,7 +128,7 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
         frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
-    target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators) if name]
+    target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators, *wishes.limits) if name]
     apart = [
         *target_names,
         *(name for name in (wishes.confidence, wishes.annotator, wishes.groups, wishes.weights) if name),
@@ -193,6 +202,7 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         ("--target", [wishes.target] if wishes.target else []),
         ("--soft", list(wishes.soft)),
         ("--annotators", list(wishes.annotators)),
+        *((f"--{name}", [getattr(wishes, name)]) for name in ("low", "high", "time", "event") if getattr(wishes, name)),
         ("--confidence", [wishes.confidence] if wishes.confidence else []),
         ("--annotator", [wishes.annotator] if wishes.annotator else []),
         ("--ignore", list(wishes.ignore)),
@@ -207,7 +217,13 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
             raise UserError(f"{option} names the column {quoted(twice[0])} twice.")
     given = [
         option
-        for option, value in (("--target", wishes.target), ("--soft", wishes.soft), ("--annotators", wishes.annotators))
+        for option, value in (
+            ("--target", wishes.target),
+            ("--soft", wishes.soft),
+            ("--annotators", wishes.annotators),
+            ("--low", wishes.low or wishes.high),
+            ("--time", wishes.time or wishes.event),
+        )
         if value
     ]
     if len(given) > 1:
@@ -254,12 +270,23 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
         code.append(f"y = soft_labels(votes.to_numpy(dtype=object){tail})")
         return soft_labels(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
+    if wishes.low or wishes.high:
+        for limit, option in ((wishes.low, "--low"), (wishes.high, "--high")):
+            if limit:
+                _require_number_column(frame, limit, option)
+        return interval_target(frame, wishes.low, wishes.high, code), "auto", "auto"
+    if wishes.time or wishes.event:
+        if wishes.time:
+            _require_number_column(frame, wishes.time, "--time")
+        return survival_target(frame, wishes.time, wishes.event, code), "auto", "auto"
     if wishes.target is None:
         code.append("y = None")
         return None, "auto", "auto"
     column = hide(frame[wishes.target], wishes.unlabelled, notes)
     _require_some(column, f"target {quoted(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
+    if wishes.only_classes and wishes.kind != "ordered" and _is_number(column) and _has_fractions(column):
+        return column, "numbers", None
     if wishes.positive is not None:
         return positive_target(column, wishes.target, wishes.positive, wishes.prior, code), "auto", "auto"
     kind = wishes.kind
@@ -363,6 +390,11 @@ def _require_number_column(frame: Any, name: str, option: str) -> None:
     raise UserError(
         f"{option}: column {quoted(name)} holds text such as {quoted(column.dropna().iloc[0])}, not numbers."
     )
+
+
+def _has_fractions(column: Any) -> bool:
+    known = column.dropna().to_numpy(dtype=np.float64)
+    return bool((known != np.floor(known)).any())
 
 
 def _is_number(column: Any) -> bool:

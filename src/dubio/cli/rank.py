@@ -23,7 +23,8 @@ from dubio.cli.output import as_csv, as_json, print_table, print_text, records, 
 from dubio.cli.question import Question, Wishes, ask
 from dubio.cli.wording import UserError
 from dubio.errors import counted, listed, quoted
-from dubio.noise import audit_problem
+from dubio.noise import audit_numbers, audit_problem
+from dubio.noise.number_audit import FEWEST_AUDITED
 from dubio.problem import Problem
 from dubio.significance import problem_stability, problem_tolerance
 from dubio.significance.fingerprints import annotators_in_words
@@ -183,11 +184,14 @@ def _write_report(
     notes: list[str],
     more: dict[str, Any],
 ) -> None:
-    audit = None
+    audit: Any = None
     filled = problem.filled.with_supervision(selector.supervision_)
     if isinstance(selector.supervision_, Classes):
         with step("auditing the labels"), notes_from_warnings(notes):
             audit = audit_problem(filled, random_state=options.seed, n_jobs=options.jobs)
+    elif isinstance(selector.supervision_, Numbers) and selector.supervision_.n_labelled >= FEWEST_AUDITED:
+        with step("auditing the numbers"), notes_from_warnings(notes):
+            audit = audit_numbers(filled, random_state=options.seed, n_jobs=options.jobs)
     _write_page(path, question, problem, selector, options, notes, stability=sure, audit=audit, **more)
 
 
@@ -252,7 +256,7 @@ def python_code(question: Question, options: RankOptions) -> str:
     """Python that gives the same ranking."""
     used = [
         name
-        for name in ("apply_corrections", "ordered_classes", "positive_unlabelled", "soft_labels")
+        for name in ("apply_corrections", "interval_targets", "ordered_classes", "positive_unlabelled", "soft_labels")
         if any(f"{name}(" in line for line in question.code)
     ]
     names = ["FeatureSelector", *used]

@@ -211,6 +211,8 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--normalize", wishes.normalize, False),
         ("--regression", wishes.kind == "numbers", False),
         ("--positive", wishes.positive, False),
+        ("--low and --high", wishes.low or wishes.high, True),
+        ("--time and --event", wishes.time or wishes.event, True),
         ("--target-kind ordered", wishes.kind == "ordered", False),
     ):
         if given and (needs_all or not sampled):

@@ -1,12 +1,14 @@
-"""Targets that need more than one column or one word on the command line: ordered classes, positive rows."""
+"""Targets that need more than one column or one word on the command line: ordered classes, positive rows, intervals."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from dubio.cli.wording import UserError, listing
-from dubio.errors import quoted
-from dubio.supervision import ordered_classes, positive_unlabelled
+from dubio.errors import counted, quoted
+from dubio.supervision import interval_targets, ordered_classes, positive_unlabelled
 from dubio.supervision.reader import has_order
 
 
@@ -49,3 +51,35 @@ def _same_number(value: Any, text: str) -> bool:
         return float(value) == float(text)
     except (TypeError, ValueError):
         return False
+
+
+#: Words for "it happened" and "it did not" in a column of events.
+_YES, _NO = ("1", "1.0", "yes", "y", "true", "t"), ("0", "0.0", "no", "n", "false", "f")
+
+
+def interval_target(frame: Any, low: str | None, high: str | None, code: list[str]) -> Any:
+    """The limits of ``--low`` and ``--high``; an empty cell is no limit."""
+    if low is None or high is None:
+        raise UserError("--low and --high belong together: give both (an empty cell means no limit).")
+    code.append(f"y = interval_targets(table[{low!r}], table[{high!r}])")
+    return interval_targets(frame[low].astype(np.float64), frame[high].astype(np.float64))
+
+
+def survival_target(frame: Any, time: str | None, event: str | None, code: list[str]) -> Any:
+    """Times that are known if the event happened, and censored if it did not."""
+    if time is None or event is None:
+        raise UserError("--time and --event belong together: the event says whether the time is known or censored.")
+    words = frame[event].map(lambda value: str(value).strip().casefold(), na_action="ignore")
+    known = frame[time].notna()
+    odd = words[known & ~words.isin([*_YES, *_NO])]
+    if len(odd):
+        cell = "an empty cell" if odd.isna().iloc[0] else quoted(str(frame[event][odd.index[0]]))
+        raise UserError(
+            f"--event: column {quoted(event)} must hold yes or no (1 or 0), but it has {cell} in "
+            f"{counted(len(odd), 'row')} with a time."
+        )
+    happened = words.isin(_YES)
+    code.append(f"happened = table[{event!r}].astype(str).str.casefold().isin({list(_YES)!r})")
+    code.append(f"y = interval_targets(table[{time!r}], table[{time!r}].where(happened, float('inf')))")
+    times = frame[time].astype(np.float64)
+    return interval_targets(times, times.where(happened | ~known, np.inf))

@@ -39,6 +39,8 @@ NAMES = {
     "n_jobs": "--jobs",
     "n_neighbors": "the number of neighbours is",  # it has no option; its messages start with the number
     "order": "--order",
+    "high": "--high",
+    "low": "--low",
     "positive": "--positive",
     "prior": "--prior",
     "random_state": "--seed",

@@ -124,7 +124,7 @@ class FeatureSelector(Selector):
     """
 
     _target = "auto"
-    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives")
+    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals")
     _needs_labels = False
     _takes_nan = True
     _takes_sparse = True

@@ -17,13 +17,15 @@ from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
 from dubio.noise.estimation import membership_model
 from dubio.noise.experts import content_order, judged_codes, out_of_fold, places, require_judges
+from dubio.noise.number_audit import NumberAudit, audit_numbers
 from dubio.noise.ordered_audit import in_order
 from dubio.noise.pooled import FLOOR, pool_experts
 from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
 from dubio.seeds import seed_of
-from dubio.supervision import Classes, Memberships, OrderedClasses, OrderedLabels, read_supervision
+from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, OrderedLabels, read_supervision
+from dubio.supervision.classes import is_whole
 from dubio.supervision.reader import Target, has_order
 from dubio.tables.row_groups import read_groups
 
@@ -77,7 +79,7 @@ def audit_labels(
     progress: bool | Callable[[str, int, int], None] = False,
     groups: Any = None,
     sample_weight: Any = None,
-) -> LabelAudit:
+) -> LabelAudit | NumberAudit:
     """Find doubtful labels in a table: experts judge every row without having seen it.
 
     A forest, k-NN and two Gaussian classifiers predict each row while it is held out. They are pooled log-linearly,
@@ -105,9 +107,11 @@ def audit_labels(
         come from models that have not seen the row; this function cannot check that.
     n_folds : int, default=5
         Number of folds; fewer, with a warning, if a class has fewer rows.
-    target : {"auto", "classes", "ordered"}
+    target : {"auto", "classes", "ordered", "numbers"}
         What ``y`` holds. "ordered": classes with an order, so that a near miss is less suspicious than a far one
         (:class:`~dubio.noise.OrderedAudit`). "auto": an order if ``y`` has one (:func:`dubio.ordered_classes`).
+        "numbers": gross errors in a numeric target (:func:`dubio.noise.number_audit.audit_numbers`); so "auto" reads
+        numbers that are not whole.
     missing_label : "auto", None or a value
         What means "unlabelled" besides None and NaN.
     random_state : int or None, default=0
@@ -184,6 +188,14 @@ def audit_labels(
         sample_weight=sample_weight,
     )
     problem = _without_weightless_labels(problem)
+    if isinstance(problem.supervision, Numbers):
+        for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
+            if value is not None:
+                raise InputError(name, "cannot be used: the target is numeric", "leave it out")
+        with listening(listener_of(progress, with_name=True)):
+            return audit_numbers(
+                problem, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs, index=_index_of(X, y)
+            )
     known = _require_classes(problem.supervision)
     if engine != "lnt":  # this model needs nobody to compare a row with
         require_judges(known, problem.groups)
@@ -422,12 +434,15 @@ def _require_classes(supervision: Any) -> Classes:
 
 
 def _reads(y: Any, target: Target) -> Target:
-    """How the labels of an audit are read: as classes, with their order if they have one."""
-    return (
-        "ordered"
-        if target == "auto" and (isinstance(y, OrderedLabels) or has_order(y))
-        else ("classes" if target == "auto" else target)
-    )
+    """How the target of an audit is read: with its order if it has one, as numbers if they are not whole."""
+    if target != "auto":
+        return target
+    if isinstance(y, OrderedLabels) or has_order(y):
+        return "ordered"
+    values = np.asarray(y)
+    if values.ndim == 1 and values.dtype.kind == "f" and not is_whole(values[np.isfinite(values)]):
+        return "numbers"
+    return "classes"
 
 
 def _without_weightless_labels(problem: Problem) -> Problem:

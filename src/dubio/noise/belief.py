@@ -17,12 +17,14 @@ from dubio.noise.audit import Engine
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
 from dubio.noise.experts import judged_codes, units_per_class
+from dubio.noise.interval_values import completed_values
 from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.noise.opinions import ExpertOptions, pooled_opinions
 from dubio.noise.positive_share import problem_positives
 from dubio.problem import Problem
 from dubio.supervision import (
     Classes,
+    Intervals,
     Memberships,
     Numbers,
     OfClasses,
@@ -82,11 +84,14 @@ def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: E
     the pooled opinion (``complete``). *Probabilities*: with ``clean``, the search uses the same mixture, with experts
     that are trained on the likeliest class of each row. *Numbers*: gross errors are left out, and rows without a number
     get the experts' prediction, on the scale of normal scores. *Ordered classes* are numbers: their normal scores.
-    *Positive rows only*: every other row is positive with the probability that the experts give it.
+    *Intervals*: numbers inside their limits, near the experts' prediction. *Positive rows only*: every other row is
+    positive with the probability that the experts give it.
     """
     if isinstance(problem.supervision, OrderedClasses | OrderedMemberships):
         problem = problem.tested
     supervision = problem.supervision
+    if isinstance(supervision, Intervals):
+        return _believe_intervals(problem, supervision, complete, options)
     if isinstance(supervision, Positives):
         return _believe_positives(problem, supervision, options)
     if isinstance(supervision, Numbers):
@@ -180,6 +185,18 @@ def _believe_numbers(
     )
 
 
+def _believe_intervals(problem: Problem, supervision: Intervals, complete: bool, options: ExpertOptions) -> Belief:
+    values = completed_values(problem, options)
+    if not complete:
+        values = np.where(supervision.labelled, values, np.nan)
+    used = ~np.isnan(values)
+    found = Numbers(n_rows=supervision.n_rows, labelled=used, values=values, pairs=supervision.pairs)
+    inside = int((supervision.labelled & ~supervision.exact).sum())
+    note = f"Experts set the number of {counted(inside, 'row')} inside {'its' if inside == 1 else 'their'} limits"
+    n_completed = int((used & ~supervision.labelled).sum())
+    return Belief(found, np.flatnonzero(used), n_completed=n_completed, said=(note,))
+
+
 def _believe_positives(problem: Problem, supervision: Positives, options: ExpertOptions) -> Belief:
     found = problem_positives(problem, options)
     believed = Memberships(
@@ -189,8 +206,10 @@ def _believe_positives(problem: Problem, supervision: Positives, options: Expert
         memberships=np.stack([1.0 - found.posterior, found.posterior], axis=1),
         pairs=supervision.pairs,
     )
+    # experts that learn the likelier class of each row, joined with these probabilities, gave the better order
+    joined = _believe_memberships(problem.with_supervision(believed), believed, True, True, options)
     notes = found.notes(given=supervision.prior is not None)
-    return Belief(believed, np.arange(supervision.n_rows), said=notes, attributes={"positives_": found})
+    return replace(joined, said=notes, attributes={"positives_": found})
 
 
 def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.bool_]) -> Memberships:

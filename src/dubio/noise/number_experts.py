@@ -82,7 +82,7 @@ def number_opinions(
         row_groups, row_weights = problem.groups, problem.uneven_weights
         groups = None if row_groups is None else row_groups[order]
         ordered = None if row_weights is None else row_weights[order]
-        said = _held_out(table[order], scores[order], groups, ordered, n_folds, random_state, n_jobs)
+        said = held_out_numbers(table[order], scores[order], groups, ordered, n_folds, random_state, n_jobs)
         back = np.argsort(order)
         known = supervision.labelled
         known_weights = None if row_weights is None else row_weights[known]
@@ -103,7 +103,7 @@ def number_opinions(
     return problem.once(("number opinions", n_folds, random_state), train)
 
 
-def _held_out(
+def held_out_numbers(
     table: NDArray[Any],
     scores: Floats,
     groups: NDArray[np.int64] | None,

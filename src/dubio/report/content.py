@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.noise import OrderedAudit
+from dubio.noise import NumberAudit, OrderedAudit
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
 from dubio.report.labelling import labellers
 from dubio.report.mending import mending
 from dubio.report.svg import figures, shorten
-from dubio.supervision import Numbers, OfClasses, OrderedClasses, OrderedMemberships, Positives
+from dubio.supervision import Intervals, Numbers, OfClasses, OrderedClasses, OrderedMemberships, Positives
 from dubio.tables.scaling import fill_missing, standardize
 
 _TOP_BARS = 30
@@ -216,7 +216,7 @@ def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
 def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]:
     """Charts of the top features against the labels, or on their own if there are no labels."""
     known = findings.supervision
-    if isinstance(known, Positives):
+    if isinstance(known, Positives | Intervals):
         known = known.as_tested()
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):
@@ -285,6 +285,8 @@ def _audit(findings: Findings) -> dict[str, Any]:
     audit = findings.audit
     if audit is None:
         return {}
+    if isinstance(audit, NumberAudit):
+        return _number_audit(findings, audit)
     names = [str(name) for name in audit.classes.tolist()]
     rates = audit.error_rates
     top = findings.ranking.order[:5]
@@ -317,6 +319,37 @@ def _audit(findings: Findings) -> dict[str, Any]:
             [f"{100 * rates[k]:.1f} %" if np.isfinite(rates[k]) else "–" for k in shown],
             "Estimated share of wrong labels by given class",
         ),
+        "assumption": audit.assumption,
+        "doubtful": doubtful,
+        "labelled": int(audit.labelled.sum()),
+        "table": {"noun": "rows", "columns": columns},
+    }
+
+
+def _number_audit(findings: Findings, audit: NumberAudit) -> dict[str, Any]:
+    rows = np.flatnonzero(audit.rank > 0)
+    rows = rows[np.argsort(audit.rank[rows], kind="stable")]
+    doubtful = int(audit.doubtful.sum())
+    rows = (rows[audit.doubtful[rows]] if doubtful else rows[:10])[:_MAX_ROWS]
+    columns = [
+        _column("row", _numbers(rows + 1), "number", "counted from 1"),
+        *(
+            _column(name, [str(values[i]) for i in rows.tolist()], "text")
+            for name, values in findings.identifiers.items()
+        ),
+        _column("given number", _numbers(audit.given[rows]), "number"),
+        _column("predicted", _numbers(audit.predicted[rows]), "number", "by experts that had not seen the row"),
+        _column("from", _numbers(audit.low[rows]), "number", "the interval should hold nine of ten right numbers"),
+        _column("to", _numbers(audit.high[rows]), "number", "the interval should hold nine of ten right numbers"),
+        _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the number is wrong"),
+    ]
+    top = findings.ranking.order[:5]
+    columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
+    return {
+        "judged": audit.judged,
+        "said": str(audit),
+        "likely": audit.how_likely(),
+        "rates": "",
         "assumption": audit.assumption,
         "doubtful": doubtful,
         "labelled": int(audit.labelled.sum()),

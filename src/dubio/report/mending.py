@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.noise import LabelAudit
 from dubio.report.findings import Findings
 
 #: Most rows that are listed, and how many are listed if no label is doubtful.
@@ -18,9 +19,9 @@ _TELLING, _QUANTILES = 5, (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def mending(findings: Findings) -> dict[str, Any]:
-    """Doubtful rows, most doubtful first, with telling values; empty if the labels were not audited or not judged."""
+    """Doubtful rows, most doubtful first, with telling values; empty if no classes were audited or judged."""
     audit = findings.audit
-    if audit is None or not audit.judged:
+    if not isinstance(audit, LabelAudit) or not audit.judged:
         return {}
     ranks = audit.rank
     labelled = np.flatnonzero(ranks > 0)

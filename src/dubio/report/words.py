@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dubio.noise import NumberAudit
 from dubio.report.findings import Findings
-from dubio.supervision import Classes, Memberships, OfClasses, OrderedClasses, OrderedMemberships, Positives
+from dubio.supervision import Classes, Intervals, Memberships, OfClasses, OrderedClasses, OrderedMemberships, Positives
 from dubio.supervision.ordered import in_words
 
 _RESAMPLED = {
@@ -61,13 +62,14 @@ def surety(findings: Findings) -> list[str]:
     audit = findings.audit
     if audit is not None:
         doubtful, labelled = int(audit.doubtful.sum()), int(audit.labelled.sum())
+        what, labels = ("numbers", "numbers") if isinstance(audit, NumberAudit) else ("classes", "labels")
         sentences.append(
-            "The columns do not tell the classes, so the labels cannot be judged."
+            f"The columns do not tell the {what}, so the {labels} cannot be judged."
             if not audit.judged
-            else f"{doubtful} of {labelled} labels are doubtful (estimated share of wrong ones: "
+            else f"{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: "
             f"{100 * audit.error_rate:.1f} %)."
             if doubtful
-            else f"None of the {labelled} labels is doubtful."
+            else f"None of the {labelled} {labels} is doubtful."
         )
     return sentences
 
@@ -120,6 +122,11 @@ def labels_table(findings: Findings) -> list[tuple[str, str]]:
         rows.append(("of these, rows with a certain class", f"{certain:,}"))
     if isinstance(known, Positives):
         rows.append((f"rows labelled {known.positive}", f"{known.n_labelled:,}"))
+    if isinstance(known, Intervals):
+        exact, censored = int(known.exact.sum()), int(known.censored.sum())
+        rows.append(("rows with a known number", f"{exact:,}"))
+        rows.append(("rows with a censored number", f"{censored:,}"))
+        rows.append(("rows with other limits", f"{known.n_labelled - exact - censored:,}"))
     if known.kind == "numbers":
         rows.append(("rows with a number", f"{known.n_labelled:,}"))
     if known.kind != "none":

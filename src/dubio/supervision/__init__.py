@@ -3,6 +3,7 @@
 from dubio.supervision.agreement import krippendorff_alpha
 from dubio.supervision.classes import Classes, OfClasses
 from dubio.supervision.corrections import CorrectedLabels, apply_corrections
+from dubio.supervision.intervals import IntervalLabels, Intervals, interval_targets
 from dubio.supervision.knowledge import Nothing, Supervision
 from dubio.supervision.memberships import Memberships, SoftLabels
 from dubio.supervision.numbers import Numbers
@@ -12,6 +13,8 @@ from dubio.supervision.positives import PositiveLabels, Positives, positive_unla
 from dubio.supervision.reader import READERS, Reader, read_supervision
 from dubio.supervision.simulate import (
     UnsureExpert,
+    blur_numbers,
+    censor_numbers,
     flip_labels,
     flip_labels_by_matrix,
     flip_labels_near_border,
@@ -19,6 +22,7 @@ from dubio.supervision.simulate import (
     flip_labels_to_next,
     hide_labels,
     label_some_positives,
+    misstate_numbers,
     unsure_expert,
 )
 from dubio.supervision.soft import soft_labels
@@ -27,6 +31,8 @@ __all__ = [
     "READERS",
     "Classes",
     "CorrectedLabels",
+    "IntervalLabels",
+    "Intervals",
     "Memberships",
     "Nothing",
     "Numbers",
@@ -41,14 +47,18 @@ __all__ = [
     "Supervision",
     "UnsureExpert",
     "apply_corrections",
+    "blur_numbers",
+    "censor_numbers",
     "flip_labels",
     "flip_labels_by_matrix",
     "flip_labels_near_border",
     "flip_labels_to_neighbor",
     "flip_labels_to_next",
     "hide_labels",
+    "interval_targets",
     "krippendorff_alpha",
     "label_some_positives",
+    "misstate_numbers",
     "ordered_classes",
     "pairs_from_labels",
     "positive_unlabelled",

@@ -18,6 +18,7 @@ from dubio.errors import InputError, counted, warn
 from dubio.supervision.classes import Classes, is_whole, read_classes
 from dubio.supervision.corrections import CorrectedLabels
 from dubio.supervision.given import is_missing
+from dubio.supervision.intervals import IntervalLabels, read_intervals
 from dubio.supervision.knowledge import Supervision, nothing
 from dubio.supervision.memberships import SoftLabels, read_memberships
 from dubio.supervision.numbers import read_numbers
@@ -136,6 +137,13 @@ def _read_corrected(y: CorrectedLabels, question: Question) -> Supervision:
     return replace(read, confirmed=y.confirmed & read.labelled)
 
 
+def _read_interval_labels(y: IntervalLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target in ("classes", "ordered"):
+        raise InputError("y", "holds intervals of numbers, where classes are needed", "use a method for intervals")
+    return read_intervals(y)
+
+
 def _read_array(y: Any, question: Question) -> Supervision:
     names = None
     if sparse.issparse(y):
@@ -178,6 +186,7 @@ READERS: list[Reader] = [
     Reader(lambda y: isinstance(y, OrderedLabels), _read_ordered_labels),
     Reader(lambda y: isinstance(y, PositiveLabels), _read_positive_labels),
     Reader(lambda y: isinstance(y, CorrectedLabels), _read_corrected),
+    Reader(lambda y: isinstance(y, IntervalLabels), _read_interval_labels),
     Reader(lambda y: True, _read_array),
 ]
 

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from dubio.errors import InputError
 from dubio.seeds import random_of
+from dubio.supervision.intervals import IntervalLabels, interval_targets
 from dubio.supervision.memberships import SoftLabels
 from dubio.supervision.positives import PositiveLabels
 
@@ -218,6 +219,64 @@ def label_some_positives(
     chosen = np.zeros(len(np.asarray(y)), dtype=bool)
     chosen[rows[order[: max(2, round(share * len(rows)))]]] = True
     return PositiveLabels(chosen, positive)
+
+
+def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> IntervalLabels:
+    """Replace each number by an interval that contains it, ``width`` standard deviations wide, at a random place.
+
+    Examples
+    --------
+    >>> from dubio.supervision import blur_numbers
+    >>> blurred = blur_numbers([1.0, 2.0, 3.0], 0.5)
+    >>> bool(((blurred.low <= [1, 2, 3]) & (blurred.high >= [1, 2, 3])).all())
+    True
+    """
+    if not width >= 0:
+        raise InputError("width", f"={width!r}", "it must not be negative")
+    values = np.asarray(y, dtype=np.float64)
+    wide = width * float(np.nanstd(values))
+    low = values - random_of(random_state).uniform(size=len(values)) * wide
+    return interval_targets(low, np.maximum(low + wide, values))
+
+
+def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> IntervalLabels:
+    """Censor about this share of the numbers from above, at random numbers that do not depend on them.
+
+    Of a censored row it is only known that its number is above the limit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.supervision import censor_numbers
+    >>> float(np.isinf(censor_numbers(np.arange(100.0), 0.5).high).mean())
+    0.5
+    """
+    if not 0 <= share < 1:
+        raise InputError("share", f"={share!r}", "it must lie in [0, 1)")
+    values = np.asarray(y, dtype=np.float64)
+    limit = random_of(random_state).permutation(values)
+    limit = limit + np.quantile(values - limit, 1 - share)
+    seen = values <= limit
+    return interval_targets(np.where(seen, values, limit), np.where(seen, values, np.inf))
+
+
+def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_state: Any = 0) -> NDArray[np.float64]:
+    """Make exactly ``round(rate * n)`` numbers grossly wrong: off by about ``size`` standard deviations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.supervision import misstate_numbers
+    >>> int((misstate_numbers(np.arange(50.0), 0.1) != np.arange(50)).sum())
+    5
+    """
+    wanted = _flips_wanted(y, rate)
+    values = np.array(y, dtype=np.float64)
+    rng = random_of(random_state)
+    rows = rng.permutation(len(values))[:wanted]
+    away = size * rng.uniform(2 / 3, 4 / 3, size=wanted) * rng.choice([-1.0, 1.0], size=wanted)
+    values[rows] += away * float(np.nanstd(values))
+    return values
 
 
 def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:
