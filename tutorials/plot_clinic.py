@@ -64,7 +64,9 @@ print(selector.explanation_)
 wrong = FeatureSelector().fit(X, labels)
 places = np.arange(X.shape[1])
 plt.figure(figsize=(6.5, 3.5))
-plt.barh(places - 0.2, -np.log10(np.maximum(selector.pvalues_, 1e-12)), 0.4, color="#0b6e6e", label="patients as groups")
+plt.barh(
+    places - 0.2, -np.log10(np.maximum(selector.pvalues_, 1e-12)), 0.4, color="#0b6e6e", label="patients as groups"
+)
 plt.barh(places + 0.2, -np.log10(np.maximum(wrong.pvalues_, 1e-12)), 0.4, color="#c3c8d1", label="visits as rows")
 plt.axvline(-np.log10(0.05), color="#b4441c", linestyle="--", label="p = 0.05")
 plt.yticks(places, X.columns)

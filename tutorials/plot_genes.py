@@ -45,7 +45,9 @@ mended = y.copy()
 mended[order[:10]] = truth[order[:10]]
 after = FeatureSelector().fit(genes, names[mended])
 found = np.flatnonzero(after.support_)
-print(f"after mending: {np.count_nonzero(found < 10)} of the ten true genes, and {np.count_nonzero(found >= 10)} others")
+print(
+    f"after mending: {np.count_nonzero(found < 10)} of the ten true genes, and {np.count_nonzero(found >= 10)} others"
+)
 
 # %%
 # Every dot is a gene: evidence before and after mending. The ten true genes are dark.

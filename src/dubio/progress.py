@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from dubio.errors import InputError
+
 #: Called with the name of the work, how much is done, and how much there is in total (None if unknown).
 Listener = Callable[[str, int, int | None], None]
 
@@ -119,6 +121,8 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
     True writes to standard error. A function is called with (done, total); with ``with_name`` the name of the work
     comes first. If ``of`` is given, only the work of that name is reported.
     """
+    if not (callable(progress) or progress is None or isinstance(progress, bool | int)):
+        raise InputError("progress", f"={progress!r}", "give True, False or a function")
     if not progress:
         return None
 
