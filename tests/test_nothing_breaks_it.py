@@ -227,6 +227,7 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
         (lambda X, y: dubio.audit_labels(X, y, n_folds=b"x"), "n_folds="),
         (lambda X, y: dubio.audit_labels(3.0, y, probabilities=np.eye(2)[y]), "X is a float"),
         (lambda X, y: dubio.audit_labels(X, y, engine={}), "engine="),
+        (lambda X, y: dubio.audit_labels(X, 5e-324 * (1 + y), target="numbers"), "y has numbers that spread by"),
         (lambda X, y: dubio.stability(dubio.FisherScore(), X, y, progress=np.array([1, 2])), "progress="),
         (lambda X, y: dubio.constrained_laplacian_score(X, y, [[0, 2]], [[0, 1]], standardize=[1, 2]), "standardize="),
         (lambda X, y: dubio.constrained_laplacian_score(X, y, [[0, 2]], [[0, 1]], lam="x"), "lam="),

@@ -176,7 +176,10 @@ def audit_numbers(
     supervision.standardized()  # raises if all numbers are equal
     known = supervision.labelled
     centre = float(np.median(supervision.values[known]))
-    scale = _robust_spread(supervision.values[known] - centre) or float(supervision.values[known].std())
+    with np.errstate(over="ignore", invalid="ignore"):
+        scale = _robust_spread(supervision.values[known] - centre) or float(supervision.values[known].std())
+    if not 1e-290 < scale < 1e290:
+        raise InputError("y", f"has numbers that spread by {scale:.3g}", "rescale them, so that they are about 1")
     y = (supervision.values - centre) / scale
     learned = np.clip(y, -_CLIPPED, _CLIPPED)
 
