@@ -80,14 +80,19 @@ class Fingerprints:
     @property
     def related(self) -> NDArray[np.bool_]:
         """Features related to doubt about the labels, of all annotators together."""
-        return (self.doubt <= self.alpha) & (self.doubt.min(initial=1.0) <= self.alpha / 2)
+        return (self.doubt <= self.alpha) & (self.doubt.min(initial=1.0) <= self._first)
+
+    @property
+    def _first(self) -> float:
+        """What the first finding must reach: half of alpha, shared by three ways to be named with annotators."""
+        return self.alpha / (6 if self.annotators else 2)
 
     @property
     def annotator(self) -> NDArray[Any]:
         """For each feature the annotator whose labels it marks: whose doubt it is related to, or because of whom alone
         it is kept; "" if there is none."""
         found = np.array(self.only_because)
-        if len(self.annotators) and self.by_annotator.min(initial=1.0) <= self.alpha / 2:
+        if len(self.annotators) and self.by_annotator.min(initial=1.0) <= self._first:
             best = self.by_annotator.argmin(axis=0)
             marked = self.by_annotator[best, np.arange(len(self.names))] <= self.alpha
             found[marked] = np.asarray(self.annotators, dtype=object)[best[marked]]
@@ -143,7 +148,8 @@ def label_fingerprints(
     of errors best. Rows are compared within their likely class, in parts by how sure that class is. What the
     feature itself says for the class, :math:`x (\mu_k - \bar\mu)` and :math:`(x - \mu_k)^2`, is taken out first: a
     feature that tells the classes is not a fingerprint. The rest of the doubt is permuted within the parts, and
-    Benjamini and Hochberg's rule holds false discoveries at ``alpha``; the first one must reach half of it.
+    Benjamini and Hochberg's rule holds false discoveries at ``alpha``; the first one must reach half of it, or a
+    sixth if annotators are known, since there are then three ways to be named.
 
     If annotators are known, each one's labels are tested too. A feature is "kept only because of" an annotator if it
     is kept with all labels, not kept without that annotator's, and kept when any of 99 random sets of as many labels of
