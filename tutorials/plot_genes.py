@@ -23,6 +23,8 @@ names = np.array(["benign", "malignant"])
 # %%
 # Which labels look wrong?
 # ------------------------
+# With so many more genes than samples, the audit is careful: it flags a label only if it is sure. Its order of the rows
+# is still useful.
 audit = audit_labels(genes, names[y])
 doubtful = np.flatnonzero(audit.doubtful)
 print(f"{len(doubtful)} labels are doubtful; {np.isin(doubtful, swapped).sum()} of them were swapped")

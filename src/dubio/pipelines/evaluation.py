@@ -118,7 +118,7 @@ class SelectionEvaluation:
             return said + "Selection costs: the model is better with all features."
         if self.gain_over_random.low > 0:
             return said + "The selected features do as well as all of them, and better than random ones."
-        return said + "Any features would do: as many random ones are not clearly worse."
+        return said + "It cannot be told whether they are better than as many random ones."
 
     def to_frame(self) -> Any:
         """One row per number of features: mean score with its interval, and that of random features (needs pandas)."""
