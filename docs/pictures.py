@@ -1,4 +1,4 @@
-"""Make the pictures of docs/mending.md from the real page: ``python docs/pictures.py`` (needs Chromium and Pillow)."""
+"""Make the pictures of the guide from real pages: ``python docs/pictures.py`` (needs Chromium and Pillow)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dubio.cli.run import run  # noqa: E402
 FOLDER = ROOT / "docs" / "pictures"
 
 
-def picture(browser: Browser, selector: str, name: str, height: int) -> None:
+def picture(browser: Browser, selector: str, name: str, height: int, colors: int = 48) -> None:
     """The upper part of an element of the page, as a small PNG."""
     box = browser.run(
         f"(r => [r.left + scrollX, r.top + scrollY, r.width, r.height])"
@@ -30,7 +30,7 @@ def picture(browser: Browser, selector: str, name: str, height: int) -> None:
     clip = {"x": box[0], "y": box[1], "width": box[2], "height": min(box[3], height), "scale": 1}
     shot = browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert(
-        "P", palette=Image.Palette.ADAPTIVE, colors=48
+        "P", palette=Image.Palette.ADAPTIVE, colors=colors
     )
     image.save(FOLDER / name, optimize=True)
     print(name, image.size, (FOLDER / name).stat().st_size, "bytes")
@@ -57,6 +57,10 @@ def main() -> None:
             browser.call("Emulation.setDeviceMetricsOverride", width=380, height=760, deviceScaleFactor=1, mobile=True)
             browser.open(page)
             picture(browser, "#mend .mend-card", "mending-phone.png", 900)
+            browser.call("Emulation.clearDeviceMetricsOverride")
+            run(["rank", str(table), "-t", "diagnosis", "--id", "patient", "--report", str(page), "-q"])
+            browser.open(page)
+            picture(browser, "body", "report.png", 760)
         finally:
             browser.close()
 
