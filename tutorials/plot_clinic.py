@@ -2,8 +2,8 @@
 A clinical table with two annotators
 ====================================
 
-Forty patients come three times each. Two doctors said whether a patient is at risk; they do not always agree, and one of
-them was asked about some patients only. The table is as it came from the ward: units, categories, dates, blanks.
+Forty patients come three times each. Two doctors said whether a patient is at risk; they do not always agree, and one
+of them was asked about some patients only. The table is as it came from the ward: units, categories, dates, blanks.
 """
 
 import io
