@@ -15,15 +15,15 @@ from typing import Any, NamedTuple
 import joblib
 import numpy as np
 from scipy import stats
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.false_discoveries import CLASSES, load, mean_and_error
-from dubio import FeatureSelector
+from dubio import FeatureSelector, audit_labels
 from dubio.noise import estimate_positives
 from dubio.problem import read_problem
 from dubio.significance import relevance_of
-from dubio.supervision import blur_numbers, censor_numbers, label_some_positives
+from dubio.supervision import blur_numbers, censor_numbers, label_some_positives, misstate_numbers
 
 #: Rows of a draw, and share of the rows of a class that are labelled.
 ROWS, SHARE = 300, 0.3
@@ -105,6 +105,11 @@ def one(kind: str, table: Any, seed: int, permuted: bool) -> Draw:
     return Draw(false, kept[relevant].mean(), not kept.any(), fully[relevant].mean())
 
 
+def shown(values: list[list[float]]) -> str:
+    """The mean over tables in percent; with several draws per table, with its standard error."""
+    return mean_and_error(values) if len(values[0]) > 1 else f"{100 * np.mean(values):.1f}"
+
+
 def tests(draws: int, jobs: int) -> None:
     """False discoveries, silence and power of each kind."""
     print("| known | draws | false discoveries % | power % | power, target known % | nothing, target permuted % |")
@@ -121,7 +126,7 @@ def tests(draws: int, jobs: int) -> None:
             )
             found.append([flat[i : i + count] for i in range(0, len(flat), count)])
         cells = [
-            mean_and_error([[float(getattr(d, name)) for d in table] for table in found[which]])
+            shown([[float(getattr(d, name)) for d in table] for table in found[which]])
             for which, name in ((0, "false"), (0, "power"), (0, "known"), (1, "nothing"))
         ]
         print(f"| {words} | {count * len(tables)} | {' | '.join(cells)} |", flush=True)
@@ -158,8 +163,11 @@ def positives(draws: int, jobs: int) -> None:
     )
     error = np.array([abs(row["share"] - row["truth"]) for row in rows])
     clear = np.array([row["separates"] >= 0.95 for row in rows])
-    print(f"share of positives: off by {100 * error.mean():.1f} points on average ({len(rows)} draws),")
-    print(f"by {100 * error[clear].mean():.1f} where the experts separate the classes (area 0.95; {clear.sum()} draws)")
+    print(f"share of positives: off by {100 * error.mean():.1f} points on average ({len(rows)} draws)")
+    if clear.any():
+        print(
+            f"by {100 * error[clear].mean():.1f} where the experts separate the classes (area 0.95; {clear.sum()} draws)"
+        )
     area = {way: np.array([row[way] for row in rows]) for way in ("positives", "negatives", "known")}
     for way, values in area.items():
         print(f"area of five features, {way}: {values.mean():.4f}")
@@ -169,10 +177,48 @@ def positives(draws: int, jobs: int) -> None:
         print(f"positives minus {other}: {gain.mean():+.4f} ± {stats.sem(gain):.4f} (p = {p:.2g})")
 
 
+def one_number(table: tuple[str, int | None], seed: int) -> dict[str, float]:
+    """The area under the curve of finding a tenth of grossly wrong numbers: ours, and cleanlab's regression audit."""
+    from cleanlab.regression.learn import CleanLearning
+
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([seed, 1820])
+    X, y = numeric_table(*table)
+    rows = rng.permutation(len(X))[:ROWS]
+    X, y = X[rows], y[rows]
+    given = misstate_numbers(y, 0.1, random_state=seed)
+    wrong = given != y
+    audit = audit_labels(X, given, target="numbers")
+    found = {"dubio": roc_auc_score(wrong, -audit.rank), "rate": abs(audit.error_rate - 0.1)}
+    found |= {"flagged": audit.doubtful.sum(), "right": (audit.doubtful & wrong).sum(), "wrong": wrong.sum()}
+    for name, model in (("cleanlab", None), ("cleanlab with a forest", RandomForestRegressor(100, random_state=0))):
+        issues = CleanLearning(model=model, seed=0).find_label_issues(X, given)
+        found[name] = roc_auc_score(wrong, -issues["label_quality"])
+    return found
+
+
+def numbers(draws: int, jobs: int) -> None:
+    """Finding a tenth of grossly wrong numbers, on tables on which nothing was chosen."""
+    tables = [table for table in NUMERIC if table[0] not in (*CHOSEN_ON, "pollen")]
+    rows = joblib.Parallel(n_jobs=jobs)(
+        joblib.delayed(one_number)(table, seed) for table in tables for seed in range(draws)
+    )
+    print(f"{len(rows)} draws from {len(tables)} tables")
+    for name in ("dubio", "cleanlab", "cleanlab with a forest"):
+        print(f"area, {name}: {np.mean([row[name] for row in rows]):.3f}")
+        gain = np.array([row["dubio"] - row[name] for row in rows])
+        print(
+            f"  dubio minus this: {gain.mean():+.3f} ± {stats.sem(gain):.3f}; at least as good in {(gain >= 0).sum()}"
+        )
+    total = {name: sum(row[name] for row in rows) for name in ("flagged", "right", "wrong")}
+    print(f"flagged {total['flagged']}, of which wrong {total['right']}, of {total['wrong']} wrong numbers")
+    print(f"share of wrong numbers: off by {100 * np.nanmean([row['rate'] for row in rows]):.1f} points on average")
+
+
 if __name__ == "__main__":
     what = sys.argv[1] if len(sys.argv) > 1 else "tests"
     began = time.perf_counter()
-    {"tests": tests, "positives": positives}[what](
+    {"tests": tests, "positives": positives, "numbers": numbers}[what](
         int(sys.argv[2]) if len(sys.argv) > 2 else 2, int(sys.argv[3]) if len(sys.argv) > 3 else 1
     )
     print(f"{time.perf_counter() - began:.0f} s", file=sys.stderr)
