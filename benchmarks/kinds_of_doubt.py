@@ -165,9 +165,7 @@ def positives(draws: int, jobs: int) -> None:
     clear = np.array([row["separates"] >= 0.95 for row in rows])
     print(f"share of positives: off by {100 * error.mean():.1f} points on average ({len(rows)} draws)")
     if clear.any():
-        print(
-            f"by {100 * error[clear].mean():.1f} where the experts separate the classes (area 0.95; {clear.sum()} draws)"
-        )
+        print(f"by {100 * error[clear].mean():.1f} where the experts separate the classes ({clear.sum()} draws)")
     area = {way: np.array([row[way] for row in rows]) for way in ("positives", "negatives", "known")}
     for way, values in area.items():
         print(f"area of five features, {way}: {values.mean():.4f}")
