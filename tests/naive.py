@@ -922,3 +922,100 @@ def wrong_numbers(z, elsewhere, density):
         if fit > best:
             best, rate = fit, pi
     return rate, [rate * w / (rate * w + (1 - rate) * r) for w, r in zip(elsewhere, right, strict=True)]
+# Features of several columns: ``parts`` lists the columns of each feature. Forms are summed over them.
+
+
+def wide_linear_r2(X, T, parts):
+    """Explained over total sums of squares of the regression of all columns of a feature on the target."""
+    T = T - T.mean(axis=0)
+    scores = []
+    for part in parts:
+        f = X[:, part] - X[:, part].mean(axis=0)
+        fitted = T @ np.linalg.lstsq(T, f, rcond=None)[0]
+        scores.append((fitted**2).sum() / (f**2).sum())
+    return np.array(scores)
+
+
+def wide_laplacian_ratio(S, X, parts):
+    """Sum over columns of f'Lf over the sum of f'Df, columns centred by their D-weighted mean."""
+    d = S.sum(axis=1)
+    scores = []
+    for part in parts:
+        above = below = 0.0
+        for c in part:
+            f = X[:, c] - (d @ X[:, c]) / d.sum()
+            for i in range(len(f)):
+                below += d[i] * f[i] ** 2
+                for j in range(len(f)):
+                    above += 0.5 * S[i, j] * (f[i] - f[j]) ** 2
+        scores.append(above / below)
+    return np.array(scores)
+
+
+def wide_fisher_score(X, y, parts):
+    """Spread between class means over spread within classes, both summed over the columns."""
+    scores = []
+    for part in parts:
+        between = within = 0.0
+        for c in part:
+            for k in np.unique(y):
+                f = X[y == k, c]
+                between += len(f) * (f.mean() - X[:, c].mean()) ** 2
+                within += ((f - f.mean()) ** 2).sum()
+        scores.append(between / within)
+    return np.array(scores)
+
+
+def wide_relieff_score(X, y, k, parts):
+    """ReliefF with L1 distances over all columns; ``X`` is scaled so that each feature reaches from 0 to 1 in all."""
+    n = len(X)
+    priors = {c: np.mean(y == c) for c in np.unique(y)}
+    scores = np.zeros(len(parts))
+    for i in range(n):
+        distance = np.abs(X - X[i]).sum(axis=1)
+        for c, prior in priors.items():
+            rows = [j for j in np.argsort(distance, kind="stable") if j != i and y[j] == c][:k]
+            gain = -1.0 if c == y[i] else prior / (1.0 - priors[y[i]])
+            for f, part in enumerate(parts):
+                scores[f] += gain * np.mean([np.abs(X[i, part] - X[j, part]).sum() for j in rows]) / n
+    return scores
+
+
+def level_smooth_r2(codes, T):
+    """Each row predicted by the mean of the other rows of its category; alone, by the mean of all other rows."""
+    n = len(codes)
+    error = total = 0.0
+    for i in range(n):
+        others = [j for j in range(n) if j != i]
+        same = [j for j in others if codes[j] == codes[i]] or others
+        error += ((T[i] - T[same].mean(axis=0)) ** 2).sum()
+        total += ((T[i] - T[others].mean(axis=0)) ** 2).sum()
+    return 1.0 - error / total
+
+
+def wide_permutation_variance(X, M):
+    """Variance of tr(M P G P') over all permutations P of the rows, with G = X X' of centred columns."""
+    from itertools import permutations
+
+    G = X @ X.T
+    values = [sum(M[i, j] * G[p[i], p[j]] for i in range(len(X)) for j in range(len(X)))
+              for p in permutations(range(len(X)))]  # fmt: skip
+    return np.mean(values), np.var(values)
+
+
+def wide_ridge_costs(Z, T, ridge, parts):
+    """What a ridge regression loses, as a share of the target, without each feature: fitted again each time."""
+
+    def value(columns):
+        Zs, n = Z[:, columns], len(Z)
+        A, B = Zs.T @ Zs / n + ridge * np.eye(len(columns)), Zs.T @ T / n
+        return np.trace(B.T @ np.linalg.solve(A, B)) / ((T**2).sum() / n)
+
+    every = np.concatenate(parts)
+    return np.array([value(every) - value(np.setdiff1d(every, part)) for part in parts])
+
+
+def wide_squared_distances(X, parts, subset):
+    """Squared distances of all pairs of rows over the columns of some features."""
+    columns = [c for f in subset for c in parts[f]]
+    return np.array([[sum((a[c] - b[c]) ** 2 for c in columns) for b in X] for a in X])

@@ -152,6 +152,13 @@ class Problem:
         return self.once("missing", count)
 
     @property
+    def filled_with(self) -> str:
+        """What missing cells are filled with, in words."""
+        read = () if self.columns is None else self.columns.read
+        gaps = any(one.n_missing and one.kind == "category" for one in read)
+        return "column medians and most frequent values" if gaps else "column medians"
+
+    @property
     def filled(self) -> Problem:
         """The same problem with missing cells filled by the median, or the most frequent category, of their column;
         itself if nothing is missing."""

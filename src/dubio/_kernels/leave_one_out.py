@@ -11,11 +11,14 @@ from dubio._kernels.nearest import offer
 
 
 @numba.njit(cache=True, nogil=True)
-def leave_one_out_neighbors(X: Any, first: int, start: int, stop: int, neighbors: Any, squared: Any) -> None:
+def leave_one_out_neighbors(
+    X: Any, starts: Any, ends: Any, first: int, start: int, stop: int, neighbors: Any, squared: Any
+) -> None:
     """``neighbors[r, i]`` = the rows nearest to row i by all features except ``first + r``, for rows start:stop.
 
-    ``squared`` receives their squared distances. Each pair needs one full distance, from which the part of one feature
-    is subtracted: the work is n^2 d in total. Ties go to the lowest index.
+    Feature f has the columns ``starts[f]`` to ``ends[f]`` (without the last). ``squared`` receives their squared
+    distances. Each pair needs one full distance, from which the part of one feature is subtracted: the work is n^2 d in
+    total. Ties go to the lowest index.
     """
     n, d = X.shape
     width, _, k = neighbors.shape
@@ -34,8 +37,10 @@ def leave_one_out_neighbors(X: Any, first: int, start: int, stop: int, neighbors
             for j in range(n):
                 if j == i:
                     continue
-                difference = X[i, first + r] - X[j, first + r]
-                distance = max(full[j] - difference * difference, 0.0)
-                filled = offer(distance, j, best, rows, filled)
+                own = 0.0
+                for column in range(starts[first + r], ends[first + r]):
+                    difference = X[i, column] - X[j, column]
+                    own += difference * difference
+                filled = offer(max(full[j] - own, 0.0), j, best, rows, filled)
             neighbors[r, i] = rows
             squared[r, i] = best

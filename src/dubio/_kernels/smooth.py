@@ -137,3 +137,55 @@ def shuffled_within_smooth_errors(
                 j = int(rng.random() * (i + 1))
                 mixed[first + i], mixed[first + j] = mixed[first + j], mixed[first + i]
         out[b] = error_along(T, weights, mixed[places], half, window)
+
+
+@numba.njit(cache=True, nogil=True)
+def level_error(T: Any, weights: Any, order: Any, counts: Any, sums: Any) -> float:
+    """Sum of squared errors if each row of T is predicted by the mean of the other rows of its category.
+
+    The first ``counts[0]`` rows of ``order`` are the first category, and so on. If the other rows have no weight, a row
+    is predicted by the mean of all other rows. ``weights`` is empty if all rows count alike. ``sums`` is scratch: two
+    rows, one value per column.
+    """
+    n, width = T.shape
+    weighted = len(weights) > 0
+    sums[:] = 0.0
+    heaviness = 0.0
+    for i in range(n):
+        w = weights[i] if weighted else 1.0
+        heaviness += w
+        for k in range(width):
+            sums[0, k] += w * T[i, k]
+    total, start = 0.0, 0
+    for count in counts:
+        sums[1, :] = 0.0
+        heavy = 0.0
+        for p in range(start, start + count):
+            w = weights[order[p]] if weighted else 1.0
+            heavy += w
+            for k in range(width):
+                sums[1, k] += w * T[order[p], k]
+        for p in range(start, start + count):
+            w = weights[order[p]] if weighted else 1.0
+            alone = heavy - w <= 1e-12 * heavy
+            mass = heaviness - w if alone else heavy - w
+            for k in range(width):
+                own = T[order[p], k]
+                rest = (sums[0, k] if alone else sums[1, k]) - w * own
+                gap = own - rest / mass
+                total += w * gap * gap
+        start += count
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def shuffled_level_errors(T: Any, weights: Any, counts: Any, rng: Any, out: Any) -> None:
+    """``out[b]`` = the same error for a random order; a new one is drawn for each b. Weights stay with the target."""
+    n = T.shape[0]
+    sums = np.empty((2, T.shape[1]))
+    order = np.arange(n)
+    for b in range(len(out)):
+        for i in range(n - 1, 0, -1):
+            j = int(rng.random() * (i + 1))
+            order[i], order[j] = order[j], order[i]
+        out[b] = level_error(T, weights, order, counts, sums)

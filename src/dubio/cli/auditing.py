@@ -86,7 +86,8 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
         )
     if problem.n_missing:
         were = "was" if problem.n_missing == 1 else "were"
-        notes.append(f"{counted(problem.n_missing, 'missing value')} in the table {were} filled with column medians.")
+        count = counted(problem.n_missing, "missing value")
+        notes.append(f"{count} in the table {were} filled with {problem.filled_with}.")
     notes = [*alert_lines(find_alerts(problem)), *notes]
     with step("auditing the labels"), notes_from_warnings(notes):
         found: LabelAudit | NumberAudit

@@ -16,11 +16,12 @@ from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.supervision import soft_labels
 from dubio.supervision.reader import Target, has_order
+from dubio.tables.any_table import ReadTable, notes_of, read_any_table
 from dubio.tables.decimal_commas import read_decimal_commas
 from dubio.tables.files import TableFile, require_columns
 from dubio.tables.text_files import HowToRead
 
-#: A text column with more different values than this holds names or free text, not categories.
+#: A target with more different numbers than this is hardly a list of classes.
 MAX_CATEGORIES = 20
 #: The remedy if the target of an audit is numeric.
 NEEDS_CLASSES = (
@@ -77,10 +78,9 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Question:
-    """Features as numbers, the target as a selector takes it, the code that makes both, and the table they are from."""
+    """Features as a matrix, the target as a selector takes it, the code that makes both, and the table behind them."""
 
-    features: Any
-    sources: list[str]
+    features: ReadTable
     y: Any
     target_names: list[str]
     must_link: NDArray[np.int64] | None = None
@@ -124,8 +124,10 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
     code = [f"table = {file.code}"]
     if "sys.stdin" in file.code:
         code = ["import sys", "", *code]
-    if file.separator != ",":
-        frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
+    if file.separator != ",":  # in the target; features are read later, all in one way
+        of_target = {wishes.target, wishes.confidence, *wishes.soft} - {*_as_written(wishes), None}
+        spared = [name for name in frame.columns if name not in of_target]
+        frame = read_decimal_commas(frame, spared, notes, code)
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators, *wishes.limits) if name]
@@ -137,7 +139,7 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
     ]
     if not wishes.is_supervised:
         notes.append("there is no --target: features are ranked only by the structure of the table.")
-    features, sources = _features(frame, apart, wishes, notes, code)
+    features = _features(frame, apart, wishes, notes, code)
     must = cannot = None
     if wishes.pairs:
         if len(wishes.identifiers) > 1:
@@ -149,9 +151,7 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
             f"cannot_link = {cannot.tolist() if len(cannot) <= 20 else '...  # of ' + repr(wishes.pairs)}",
         ]
     groups, weights = _groups(frame, wishes, code), _weights(frame, wishes, code)
-    return Question(
-        features, sources, y, target_names, must, cannot, kind, missing_label, notes, code, frame, groups, weights
-    )
+    return Question(features, y, target_names, must, cannot, kind, missing_label, notes, code, frame, groups, weights)
 
 
 def _groups(frame: Any, wishes: Wishes, code: list[str]) -> Any:
@@ -362,8 +362,8 @@ def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
     )
 
 
-def _refuse_mixed(column: Any, name: str, other_remedy: str = "") -> None:
-    """Report a column of numbers with some text in it as a mistake, in the target or in a feature."""
+def _refuse_mixed(column: Any, name: str) -> None:
+    """Report a target of numbers with some text in it as a mistake."""
     import pandas as pd
 
     known = column.dropna()
@@ -377,8 +377,7 @@ def _refuse_mixed(column: Any, name: str, other_remedy: str = "") -> None:
         position = int(column.index.get_loc(first)) + 1
         raise UserError(
             f"column {quoted(name)} mixes numbers ({counted(numbers, 'cell')}) with text ({counted(texts, 'cell')}, "
-            f"first {quoted(known[first])} in row {position} under the header): correct or empty these "
-            f"cells{other_remedy}."
+            f"first {quoted(known[first])} in row {position} under the header): correct or empty these cells."
         )
 
 
@@ -401,89 +400,39 @@ def _is_number(column: Any) -> bool:
     return getattr(column.dtype, "kind", "O") in "iuf"
 
 
-def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, list[str]]:
-    import pandas as pd
-
-    dropped, nominal = list(apart), []
+def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], code: list[str]) -> ReadTable:
+    """All other columns, read as in Python; columns that only count the rows are left out."""
+    dropped = list(apart)
     for name in frame.columns:
-        if name in apart:
-            continue
-        column = frame[name]
-        if name in wishes.nominal:
-            nominal.append(name)
-        elif getattr(column.dtype, "kind", "O") == "b":
-            continue
-        elif _is_number(column):
-            if counts_rows(column, name):
-                notes.append(f"column {quoted(name)} was left out: it only counts the rows.")
-                dropped.append(name)
-        elif _is_text(column) and not wishes.is_supervised:
-            # the yes/no features of one column determine each other, so they would always stand out without a target
-            take_in = f"--nominal {shlex.quote(name)} includes it"
-            notes.append(f"column {quoted(name)} was left out: it is text, and there is no target ({take_in}).")
-            dropped.append(name)
-        elif _is_text(column):
-            _refuse_mixed(column, name, ", or add --nominal or --ignore")
-            distinct = column.nunique()
-            if distinct == 0 or distinct > MAX_CATEGORIES:
-                what = "it is empty" if distinct == 0 else f"it is text with {distinct} different values"
-                if distinct and _has_units(column):
-                    example = quoted(str(column.dropna().iloc[0]))
-                    what = f"its cells look like numbers with a unit or a mark, such as {example}"
-                    notes.append(f"column {quoted(name)} was left out: {what}. Remove the mark to use it as a number.")
-                else:
-                    notes.append(f"column {quoted(name)} was left out: {what}.")
-                dropped.append(name)
-            else:
-                nominal.append(name)
-        else:
-            notes.append(f"column {quoted(name)} was left out: it holds {column.dtype} values, not numbers.")
+        spoken_for = name in apart or name in wishes.nominal
+        if not spoken_for and _is_number(frame[name]) and counts_rows(frame[name], name):
+            notes.append(f"column {quoted(name)} was left out: it only counts the rows.")
             dropped.append(name)
     table = frame.drop(columns=dropped)
     if not len(table.columns):
         raise UserError(f"no feature is left besides {listing(dropped)}: the table needs at least one more column.")
     code.append(f"X = table.drop(columns={dropped!r})" if dropped else "X = table")
-    sources = [name for name in table.columns if name not in nominal]
+    nominal = [name for name in table.columns if name in wishes.nominal]
     if nominal:
-        before = set(table.columns)
-        pieces = {name: pd.get_dummies(table[[name]], columns=[name], prefix_sep="=") for name in nominal}
-        # of two values, one yes/no feature is enough, unless cells are missing
-        twofold = [name for name in nominal if pieces[name].shape[1] == 2 and not table[name].isna().any()]
-        spare = [pieces[name].columns[0] for name in twofold]
-        sources += [name for name in nominal for _ in range(pieces[name].shape[1] - (name in twofold))]
-        table = pd.get_dummies(table, columns=nominal, prefix_sep="=", dtype=np.float64)
-        made = [name for name in table.columns if name not in before and name not in spare]
-        twins = table.columns[table.columns.duplicated()].tolist()
-        if twins:
-            raise UserError(
-                f"a value of a text column makes the feature {quoted(twins[0])}, but the table already has a column "
-                "with that name: rename one of them."
-            )
-        table = table.drop(columns=spare)
-        notes.append(
-            f"{counted(len(nominal), 'text column')} became {counted(len(made), 'yes/no feature')}: {listing(nominal)}."
-        )
-        code.append(f'X = pd.get_dummies(X, columns={nominal!r}, prefix_sep="=", dtype=float)')
-        if spare:
-            code.append(f"X = X.drop(columns={spare!r})")
+        table = table.astype(dict.fromkeys(nominal, "category"))
+        code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
     _refuse_infinite(table)
-    return table, sources
+    read = read_any_table(
+        table, decimal=_decimal(wishes), row_name=lambda row: f"row {row + 1} under the header", name="X"
+    )
+    notes += [f"{note[0].lower()}{note[1:]}." for note in notes_of(read.read)]
+    return read
 
 
-def _has_units(column: Any) -> bool:
-    """Whether most cells are a number followed or preceded by something else, such as 96.2 % or 12 mg."""
-    cells = column.dropna().astype(str).str.strip()
-    return bool(cells.str.fullmatch(r"[^\w]{0,3}[-+]?\d+(?:[.,]\d+)?\s*[^\d\s]{1,8}").mean() > 0.8)
-
-
-def _is_text(column: Any) -> bool:
-    kind = getattr(column.dtype, "kind", "O")
-    return kind in "OUS" or str(column.dtype) in ("category", "str", "string")
+def _decimal(wishes: Wishes) -> Any:
+    return wishes.how.decimal if wishes.how.decimal in (".", ",") else None
 
 
 def _refuse_infinite(table: Any) -> None:
     for name in table.columns:
-        values = table[name].to_numpy(dtype=np.float64)
+        if not _is_number(table[name]):
+            continue
+        values = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
         bad = np.flatnonzero(np.isinf(values))
         if len(bad):
             raise UserError(

@@ -292,7 +292,7 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
     ranking = selector.to_ranking()
     if ranking.nothing_stands_out:
         return f"no table was written to {path}, because no feature stands out"
-    kept = {source for source, keep in zip(question.sources, ranking.support, strict=True) if keep}
+    kept = {str(name) for name in ranking.names[ranking.support]}
     more = [name for name in (wishes.confidence, wishes.groups, wishes.weights) if name]
     target = {*question.target_names, *wishes.identifiers, *more}
     chosen = [name for name in question.table.columns if name in kept or name in target]
@@ -375,7 +375,7 @@ def _print(
         if marks is not None:
             how += [str(marks).rstrip("."), annotators_in_words(marks).rstrip(".")]
         if selector.n_missing_values_:
-            how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with column medians")
+            how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with {selector.filled_with_}")
         line = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
         said = _how_sure(ranking, options, sure, [str(name) for name in full.names[line]])
         said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts)]

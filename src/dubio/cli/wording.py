@@ -68,6 +68,7 @@ REMEDIES = {
     "parameter alpha": "give a number between 0 and 1",
     "parameter n_jobs": "give a number of threads, or -1 for all processors",
     "parameter redundancy": "give 0 or a positive number",
+    "mixed column": "correct or empty these cells (--na MARK empties all that hold MARK), or add --nominal or --ignore",
     "partly missing": "fill all probabilities of a row (none below 0), or leave all of them empty (unlabelled)",
     "probabilities of one class": "this looks like probabilities: give one column per class, --soft A,B. For a numeric "
     "target, add --regression",

@@ -24,14 +24,17 @@ from scipy import sparse
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError
 from dubio.graphs.anchors import AnchorEdges
+from dubio.tables.features import Columns
 from dubio.tables.matrix import Matrix
 
 #: Memory in bytes for the values at all ends of the sampled edges, for one block of columns.
 _BLOCK_BYTES = 32 * 2**20
 
 
-def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Score of every column of ``X`` and its standard error; ``inf`` and 0 for a column constant over the edges."""
+def anchor_ratio(
+    edges: AnchorEdges, X: Matrix, columns: Columns | None = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Score of every feature and its standard error; ``inf`` and 0 for a feature constant over the edges."""
     if not edges.weights.sum() > 0:
         raise InputError(
             "t", "leaves no sampled edge with a positive weight", "give a wider kernel (t) or more anchors"
@@ -50,8 +53,22 @@ def anchor_ratio(edges: AnchorEdges, X: Matrix) -> tuple[NDArray[np.float64], ND
         values -= values[0]  # makes a constant column exactly zero
         return np.vstack(_ratio(edges, values[here], values[there]))
 
-    scores, errors = np.concatenate(run_chunks(work, chunks(X.shape[1], width), default_threads()), axis=1)
+    if columns is None or columns.is_plain:
+        scores, errors = np.concatenate(run_chunks(work, chunks(X.shape[1], width), default_threads()), axis=1)
+        return scores, errors
+    of_features = [_wide_ratio(edges, table[:, columns.of(j)], here, there) for j in range(columns.n_features)]
+    scores, errors = np.array(of_features).T
     return scores, errors
+
+
+def _wide_ratio(
+    edges: AnchorEdges, values: NDArray[Any], here: NDArray[np.intp], there: NDArray[np.intp]
+) -> tuple[float, float]:
+    """The score of one feature of several columns, and its standard error."""
+    values = np.array(values, dtype=np.float64)
+    values -= values[0]
+    scores, errors = _ratio(edges, values[here], values[there], together=True)
+    return float(scores[0]), float(errors[0])
 
 
 def product_of_sums(u: NDArray[np.float64], z: NDArray[np.float64], n_rows: int) -> NDArray[np.float64]:
@@ -82,16 +99,21 @@ def _parts(
 
 
 def _ratio(
-    edges: AnchorEdges, x: NDArray[np.float64], x_there: NDArray[np.float64]
+    edges: AnchorEdges, x: NDArray[np.float64], x_there: NDArray[np.float64], together: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of the columns and their standard errors; one score of all of them ``together``."""
+
+    def joined(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.sum(axis=-1, keepdims=True) if together else values
+
     _, _, s, v = _parts(edges.weights, x, x_there)
     mean = s.sum(axis=0) / v.sum()
     x, x_there = x - mean, x_there - mean  # changes no estimate, but avoids loss of digits
     n, m = edges.n_rows, len(edges.rows)
-    above, below = numerator_and_denominator(edges, x, x_there)
+    above, below = map(joined, numerator_and_denominator(edges, x, x_there))
     a, q, s, v = _parts(edges.weights, x, x_there)
     # In a very small sample the unbiased estimate of a positive number may be negative; the plain estimate cannot.
-    plain = (n / m) ** 2 * (v.sum() * q.sum(axis=0) - s.sum(axis=0) ** 2)
+    plain = joined((n / m) ** 2 * (v.sum() * q.sum(axis=0) - s.sum(axis=0) ** 2))
     below = np.where(below > 0, below, plain)
     varies = plain > 0
     scores = np.divide(above, below, out=np.full(len(above), np.inf), where=varies)
@@ -100,10 +122,10 @@ def _ratio(
     spread = np.where(varies, below / (n / m * v.sum()), 1.0)
     finite = np.where(varies, scores, 0.0)
     mu = s.sum(axis=0) / v.sum()
-    e = (a - finite * (q - 2 * mu * s + mu**2 * v)) / spread
+    e = joined(a - finite * (q - 2 * mu * s + mu**2 * v)) / spread
     if edges.slope is not None and edges.pull is not None:
         a, q, s, v = _parts(edges.slope, x, x_there)
-        by_width = n / m * (a - finite * (q - 2 * mu * s + mu**2 * v)).sum(axis=0) / spread
+        by_width = n / m * joined(a - finite * (q - 2 * mu * s + mu**2 * v)).sum(axis=0) / spread
         e = e + by_width * (edges.pull * m / n)[:, None]
     errors = n * np.sqrt((1 - m / n) / m * e.var(axis=0, ddof=1))
     return scores, np.where(varies, errors, 0.0)

@@ -11,6 +11,7 @@ from scipy import sparse
 from dubio._kernels.edges import edge_energy
 from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError
+from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import CANCELLED, Matrix
 
 #: Size of one dense block of columns, in bytes.
@@ -41,10 +42,11 @@ def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     return by_blocks(X, lambda block: edge_energies(graph, block))
 
 
-def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
-    r""":math:`\tilde f^T L \tilde f / \tilde f^T D \tilde f` for every column, centred by its D-weighted mean.
+def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None = None) -> NDArray[np.float64]:
+    r""":math:`\tilde f^T L \tilde f / \tilde f^T D \tilde f` for every feature, centred by its D-weighted mean.
 
-    ``inf`` where a column does not vary over the nodes of the graph (0/0): the worst score, because low is good.
+    If a feature has several columns, both forms are summed over them. ``inf`` where a feature does not vary over the
+    nodes of the graph (0/0): the worst score, because low is good.
     """
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     total = degrees.sum()
@@ -61,13 +63,13 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
         return np.vstack([edge_energies(graph, block), degrees @ block**2])
 
     if not sparse.issparse(X):
-        return _ratio(*by_blocks(X, both))
+        return _ratio(*feature_sums(by_blocks(X, both), columns))
     energy, squares = _sparse_energy(graph, degrees, X)
     spread = squares - np.asarray(degrees @ X).ravel() ** 2 / total
     lost = np.flatnonzero(np.minimum(energy, spread) < CANCELLED * squares)
     if len(lost):
         energy[lost], spread[lost] = by_blocks(X, both, lost)
-    return _ratio(energy, spread)
+    return _ratio(feature_sums(energy, columns), feature_sums(spread, columns))
 
 
 def edge_energies(graph: sparse.csr_array, block: NDArray[np.float64]) -> NDArray[np.float64]:

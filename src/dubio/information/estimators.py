@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any
 
@@ -189,6 +190,54 @@ def univariate_mutual_information(
     raise_if_zero(sum(n_zero for _, n_zero in parts))
     sums = np.concatenate([part for part, _ in parts])
     return groups.constant(n_neighbors) + sums / groups.n_rows
+
+
+def feature_mutual_information(
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    features: Sequence[NDArray[np.int64]],
+    groups: Groups,
+    *,
+    n_neighbors: int,
+    slack: float,
+    n_threads: int,
+) -> NDArray[np.float64]:
+    """The estimate for each feature, given by its columns; ``rows`` and ``columns`` are the same table."""
+    values = np.empty(len(features))
+    single = np.array([len(own) == 1 for own in features], dtype=bool)
+    if single.any():
+        alone = np.array([own[0] for own, is_single in zip(features, single, strict=True) if is_single])
+        values[single] = univariate_mutual_information(
+            columns, alone, groups, n_neighbors=n_neighbors, slack=slack, n_threads=n_threads
+        )
+    for place in np.flatnonzero(~single).tolist():
+        table = np.ascontiguousarray(rows[:, features[place]])
+        total = _information_sum(table, groups, n_neighbors, slack, n_threads)
+        values[place] = groups.constant(n_neighbors) + total / len(rows)
+    return values
+
+
+def table_mutual_information(levels: NDArray[np.int64], memberships: NDArray[np.float64]) -> float:
+    r"""Mutual information of categories and classes from their table of shares, in nats.
+
+    .. math:: \sum_{ls} p_{ls} \log \frac{p_{ls}}{p_l p_s} - \frac{(L - 1)(K - 1)}{2n}
+
+    The last term is the bias of the first one without a relation (Miller 1955).
+
+    >>> import numpy as np
+    >>> from dubio.information.estimators import table_mutual_information
+    >>> codes = np.arange(1000) % 2
+    >>> round(table_mutual_information(codes, np.eye(2)[codes]), 3)  # log 2, less a little
+    0.693
+    """
+    shares = np.zeros((int(levels.max()) + 1, memberships.shape[1]))
+    np.add.at(shares, levels, memberships)
+    shares /= shares.sum()
+    shares = shares[:, shares.any(axis=0)]
+    expected = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+    present = shares > 0
+    bias = (shares.shape[0] - 1) * (shares.shape[1] - 1) / (2.0 * len(levels))
+    return float((shares[present] * np.log(shares[present] / expected[present])).sum() - bias)
 
 
 def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5) -> float:

@@ -11,10 +11,10 @@ from dubio._gpu.information import BallSize, information_terms
 from dubio._kernels.distances import UNBOUNDED
 from dubio._kernels.information import candidate_information, current_information
 from dubio._kernels.threads import run_chunks
-from dubio.information.estimators import univariate_mutual_information
+from dubio.information.estimators import feature_mutual_information
 from dubio.information.groups import Groups, raise_if_zero
 from dubio.progress import parts_of
-from dubio.search.distances import DeviceDistances, SubsetDistances
+from dubio.search.distances import Change, DeviceDistances, SubsetDistances
 
 # If a row has less membership than this in a class, its term is only bounded at first: such terms seldom decide which
 # feature wins, and their balls are large. Candidates that may still win are then evaluated exactly.
@@ -68,9 +68,10 @@ class InformationCriterion:
             self._prepare(MINOR)
         at = self.distances
         if len(at.subset) == 0:
-            return univariate_mutual_information(
+            return feature_mutual_information(
+                at.rows,
                 at.columns,
-                candidates,
+                [at.columns_of(one) for one in candidates[:, None]],
                 self._groups,
                 n_neighbors=self.n_neighbors,
                 slack=self.slack,
@@ -97,16 +98,22 @@ class InformationCriterion:
         self, candidates: NDArray[np.int64], change: int, minor: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A lower and an upper bound on each candidate's value; equal if ``minor`` is 0."""
+        assert isinstance(self.distances, SubsetDistances)
+        both = np.empty((2, len(candidates)))
+        for step in self.distances.changes(candidates, change):
+            both[:, step.places] = self._step_bounds(step, change, minor)
+        return both[0], both[1]
+
+    def _step_bounds(self, step: Change, change: int, minor: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         at = self.distances
-        assert isinstance(at, SubsetDistances)
 
         def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
             result: tuple[NDArray[np.float64], NDArray[np.float64], int] = candidate_information(
                 at.rows,
                 at.columns,
-                at.squared,
-                at.subset,
-                candidates,
+                step.squared,
+                step.subset,
+                step.columns,
                 float(change),
                 self._groups.weights,
                 self._groups.totals,
@@ -155,7 +162,7 @@ class InformationCriterion:
         assert isinstance(at, SubsetDistances)
         result: tuple[float, int] = current_information(
             at.rows,
-            at.subset,
+            at.subset_columns,
             at.squared[start:stop],
             self._groups.weights,
             self._groups.totals,

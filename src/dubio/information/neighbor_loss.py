@@ -13,7 +13,7 @@ from dubio._kernels.neighbor_loss import cross_entropy_sums, fill_nearest, squar
 from dubio._kernels.threads import run_chunks
 from dubio.errors import InputError, counted
 from dubio.progress import parts_of
-from dubio.search.distances import DeviceDistances, SubsetDistances
+from dubio.search.distances import Change, DeviceDistances, SubsetDistances
 
 Floats = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class _NeighborLoss(ABC):
         self._is_known = False
 
     @abstractmethod
-    def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
+    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
         """The loss of some rows for the current subset changed by each candidate."""
 
     @abstractmethod
@@ -81,13 +81,17 @@ class _NeighborLoss(ABC):
         """Loss of the current subset with or without each candidate."""
         if isinstance(self.distances, DeviceDistances):
             return self._row_losses(self.distances, candidates, change).sum(axis=1)
-        parts = run_chunks(
-            lambda start, stop: self._sums(candidates, float(change), start, stop),
-            self.distances.row_chunks,
-            self.distances.n_threads,
-            parts_of("one step of the search"),
-        )
-        return np.sum(parts, axis=0)
+        values = np.empty(len(candidates))
+        for step in self.distances.changes(candidates, change):
+
+            def work(start: int, stop: int, step: Change = step) -> Floats:
+                return self._sums(step, float(change), start, stop)
+
+            parts = run_chunks(
+                work, self.distances.row_chunks, self.distances.n_threads, parts_of("one step of the search")
+            )
+            values[step.places] = np.sum(parts, axis=0)
+        return values
 
     def row_values(self, features: NDArray[np.int64]) -> Floats:
         """How much each row adds to the loss of a subset; this subset becomes the current one."""
@@ -95,7 +99,8 @@ class _NeighborLoss(ABC):
         one = np.asarray(features[:1], dtype=np.int64)
         if isinstance(self.distances, DeviceDistances):
             return self._row_losses(self.distances, one, 0)[0]
-        return np.array([self._sums(one, 0.0, i, i + 1)[0] for i in range(self.distances.n_judged)])
+        step = next(self.distances.changes(one, 0))
+        return np.array([self._sums(step, 0.0, i, i + 1)[0] for i in range(self.distances.n_judged)])
 
     def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
         """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
@@ -114,11 +119,6 @@ class _NeighborLoss(ABC):
         """Make this change; the old neighbours limit the search for the new ones."""
         self.distances.apply(feature, change)
         self._find_nearest()
-
-    @property
-    def _squared(self) -> Floats:
-        assert isinstance(self.distances, SubsetDistances)
-        return self.distances.squared
 
     def _find_nearest(self) -> None:
         at = self.distances
@@ -196,11 +196,11 @@ class NeighborCrossEntropy(_NeighborLoss):
     def _terms_on(self, device: Device) -> Terms:
         return CrossEntropyTerms(device, self._memberships, self._row_weights, self._votes, self._priors)
 
-    def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
+    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
         return cross_entropy_sums(
             self.distances.columns,
-            self._squared,
-            candidates,
+            change.squared,
+            change.columns,
             sign,
             self._memberships,
             self._row_weights,
@@ -209,7 +209,7 @@ class NeighborCrossEntropy(_NeighborLoss):
             self._known,
             self._is_known,
             self.n_neighbors,
-            max(1, len(self.distances.subset) + int(sign)),
+            max(1, len(change.subset) + int(sign)),
             start,
             stop,
         )
@@ -260,18 +260,18 @@ class NeighborSquaredError(_NeighborLoss):
     def _terms_on(self, device: Device) -> Terms:
         return SquaredErrorTerms(device, self._values, self._votes, self.distances.n_judged)
 
-    def _sums(self, candidates: NDArray[np.int64], sign: float, start: int, stop: int) -> Floats:
+    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
         sums = squared_error_sums(
             self.distances.columns,
-            self._squared,
-            candidates,
+            change.squared,
+            change.columns,
             sign,
             self._values,
             self._votes,
             self._known,
             self._is_known,
             self.n_neighbors,
-            max(1, len(self.distances.subset) + int(sign)),
+            max(1, len(change.subset) + int(sign)),
             start,
             stop,
         )

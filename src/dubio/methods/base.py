@@ -196,7 +196,13 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _assign(self, problem: Problem, answer: Answer) -> None:
         """Store the result of a fit; this is the only place that does. Results of an earlier fit are removed."""
-        self._assign_shape(problem.names, problem.n_features)
+        columns = problem.columns
+        if columns is None or not columns.inputs:
+            self._assign_shape(problem.names, problem.n_features)
+            self._inputs = None
+        else:  # the table has its own columns, and a feature may be several of them
+            self._assign_shape(columns.input_names, len(columns.read))
+            self._inputs = columns.inputs
         supervision = problem.supervision
         self.n_labelled_ = supervision.n_labelled
         self.n_unlabelled_ = supervision.n_unlabelled
@@ -249,8 +255,15 @@ class Selector(SelectorMixin, BaseEstimator):
         return super().transform(X)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
+        """The chosen columns of the table."""
         check_is_fitted(self)
-        return self.support_
+        inputs = getattr(self, "_inputs", None)
+        if inputs is None:
+            return self.support_
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        for feature in np.flatnonzero(self.support_):
+            mask[list(inputs[feature])] = True
+        return mask
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -23,6 +23,7 @@ from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.supervision.pair_forms import supervision_pairs
 from dubio.supervision.pairs import Pairs, pair_graph, read_pairs
+from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import read_matrix
 from dubio.tables.scaling import standardize as standardize_columns
 
@@ -235,7 +236,8 @@ class ConstrainedLaplacianScore(PairSelector):
         if self.neighbors == "knn":
             k = clip_neighbors(self.n_neighbors, len(space) - 1)
             graph = symmetrize(nearest_others(space, k, self.n_jobs))
-            return Scored(score_on_graph(space, graph, kept, self.lam, self.scale), attributes=attributes)
+            scores = score_on_graph(space, graph, kept, self.lam, self.scale, problem.columns)
+            return Scored(scores, attributes=attributes)
         in_pairs = supervision.labelled.copy()
         in_pairs[known.rows] = True
         rows = np.flatnonzero(in_pairs)
@@ -243,7 +245,7 @@ class ConstrainedLaplacianScore(PairSelector):
         attributes |= {"map_shape_": clusters.map_shape, "n_clusters_": clusters.n_clusters}
         attributes["row_clusters_"] = clusters.row_cluster
         if self.unlabelled == "rows":
-            scores = score_on_clusters(space, clusters.row_cluster, kept, self.lam, self.scale)
+            scores = score_on_clusters(space, clusters.row_cluster, kept, self.lam, self.scale, problem.columns)
             return Scored(scores, attributes=attributes)
         points = Pairs(
             np.searchsorted(rows, kept.must_link),
@@ -251,7 +253,9 @@ class ConstrainedLaplacianScore(PairSelector):
             kept.must_link_weights,
             kept.cannot_link_weights,
         )
-        scores = score_on_clusters(clusters.points, clusters.point_cluster, points, self.lam, self.scale)
+        scores = score_on_clusters(
+            clusters.points, clusters.point_cluster, points, self.lam, self.scale, problem.columns
+        )
         return Scored(scores, attributes=attributes)
 
     def _select(self, space: NDArray[np.float64], known: Pairs) -> Pairs:
@@ -322,7 +326,12 @@ def kernel_width(X: NDArray[np.float64], lam: float, scale: str) -> float:
 
 
 def score_on_clusters(
-    X: NDArray[np.float64], cluster: NDArray[np.int64], pairs: Pairs, lam: float, scale: str
+    X: NDArray[np.float64],
+    cluster: NDArray[np.int64],
+    pairs: Pairs,
+    lam: float,
+    scale: str,
+    columns: Columns | None = None,
 ) -> NDArray[np.float64]:
     """:func:`constrained_laplacian_score` of validated input; neighbours share a cluster."""
     width = kernel_width(X, lam, scale)
@@ -333,11 +342,16 @@ def score_on_clusters(
     near = [cluster[part[:, 0]] == cluster[part[:, 1]] for part in (pairs.must_link, pairs.cannot_link)]
     has_neighbors = np.bincount(cluster)[cluster] > 1
     _warn_of_underflow(degree, has_neighbors, lam, scale)
-    return _score(X, above, degree, pairs, near[0], near[1], width)
+    return _score(X, above, degree, pairs, near[0], near[1], width, columns)
 
 
 def score_on_graph(
-    X: NDArray[np.float64], edges: sparse.csr_array, pairs: Pairs, lam: float, scale: str
+    X: NDArray[np.float64],
+    edges: sparse.csr_array,
+    pairs: Pairs,
+    lam: float,
+    scale: str,
+    columns: Columns | None = None,
 ) -> NDArray[np.float64]:
     """:func:`constrained_laplacian_score` of validated input; neighbours share an edge of a symmetric graph."""
     width = kernel_width(X, lam, scale)
@@ -349,7 +363,7 @@ def score_on_graph(
         np.asarray(edges[part[:, 0], part[:, 1]]).ravel() != 0 if len(part) else np.empty(0, dtype=bool)
         for part in (pairs.must_link, pairs.cannot_link)
     ]
-    return _score(X, quadratic_form(graph, X), degree, pairs, near[0], near[1], width)
+    return _score(X, quadratic_form(graph, X), degree, pairs, near[0], near[1], width, columns)
 
 
 def _score(
@@ -360,6 +374,7 @@ def _score(
     near_must_link: NDArray[np.bool_],
     near_cannot_link: NDArray[np.bool_],
     width: float,
+    columns: Columns | None,
 ) -> NDArray[np.float64]:
     """The score from the quadratic form ``above`` and the degrees of S; this adds the terms of the pairs."""
     n = len(X)
@@ -376,7 +391,7 @@ def _score(
         both = degree[pairs.cannot_link].sum(axis=1)
         below = below + quadratic_form(_weighted(pairs.cannot_link, pairs.cannot_link_weights, both, n), X)
     below[np.equal(X, X[0]).all(axis=0)] = 0.0  # a rounding error of the mean is not spread
-    return ratio(2 * above, below)
+    return ratio(feature_sums(2 * above, columns), feature_sums(below, columns))
 
 
 def _weighted(

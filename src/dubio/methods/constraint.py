@@ -20,6 +20,7 @@ from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.supervision.pair_forms import class_codes, supervision_pairs
 from dubio.supervision.pairs import Pairs, RowGroups, pair_graph, row_groups
+from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import CANCELLED
 
 
@@ -200,10 +201,11 @@ class ConstraintScore(PairSelector, MomentSelector):
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
-    def _score_moments(self, moments: ClassMoments) -> Scored:
+    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
         counts = count_pairs(moments)  # first, because it raises if there is nothing to score
         # Summed over all pairs of labelled rows, numerator and denominator are those of the weighted Laplacian score.
-        return Scored(weighted_laplacian_from_moments(moments), attributes=dict(_named(counts)))
+        scores = weighted_laplacian_from_moments(moments, columns)
+        return Scored(scores, attributes=dict(_named(counts)))
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision
@@ -211,10 +213,12 @@ class ConstraintScore(PairSelector, MomentSelector):
             return MomentSelector._score(self, problem)
         if self.closure and known.pairs.are_sure:
             groups = row_groups(known.pairs, known.n_rows, class_codes(known))
-            counts, scores = (groups.n_must_link, groups.n_cannot_link), score_groups(problem.X, groups)
+            counts = groups.n_must_link, groups.n_cannot_link
+            scores = score_groups(problem.X, groups, problem.columns)
         else:
             pairs = supervision_pairs(known, closure=self.closure)
-            counts, scores = (len(pairs.must_link), len(pairs.cannot_link)), score_pairs(problem.X, pairs)
+            counts = len(pairs.must_link), len(pairs.cannot_link)
+            scores = score_pairs(problem.X, pairs, problem.columns)
         return Scored(scores, attributes={**_named(counts), "_running": None})
 
 
@@ -222,12 +226,12 @@ def _named(counts: tuple[int, int]) -> dict[str, int]:
     return {"n_must_link_": counts[0], "n_cannot_link_": counts[1]}
 
 
-def score_pairs(X: NDArray[Any], pairs: Pairs) -> NDArray[np.float64]:
+def score_pairs(X: NDArray[Any], pairs: Pairs, columns: Columns | None = None) -> NDArray[np.float64]:
     """:func:`constraint_score` of listed pairs, validated."""
     refuse_one_kind(len(pairs.must_link), len(pairs.cannot_link))
     together = pair_graph(pairs.must_link, pairs.must_link_weights, X.shape[0])
     apart = pair_graph(pairs.cannot_link, pairs.cannot_link_weights, X.shape[0])
-    return ratio(quadratic_form(together, X), quadratic_form(apart, X))
+    return ratio(*(feature_sums(quadratic_form(graph, X), columns) for graph in (together, apart)))
 
 
 def count_pairs(moments: ClassMoments) -> tuple[int, int]:
@@ -239,7 +243,7 @@ def count_pairs(moments: ClassMoments) -> tuple[int, int]:
     return must_link, cannot_link
 
 
-def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
+def score_groups(X: NDArray[Any], groups: RowGroups, columns: Columns | None = None) -> NDArray[np.float64]:
     r""":func:`constraint_score` of all pairs that the groups represent, without listing them.
 
     With size :math:`n_g`, mean :math:`m_g` and sum of squared deviations :math:`W_g` of each group, the
@@ -249,7 +253,7 @@ def score_groups(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
     refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
     if sparse.issparse(X):
         return _score_sparse_groups(X, groups)
-    return ratio(*_group_sums(X, groups))
+    return ratio(*feature_sums(_group_sums(X, groups), columns))
 
 
 def _group_sums(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:

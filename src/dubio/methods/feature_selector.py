@@ -30,6 +30,7 @@ from dubio.significance.group_units import groups_in_words
 from dubio.significance.label_errors import Flips
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
+from dubio.tables.any_table import notes_of
 from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
 from dubio.tables.matrix import check_squares, is_dask
 from dubio.tables.row_groups import read_groups
@@ -64,6 +65,9 @@ class FeatureSelector(Selector):
     {missing_label}
     method_params : dict, optional
         Further parameters of the method.
+    feature_groups : dict of str to list of columns, optional
+        Columns of the table (names or positions) that are one feature: the window of a spectrum, a questionnaire. They
+        get one rank and one p-value, and are kept or left out together.
     max_rows : int or None, default=20_000
         Tables with more rows are sampled: labelled rows first, each class with its share. This concerns "auto", and
         tables that are not in memory (Dask, Arrow). None: use all rows.
@@ -133,6 +137,7 @@ class FeatureSelector(Selector):
         "redundancy": [None, *NOT_NEGATIVE],
         "method_params": [None, dict],
         "drop_leaks": ["boolean"],
+        "feature_groups": [None, dict],
         "max_rows": [Interval(Integral, _FEWEST_SAMPLED, None, closed="left"), None],
     }
 
@@ -143,6 +148,7 @@ class FeatureSelector(Selector):
     target: Target = "auto"
     missing_label: Any = "auto"
     method_params: dict[str, Any] | None = None
+    feature_groups: dict[str, Any] | None = None
     max_rows: int | None = 20_000
     drop_leaks: bool = False
     random_state: Any = 0
@@ -164,8 +170,9 @@ class FeatureSelector(Selector):
         Parameters
         ----------
         X : array-like, sparse matrix, Dask array or dataframe, or Arrow table (n_rows, n_features)
-            The table; missing cells (NaN) are filled with the median of their column. Arrow tables are pyarrow tables
-            and whatever else has ``__arrow_c_stream__``.
+            The table. Columns may be of any type (:func:`~dubio.tables.any_table.read_any_table`); missing cells are
+            filled with the median or the most frequent value of their column. Arrow tables are pyarrow tables and
+            whatever else has ``__arrow_c_stream__``.
         y : array-like, optional
             What is known of the target: classes, class probabilities or numbers. Some or all may be missing.
         must_link, cannot_link : array-like (m, 2), optional
@@ -199,7 +206,7 @@ class FeatureSelector(Selector):
         if is_dask(X) or is_arrow(X):
             check_is_fitted(self)
             names = list(getattr(self, "feature_names_in_", ()))
-            return take_columns(X, np.flatnonzero(self.support_), names, self.n_features_in_)
+            return take_columns(X, np.flatnonzero(self.get_support()), names, self.n_features_in_)
         return super().transform(X)
 
     def tolerance(
@@ -241,6 +248,7 @@ class FeatureSelector(Selector):
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""
         own = {name: value for name, value in (self.method_params or {}).items() if name in ("target", "missing_label")}
+        own |= {"any_type": True, "feature_groups": self.feature_groups}
         if is_dask(X) or is_arrow(X):
             return self._read_large(X, y, **{**own, **more})
         return super().read_problem(X, y, **{**own, **more})
@@ -252,11 +260,13 @@ class FeatureSelector(Selector):
         groups, weights = read_groups(more.pop("groups", None), n_rows), more.pop("sample_weight", None)
         weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
         options = {"target": self._reads, "missing_label": self.missing_label}
-        supervision = read_supervision(y, n_rows, **{**options, **more})
+        about_y = {name: value for name, value in more.items() if name not in ("any_type", "feature_groups")}
+        supervision = read_supervision(y, n_rows, **{**options, **about_y})
         rows = np.arange(n_rows)
         if self.max_rows is not None and not supervision.has_pairs:
             rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)
-        problem = super().read_problem(take_rows(X, rows, n_rows))
+        reading = {name: more[name] for name in ("any_type", "feature_groups")}
+        problem = super().read_problem(take_rows(X, rows, n_rows), **reading)
         groups = None if groups is None else groups[rows]
         weights = None if weights is None else weights[rows]
         known = supervision.rows(rows)
@@ -275,7 +285,8 @@ class FeatureSelector(Selector):
                 "changes the order, and then nobody knows how many features suffice",
                 "leave it out, or give a count, a share or 'auto'",
             )
-        n_missing = problem.n_missing
+        n_missing, filled_with = problem.n_missing, problem.filled_with
+        columns = () if problem.columns is None else problem.columns.read
         supervision, seed = problem.supervision.certain(), self._seed
         choice = self._choose(supervision)
         method = get_method(choice.method)
@@ -291,7 +302,7 @@ class FeatureSelector(Selector):
         problem = problem.filled
         problem = problem.with_supervision(problem.supervision.certain())
         if not method.estimator._takes_nan:  # the same check as when that method reads a table
-            check_squares(problem.X, names=problem.names)
+            check_squares(problem.X, names=problem.column_names)
         selector = self._make(method, seed, "relevant" if self.redundancy else wish)
         with warnings.catch_warnings():
             if not self.method_params:
@@ -306,6 +317,7 @@ class FeatureSelector(Selector):
             "scores_": ranking.scores,
             "lower_is_better_": ranking.lower_is_better,
             "n_missing_values_": n_missing,
+            "filled_with_": filled_with,
             "n_sampled_": problem.n_rows,
         }
         if hasattr(selector, "at_the_line_"):
@@ -321,7 +333,11 @@ class FeatureSelector(Selector):
         if problem.n_rows < problem.n_rows_in_all:
             notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
         attributes["notes_"] = notes
-        explanation = self._explain(supervision, n_missing, choice, method, notes, ranking, alerts)
+        if n_missing:
+            were = "was" if n_missing == 1 else "were"
+            notes = (f"{counted(n_missing, 'missing value')} in the table {were} filled with {filled_with}", *notes)
+        notes = (*notes_of(columns), *notes)
+        explanation = self._explain(supervision, choice, method, notes, ranking, alerts)
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
 
     def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
@@ -397,7 +413,6 @@ class FeatureSelector(Selector):
     def _explain(
         self,
         supervision: Supervision,
-        n_missing: int,
         choice: Choice,
         method: Method,
         notes: tuple[str, ...],
@@ -408,9 +423,6 @@ class FeatureSelector(Selector):
         sentences += [f"Alert: {alert.sentence}" for alert in alerts]
         if self.drop_leaks and any(alert.kind == "copy" for alert in alerts):
             sentences.append("Suspected copies of the target were left out")
-        if n_missing:
-            were = "was" if n_missing == 1 else "were"
-            sentences.append(f"{counted(n_missing, 'missing value')} in the table {were} filled with column medians")
         sentences.append(f"Method: {method.name} ({method.does}), because {choice.because}")
         sentences += notes
         if self.redundancy:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import NOT_NEGATIVE, StrOptions
-from dubio.errors import InputWarning, warn
+from dubio.errors import InputError, InputWarning, warn
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
@@ -233,6 +233,7 @@ class FuzzyRoughSearch(SearchSelector):
         return super().read_problem(X, y, mixed=True, nominal=self.nominal, **more)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
+        problem = one_column_per_feature(problem)
         n_features = problem.n_features
         if self.nominal is not None:  # the problem may have been read by another selector
             declared = pick_columns(self.nominal, problem.names, n_features, "nominal")
@@ -269,6 +270,33 @@ class FuzzyRoughSearch(SearchSelector):
             (max(1, len(chosen)), "as many as needed to reach the dependency of all features"),
             attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
         )
+
+
+def one_column_per_feature(problem: Problem) -> Problem:
+    """The problem as fuzzy-rough sets see it: categories are alike or not, and a missing cell is like any other.
+
+    The season of a date is left out.
+    """
+    columns = problem.columns
+    if columns is None or columns.is_plain:
+        return problem
+    table = np.empty((problem.n_rows, problem.n_features))
+    nominal = np.zeros(problem.n_features, dtype=bool)
+    for feature in range(problem.n_features):
+        own = columns.of(feature)
+        roles, part = columns.roles[own], problem.table[:, own]
+        if columns.leads[own].sum() > 1:
+            raise InputError(
+                "feature_groups",
+                f"puts several columns into {problem.feature_names[feature]!r}, and a fuzzy-rough search takes one "
+                "column per feature",
+                "leave the group out, or use another method",
+            )
+        nominal[feature] = roles[0] == "level"
+        table[:, feature] = part[:, roles == "level"].argmax(axis=1) if nominal[feature] else part[:, 0]
+        if (roles == "missing").any():
+            table[part[:, roles == "missing"][:, 0] > 0, feature] = np.nan
+    return replace(problem, X=table, nominal=nominal, columns=None)
 
 
 def _not_needed(table: NDArray[np.float64], chosen: list[int]) -> list[int]:

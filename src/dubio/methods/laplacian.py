@@ -24,6 +24,7 @@ from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull, RatioForms
 from dubio.significance.permutation import SCREEN, permutation_pvalues
+from dubio.tables.features import Columns, columns_of_sizes
 from dubio.tables.matrix import Matrix
 
 #: The time of the test grows with the square of the rows, so longer tables are tested on a random sample of rows.
@@ -186,22 +187,29 @@ class LaplacianScore(ScoreSelector):
                 raise InputError(
                     "graph", f"is given together with neighbors={self.neighbors!r}", "leave one of them out"
                 )
-            return Scored(laplacian_ratio(read_graph(self.graph, space, **self._graph_options), X))
+            return Scored(laplacian_ratio(read_graph(self.graph, space, **self._graph_options), X, problem.columns))
         options = {**self._graph_options, "n_neighbors": self.n_neighbors, "random_state": self.random_state}
         options["n_jobs"] = self.n_jobs
         if self.neighbors == "anchors":
-            return estimated(*anchor_ratio(neighbor_anchors(space, n_anchors=self.n_anchors, **options), X))
+            edges = neighbor_anchors(space, n_anchors=self.n_anchors, **options)
+            return estimated(*anchor_ratio(edges, X, problem.columns))
         graph = neighbor_graph(space, approximate=self.neighbors == "approximate", **options)
-        return Scored(laplacian_ratio(graph, X))
+        return Scored(laplacian_ratio(graph, X, problem.columns))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         """Test each feature on the graph of all other features, or on the user's own graph if there is one."""
         space = self._space(problem)
         if self.graph is not None:
-            null = GraphNull(read_graph(self.graph, space, **self._graph_options), problem.X)
+            graph = read_graph(self.graph, space, **self._graph_options)
+            null = GraphNull(graph, problem.X, columns=problem.columns)
             return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
         return leave_one_out_pvalues(
-            space, n_neighbors=self.n_neighbors, random_state=self._seed, n_jobs=self.n_jobs, **self._graph_options
+            space,
+            columns=problem.columns,
+            n_neighbors=self.n_neighbors,
+            random_state=self._seed,
+            n_jobs=self.n_jobs,
+            **self._graph_options,
         )
 
     def _space(self, problem: Problem) -> Matrix:
@@ -220,6 +228,7 @@ def estimated(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> Score
 def leave_one_out_pvalues(
     space: Matrix,
     *,
+    columns: Columns | None = None,
     n_neighbors: int = 5,
     t: float | Literal["mean"] = 1.0,
     kernel: Kernel = "squared",
@@ -237,6 +246,8 @@ def leave_one_out_pvalues(
     ----------
     space : array (n, d)
         The features, scaled as for distances.
+    columns : Columns, optional
+        Which columns are one feature; without it, each.
     n_neighbors, t, kernel, symmetry
         As in :func:`~dubio.laplacian_score`.
     n_permutations : int
@@ -254,7 +265,9 @@ def leave_one_out_pvalues(
     if len(X) > MAX_TESTED_ROWS:
         X = X[np.random.default_rng([random_state, 3]).permutation(len(X))[:MAX_TESTED_ROWS]]
     X = np.ascontiguousarray(X - X.mean(axis=0))
-    n, d = X.shape
+    columns = columns_of_sizes(np.ones(X.shape[1], dtype=np.int64)) if columns is None else columns
+    n, d = len(X), columns.n_features
+    ends = np.append(columns.starts[1:], X.shape[1])
     k = min(n_neighbors, n - 1)
     if d < 2 or n < 4:
         return np.ones(d)
@@ -267,7 +280,7 @@ def leave_one_out_pvalues(
             squared = np.empty((last - first, n, k))
 
             def search(start: int, stop: int, first: int = first, out: tuple = (neighbors, squared)) -> None:
-                leave_one_out_neighbors(X, first, start, stop, *out)
+                leave_one_out_neighbors(X, columns.starts, ends, first, start, stop, *out)
 
             def test(start: int, stop: int, first: int = first, lists: tuple = (neighbors, squared)) -> list[float]:
                 found = []
@@ -276,7 +289,7 @@ def leave_one_out_pvalues(
                     graph = _graph(lists[0][r], distances, symmetry)
                     graph.data = heat(graph.data, t)
                     rng = np.random.default_rng([random_state, 4, first + r])
-                    found.append(_pvalue(graph, X[:, first + r], n_permutations, rng))
+                    found.append(_pvalue(graph, X[:, columns.of(first + r)], n_permutations, rng))
                 return found
 
             run_chunks(search, chunks(n, 64), threads)
@@ -299,18 +312,23 @@ def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetr
 
 
 def _pvalue(graph: sparse.csr_array, f: NDArray[np.float64], n_permutations: int, rng: np.random.Generator) -> float:
-    """Share of permutations of ``f`` that are as smooth on the graph; from closed-form moments if clearly ordinary."""
+    """Share of permutations of a feature's columns that are as smooth on the graph; from closed-form moments if clearly
+    ordinary."""
     if graph.nnz == 0 or (f == f[0]).all():
         return 1.0
-    column = f[:, None]
-    observed = laplacian_ratio(graph, column)
-    quick = float(RatioForms.of_laplacian(graph).pvalues(column, observed)[0])
+    width = f.shape[1]
+    observed = laplacian_ratio(graph, f, columns_of_sizes([width]))
+    quick = float(RatioForms.of_laplacian(graph).pvalues(f, observed, columns_of_sizes([width]))[0])
     if quick > SCREEN:
         return quick
     hits = done = 0
     while done < n_permutations and hits < _ENOUGH:
         batch = min(_ROUND, n_permutations - done)
-        shuffled = rng.permuted(np.repeat(column, batch, axis=1), axis=0)
-        hits += int((laplacian_ratio(graph, shuffled) <= observed * (1 + 1e-10)).sum())
+        if width == 1:
+            shuffled = rng.permuted(np.repeat(f, batch, axis=1), axis=0)
+        else:  # the columns move together
+            shuffled = np.hstack([f[rng.permutation(len(f))] for _ in range(batch)])
+        ratios = laplacian_ratio(graph, shuffled, columns_of_sizes([width] * batch))
+        hits += int((ratios <= observed * (1 + 1e-10)).sum())
         done += batch
     return (hits + 1) / (done + 1)

@@ -18,9 +18,10 @@ from dubio.moments.running import RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
 from dubio.ranking import Answer
-from dubio.search.ridge_elimination import Elimination, gcv_ridge, ridge_elimination
+from dubio.search.ridge_elimination import Elimination, gcv_ridge, grouped_elimination, ridge_elimination
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.supervision.reader import Target
+from dubio.tables.features import Columns, feature_sums
 
 #: Penalties tried by cross-validation. Smaller ones are not safe: columns may repeat each other.
 _GRID = np.logspace(-6, 2, 33)
@@ -150,7 +151,7 @@ class LinearSearch(RunningSelector, SearchSelector):
         moments = SecondMoments.of_problem(problem)
         running = RunningMoments.of_block(problem.supervision, moments)
         self._require_running(running)
-        return self._search_running(running, count)
+        return self._search_running(running, count, problem.columns if problem.has_wide_features else None)
 
     def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
         count, reason = self._wished(len(names))
@@ -184,17 +185,21 @@ class LinearSearch(RunningSelector, SearchSelector):
                 "learn from",
             )
 
-    def _search_running(self, running: RunningMoments[Any], count: int | None) -> Searched:
+    def _search_running(self, running: RunningMoments[Any], count: int | None, wide: Columns | None = None) -> Searched:
         moments: SecondMoments = running.moments
         n = moments.weight
-        spread = np.sqrt(moments.products.diagonal())
+        spread = np.sqrt(feature_sums(moments.products.diagonal(), wide))  # of each feature
         varying = np.flatnonzero(spread > 0)
-        scale = spread[varying]
-        C = moments.products[np.ix_(varying, varying)] / scale / scale[:, None]
-        B = moments.cross[varying] / scale[:, None] / np.sqrt(n)
+        used = varying if wide is None else wide.of_all(varying)
+        scale = spread[used if wide is None else wide.feature_of[used]]
+        C = moments.products[np.ix_(used, used)] / scale / scale[:, None]
+        B = moments.cross[used] / scale[:, None] / np.sqrt(n)
         total = float(moments.squares.sum()) / n
         ridge = self._penalty(C, B, total, n)
-        path = ridge_elimination(C, B, total, ridge)
+        if wide is None:
+            path = ridge_elimination(C, B, total, ridge)
+        else:
+            path = grouped_elimination(C, B, total, ridge, wide.only(varying).starts)
         best_first = varying[path.dropped[::-1]]
         scores = np.zeros(len(spread))
         scores[varying[path.dropped]] = path.costs
@@ -205,7 +210,7 @@ class LinearSearch(RunningSelector, SearchSelector):
             np.concatenate([best_first, np.flatnonzero(spread == 0)]),
             scores,
             _sufficient_size(path, n, columns) if count is None else None,
-            attributes={"ridge_": ridge, "_running": running},
+            attributes={"ridge_": ridge, "_running": running if wide is None else None},
         )
 
     def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: float) -> float:

@@ -18,6 +18,7 @@ from dubio.moments.dask_moments import dask_moments
 from dubio.moments.running import Moments, RunningMoments
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Answer, Ranking, Scored, default_names, rank_scores
+from dubio.tables.features import Columns
 from dubio.tables.matrix import is_dask
 
 
@@ -206,13 +207,14 @@ class MomentSelector(RunningSelector, ScoreSelector):
     _scores_are_independent = True
 
     @abstractmethod
-    def _score_moments(self, moments: ClassMoments) -> Scored:
-        """Scores from the moments of at least two classes."""
+    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
+        """Scores from the moments of at least two classes; ``columns`` says which columns are one feature."""
 
     def _score(self, problem: Problem) -> Scored:
         moments = ClassMoments.of_problem(problem)
-        scored = self._score_moments(moments)
-        running = RunningMoments.of_block(problem.supervision, moments)
+        scored = self._score_moments(moments, problem.columns)
+        # blocks of rows have one column per feature
+        running = None if problem.has_wide_features else RunningMoments.of_block(problem.supervision, moments)
         return Scored(scored.scores, scored.columns, {**scored.attributes, "_running": running})
 
     def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:

@@ -15,7 +15,8 @@ from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions
 from dubio.counts import clip_neighbors
 from dubio.errors import InputError
-from dubio.information import InformationCriterion, univariate_mutual_information
+from dubio.information import InformationCriterion, feature_mutual_information
+from dubio.information.estimators import table_mutual_information
 from dubio.information.groups import Groups
 from dubio.methods.base import ScoreSelector, Searched, SearchSelector
 from dubio.methods.parameters import estimator
@@ -34,9 +35,10 @@ from dubio.search import (
 )
 from dubio.search.greedy import Direction
 from dubio.seeds import random_of
+from dubio.significance.lines import level_features, levels_of
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import OfClasses
-from dubio.tables.scaling import varying_columns
+from dubio.tables.features import columns_of_sizes
 
 Distances = SubsetDistances | DeviceDistances
 
@@ -344,8 +346,13 @@ class Scene:
         self.n_neighbors = clip_neighbors(method.n_neighbors, n - 1)
         self.n_threads = resolve_threads(method.n_jobs)
         random_state = random_of(method.random_state)
-        self.varying = varying_columns(problem.table, supervision.labelled)
-        table = problem.space(method.standardize)[:, self.varying]
+        self.varying = problem.varying_features(supervision.labelled)
+        table = problem.space(method.standardize)[:, problem.columns_of(self.varying)]
+        part = problem.features(self.varying)
+        sizes = np.ones(len(self.varying), dtype=np.int64)
+        self._columns = columns_of_sizes(sizes) if part.columns is None else part.columns
+        every = np.arange(problem.n_rows)
+        self._levels = {j: levels_of(part, j, every) for j in level_features(part).tolist()}
         self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)
         self.tracker: NoiseTracker | None = None
         in_doubt = supervision.kind == "hard" or supervision.n_unlabelled > 0
@@ -365,10 +372,12 @@ class Scene:
         """Distances for subsets of some of the varying features."""
         n = len(self.table)
         check_row_limit(n, self._method.max_rows)
+        table = self.table[:, self._columns.of_all(features)]
         gpu = find_device(self._method.device, float(n) * n * self._n_subsets(len(features)), _GPU_IS_WORTH)
-        if gpu is not None:
-            return DeviceDistances(self.table[:, features], gpu, n_threads=self.n_threads)
-        return SubsetDistances(self.table[:, features], n_threads=self.n_threads, max_rows=self._method.max_rows)
+        if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
+            return DeviceDistances(table, gpu, n_threads=self.n_threads)
+        options: dict[str, Any] = {"n_threads": self.n_threads, "max_rows": self._method.max_rows}
+        return SubsetDistances(table, features=self._columns.only(features), **options)
 
     def _n_subsets(self, n_features: int) -> float:
         """How many subsets are looked at, and noise models estimated."""
@@ -384,21 +393,25 @@ class Scene:
 
     def information_of_each(self) -> tuple[NDArray[np.float64], NoiseModel | None]:
         """Mutual information of each single varying feature, and the noise model on all of them."""
-        every = np.arange(self.table.shape[1])
+        every = np.arange(len(self.varying))
         memberships, model = self._supervision.memberships, None
         if self.tracker is not None:
             distances = self.distances(every)
             distances.start(every)
             model = self.tracker.fit(distances)
             memberships = model.memberships
-        scores = univariate_mutual_information(
-            np.ascontiguousarray(self.table.T),
-            every,
+        table = np.ascontiguousarray(self.table)
+        scores = feature_mutual_information(
+            table,
+            np.ascontiguousarray(table.T),
+            [self._columns.of(j) for j in every.tolist()],
             Groups(memberships),
             n_neighbors=self.n_neighbors,
             slack=self._method.slack,
             n_threads=self.n_threads,
         )
+        for feature, levels in self._levels.items():  # noise on 30 columns of 0 and 1 would drown what they say
+            scores[feature] = table_mutual_information(levels, memberships)
         return scores, model
 
 

@@ -27,7 +27,7 @@ from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
 from dubio.supervision import Numbers
 from dubio.supervision.reader import Target
-from dubio.tables.scaling import varying_columns
+from dubio.tables.features import Columns
 
 #: The experts learn from so many times the rows that the search uses.
 EXPERT_ROWS = 5
@@ -210,7 +210,7 @@ class NeighborSearch(SearchSelector):
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
             sample, problem = sample[drawn], whole.rows(drawn)
-        telling = varying_columns(problem.table, problem.tested.supervision.labelled)
+        telling = problem.varying_features(problem.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(problem, self.clean, self.complete, options)
         rows = belief.rows
@@ -219,7 +219,7 @@ class NeighborSearch(SearchSelector):
             judged = rows[sample_rows(problem.rows(rows), most, seed)]
         others = np.setdiff1d(rows, judged) if self.reference_rows == "all" else rows[:0]
         used = np.concatenate([judged, others])
-        varying = np.intersect1d(telling, varying_columns(problem.table, used))
+        varying = np.intersect1d(telling, problem.varying_features(used))
         searched, later = self._screened(problem, belief, varying)
         criterion = self._criterion_on(problem, belief, judged, others, searched)
         paths = self._walk(criterion, len(searched))
@@ -272,7 +272,8 @@ class NeighborSearch(SearchSelector):
         searched: NDArray[np.intp],
     ) -> NeighborCrossEntropy | NeighborSquaredError:
         n = len(judged) + len(others)
-        space = problem.space(self.standardize)[:, searched]
+        space = problem.space(self.standardize)[:, problem.columns_of(searched)]
+        features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
         known = belief.supervision
         goal = known.values if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
@@ -282,7 +283,7 @@ class NeighborSearch(SearchSelector):
         )
         part = problem.rows(rows)
         weights = part.uneven_weights
-        distances = self._distances(space[rows], len(judged), part.groups)
+        distances = self._distances(space[rows], len(judged), part.groups, features)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
@@ -292,11 +293,16 @@ class NeighborSearch(SearchSelector):
         return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced, weights=weights)
 
     def _distances(
-        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None
+        self,
+        space: NDArray[np.float64],
+        n_judged: int,
+        groups: NDArray[np.int64] | None,
+        features: Columns | None,
     ) -> SubsetDistances | DeviceDistances:
         n_threads = resolve_threads(self.n_jobs)
         work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
-        gpu = find_device(self.device, work, _GPU_IS_WORTH)
+        # features of several columns are searched on the processor only
+        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None else None
         if gpu is not None:
             return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
         require_memory(
@@ -304,7 +310,9 @@ class NeighborSearch(SearchSelector):
             "the distances of all pairs of rows",
             "give max_rows, so that the search uses a sample of the rows",
         )
-        return SubsetDistances(space, n_judged=n_judged, n_threads=n_threads, max_rows=n_judged, groups=groups)
+        return SubsetDistances(
+            space, n_judged=n_judged, n_threads=n_threads, max_rows=n_judged, groups=groups, features=features
+        )
 
     def _n_subsets(self, n_features: int) -> float:
         """How many subsets the search looks at."""

@@ -232,13 +232,14 @@ class SupervisedLaplacianScore(_NumericScore):
         options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t}
         if self.neighbors == "anchors":
             edges = target_anchors(y, n_anchors=self.n_anchors, random_state=self.random_state, **options)
-            return estimated(*anchor_ratio(edges, X))
-        return Scored(laplacian_ratio(target_graph(y, **options), X))
+            return estimated(*anchor_ratio(edges, X, problem.columns))
+        return Scored(laplacian_ratio(target_graph(y, **options), X, problem.columns))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         known = problem.supervision.labelled
         graph = target_graph(self._values(problem)[known], n_neighbors=self.n_neighbors, t=self.t)
-        return permutation_pvalues(GraphNull(graph, problem.X[known]), alpha=self.alpha, random_state=self._seed)
+        null = GraphNull(graph, problem.X[known], columns=problem.columns)
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed)
 
 
 @estimator
@@ -310,14 +311,15 @@ class SemiSupervisedLaplacianScore(_NumericScore):
         space = problem.standardized if self.standardize else X
         known = problem.supervision.labelled
         graph = target_graph(y[known], n_neighbors=self.n_neighbors_supervised, t=self.t)
-        supervised = laplacian_ratio(graph, X[known])
+        supervised = laplacian_ratio(graph, X[known], problem.columns)
         options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t, "C": self.C}
         options |= {"random_state": self.random_state, "n_jobs": self.n_jobs}
         if self.neighbors == "anchors":
-            mixed, error = anchor_ratio(semi_supervised_anchors(space, y, n_anchors=self.n_anchors, **options), X)
+            edges = semi_supervised_anchors(space, y, n_anchors=self.n_anchors, **options)
+            mixed, error = anchor_ratio(edges, X, problem.columns)
             return estimated(_product(mixed, supervised), error * np.where(np.isfinite(supervised), supervised, 0.0))
         graph = semi_supervised_graph(space, y, approximate=self.neighbors == "approximate", **options)
-        return Scored(_product(laplacian_ratio(graph, X), supervised))
+        return Scored(_product(laplacian_ratio(graph, X, problem.columns), supervised))
 
 
 def by_content(problem: Problem) -> Problem:

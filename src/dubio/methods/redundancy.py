@@ -85,9 +85,36 @@ def rank_without_repeats(
         best = int(np.lexsort((ranks, -value))[0])  # ties go to the better rank
         chosen.append(best)
         left[best] = False
-        likeness = np.maximum(likeness, np.abs(unit.T @ unit[:, best]))
+        likeness = np.maximum(likeness, _likeness(problem, unit, best))
     rest = np.setdiff1d(np.arange(d), chosen)
     order = np.concatenate([np.asarray(chosen, dtype=np.int64), rest[np.argsort(ranks[rest], kind="stable")]])
     result = np.empty(d, dtype=np.int64)
     result[order] = np.arange(1, d + 1)
     return result
+
+
+def _likeness(problem: Problem, unit: NDArray[np.float64], feature: int) -> NDArray[np.float64]:
+    r"""How much every feature resembles one: the absolute correlation.
+
+    For several columns A and B, :math:`\sqrt{\|A^T B\|^2 / (\|A^T A\| \|B^T B\|)}`, the root of the RV coefficient.
+    """
+    if not problem.has_wide_features:
+        return np.abs(unit.T @ unit[:, feature])
+    assert problem.columns is not None
+    own = unit[:, problem.columns.of(feature)]
+    shared = problem.per_feature(((unit.T @ own) ** 2).sum(axis=1))
+    parts = (unit[:, problem.columns.of(j)] for j in range(problem.n_features))
+    lengths = problem.once("lengths of features", lambda: np.array([np.linalg.norm(part.T @ part) for part in parts]))
+    scale = lengths * lengths[feature]
+    return np.sqrt(np.divide(shared, scale, out=np.zeros_like(shared), where=scale > 0))
+
+
+def likenesses(problem: Problem) -> NDArray[np.float64]:
+    """(n_features, n_features): how much features resemble each other; correlations where both have one column."""
+    unit = problem.standardized_table / np.sqrt(problem.n_rows)
+    alike = np.array([_likeness(problem, unit, j) for j in range(problem.n_features)])
+    if problem.columns is not None:
+        single = problem.columns.starts[problem.columns.sizes == 1]
+        places = np.flatnonzero(problem.columns.sizes == 1)
+        alike[np.ix_(places, places)] = unit[:, single].T @ unit[:, single]
+    return alike

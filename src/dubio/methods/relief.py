@@ -25,8 +25,7 @@ from dubio.problem import Problem
 from dubio.progress import parts_of
 from dubio.ranking import Scored
 from dubio.significance.permutation import OrderNull, permutation_pvalues
-from dubio.supervision import Classes, OfClasses, Supervision
-from dubio.tables.matrix import Matrix
+from dubio.supervision import Classes, OfClasses
 
 #: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
 MAX_TESTED_ROWS = 2000
@@ -173,12 +172,12 @@ class SoftReliefScore(ScoreSelector):
         return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        table, _ = scale_to_range(problem.X, problem.supervision)
+        table, _ = scale_to_range(problem)
         P = _memberships(problem)
         neighbors = relief_neighbors(table, self.n_neighbors, self.n_jobs, self.device)
 
         def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
-            return soft_relief_from_neighbors(table, P[order], neighbors)
+            return problem.per_feature(soft_relief_from_neighbors(table, P[order], neighbors))
 
         return self._shuffle_rows(table, score, scored)
 
@@ -216,7 +215,7 @@ class ReliefFScore(SoftReliefScore):
         return Scored(relieff(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        table, _ = scale_to_range(problem.X, problem.supervision)
+        table, _ = scale_to_range(problem)
         codes = _codes(problem)
         if len(table) > MAX_TESTED_ROWS:  # for each row all rows are sorted, so a long table is sampled
             rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
@@ -224,7 +223,7 @@ class ReliefFScore(SoftReliefScore):
         neighbors = sorted_rows(table, self.n_jobs)
 
         def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
-            return relieff_from_order(table, codes[order], neighbors, self.n_neighbors)
+            return problem.per_feature(relieff_from_order(table, codes[order], neighbors, self.n_neighbors))
 
         return self._shuffle_rows(table, score, scored)
 
@@ -233,9 +232,10 @@ def soft_relief(
     problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
 ) -> NDArray[np.float64]:
     """:func:`soft_relief_score` of a problem."""
-    table, varies = scale_to_range(problem.X, problem.supervision)
+    table, varies = scale_to_range(problem)
     neighbors = relief_neighbors(table, n_neighbors, n_jobs, device)
-    return np.where(varies, soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs), -np.inf)
+    scores = soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs)
+    return np.where(varies, problem.per_feature(scores), -np.inf)
 
 
 def relief_neighbors(
@@ -274,14 +274,15 @@ def relieff(
     problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
 ) -> NDArray[np.float64]:
     """:func:`relieff_score` of a problem."""
-    table, varies = scale_to_range(problem.X, problem.supervision)
+    table, varies = scale_to_range(problem)
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1, where="labelled row")
     codes = _codes(problem)
     priors = np.bincount(codes, minlength=problem.supervision.n_classes) / len(codes)
 
     gpu = _device_for(table, device)
     if gpu is not None:
-        return np.where(varies, on_device.relieff_sums(gpu, table, codes, priors, n_neighbors) / len(table), -np.inf)
+        sums = on_device.relieff_sums(gpu, table, codes, priors, n_neighbors)
+        return np.where(varies, problem.per_feature(sums / len(table)), -np.inf)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
         out = np.zeros(table.shape[1])
@@ -290,7 +291,7 @@ def relieff(
 
     parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs), parts_of("neighbours"))
     total = np.sum(parts, axis=0)
-    return np.where(varies, total / len(table), -np.inf)
+    return np.where(varies, problem.per_feature(total / len(table)), -np.inf)
 
 
 def _device_for(table: NDArray[np.float64], device: DeviceName) -> Device | None:
@@ -315,14 +316,24 @@ def relieff_from_order(
     return out / len(table)
 
 
-def scale_to_range(X: Matrix, supervision: Supervision) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """The labelled rows with every feature scaled to [0, 1], and which features vary at all."""
-    known = supervision.labelled
-    table = np.array(X[known], dtype=np.float64, order="C")
+def scale_to_range(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The labelled rows with every feature scaled to [0, 1], and which features vary at all.
+
+    If a feature has several columns, all of them are divided by the largest difference that two rows can have, summed
+    over the columns: two different categories differ by 1.
+    """
+    table = np.array(problem.X[problem.supervision.labelled], dtype=np.float64, order="C")
     low, high = table.min(axis=0), table.max(axis=0)
-    varies = high > low
+    reach, varies = high - low, high > low
+    if problem.has_wide_features:
+        assert problem.columns is not None
+        for start, stop in problem.columns.level_blocks():  # two rows differ in two of these columns
+            reach[start:stop] *= 2.0 / max(1, int(varies[start:stop].sum()))
+        total = problem.per_feature(reach)
+        varies = total > 0
+        reach = total[problem.columns.feature_of]
     table -= low
-    table /= np.where(varies, high - low, 1.0)
+    table /= np.where(reach > 0, reach, 1.0)
     return table, varies
 
 

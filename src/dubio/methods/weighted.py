@@ -14,6 +14,7 @@ from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.graph_null import RatioForms
 from dubio.supervision import OfClasses
+from dubio.tables.features import Columns, feature_sums
 
 
 @documented
@@ -141,8 +142,8 @@ class WeightedLaplacianScore(MomentSelector):
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
-    def _score_moments(self, moments: ClassMoments) -> Scored:
-        return Scored(weighted_laplacian_from_moments(moments))
+    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
+        return Scored(weighted_laplacian_from_moments(moments, columns))
 
     def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
         if problem.sample_weight is not None:
@@ -151,7 +152,8 @@ class WeightedLaplacianScore(MomentSelector):
         assert isinstance(supervision, OfClasses)
         known = supervision.labelled
         share = 1.0 - 1.0 / (1.0 + scored.scores)  # turns similar / dissimilar into similar / all pairs
-        return RatioForms.of_memberships(supervision.memberships[known]).pvalues(problem.X[known], share)
+        forms = RatioForms.of_memberships(supervision.memberships[known])
+        return forms.pvalues(problem.X[known], share, problem.columns)
 
 
 class FisherScore(WeightedLaplacianScore):
@@ -174,23 +176,23 @@ class FisherScore(WeightedLaplacianScore):
     _takes = ("hard", "soft")
     _lower_is_better = False
 
-    def _score_moments(self, moments: ClassMoments) -> Scored:
-        return Scored(fisher_from_moments(moments))
+    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
+        return Scored(fisher_from_moments(moments, columns))
 
     def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
         return None
 
 
-def weighted_laplacian_from_moments(moments: ClassMoments) -> NDArray[np.float64]:
-    """The score from class moments (of the labelled rows)."""
+def weighted_laplacian_from_moments(moments: ClassMoments, columns: Columns | None = None) -> NDArray[np.float64]:
+    """The score from class moments (of the labelled rows); forms are summed over the columns of a feature."""
     total = moments.total_weight
-    similar = moments.weight @ moments.m2
-    different = total * moments.between + (total - moments.weight) @ moments.m2
+    similar = feature_sums(moments.weight @ moments.m2, columns)
+    different = feature_sums(total * moments.between + (total - moments.weight) @ moments.m2, columns)
     return np.divide(similar, different, out=np.full(len(similar), np.inf), where=different > 0)
 
 
-def fisher_from_moments(moments: ClassMoments) -> NDArray[np.float64]:
-    """The score from class moments (of the labelled rows)."""
-    between, within = moments.between, moments.within
+def fisher_from_moments(moments: ClassMoments, columns: Columns | None = None) -> NDArray[np.float64]:
+    """The score from class moments (of the labelled rows); spreads are summed over the columns of a feature."""
+    between, within = feature_sums(moments.between, columns), feature_sums(moments.within, columns)
     worst_or_best = np.where(between > 0, np.inf, 0.0)
     return np.divide(between, within, out=worst_or_best, where=within > 0)

@@ -153,7 +153,7 @@ def problem_moments(problem: Problem, *, first_row: int = 0, n_threads: int | No
     assert isinstance(known, OfClasses)
     P = known.memberships
     P = P if problem.sample_weight is None else P * problem.sample_weight[:, None]
-    return class_moments(problem.X, P, problem.names, first_row=first_row, n_threads=n_threads)
+    return class_moments(problem.X, P, problem.column_names, first_row=first_row, n_threads=n_threads)
 
 
 def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:

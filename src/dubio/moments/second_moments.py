@@ -122,9 +122,9 @@ def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: i
     This takes one pass: products are taken around a provisional centre of each column, so that a large offset costs no
     digits. ``first_row`` is the number of the first row in the whole table, for messages.
     """
-    X, names = problem.X, problem.names
+    X, names = problem.X, problem.column_names
     n_threads = default_threads() if n_threads is None else n_threads
-    refuse_wide_table(problem.n_features)
+    refuse_wide_table(problem.n_columns)
     weights = problem.supervision.labelled.astype(np.float64)
     if problem.sample_weight is not None:
         weights *= problem.sample_weight

@@ -27,6 +27,8 @@ from dubio.seeds import seed_of
 from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, OrderedLabels, read_supervision
 from dubio.supervision.classes import is_whole
 from dubio.supervision.reader import Target, has_order
+from dubio.tables.any_table import read_any_table
+from dubio.tables.matrix import check_squares
 from dubio.tables.row_groups import read_groups
 
 Floats = NDArray[np.float64]
@@ -88,7 +90,8 @@ def audit_labels(
     Parameters
     ----------
     X : array-like (n_rows, n_features)
-        The table, used as it is (the default experts scale it themselves). May be None if ``probabilities`` are given.
+        The table; columns may be of any type, and missing cells are filled. (Experts of your own get numbers as they
+        are, with NaN for missing cells.) May be None if ``probabilities`` are given.
     y : array-like (n_rows,)
         One class per row; for rows without a label, one is suggested.
     engine : {"transitions", "pooled", "confident", "lnt"}, default="transitions"
@@ -178,15 +181,19 @@ def audit_labels(
     if not isinstance(n_folds, Integral) or n_folds < 2:
         raise InputError("n_folds", f"={n_folds!r}", "give at least 2, so that rows can be held out")
     random_state = None if random_state is None else seed_of(random_state)
+    # experts of one's own may have their own way with missing cells
+    read = read_any_table(X, was_missing=experts is None)
     problem = read_problem(
-        X,
+        read,
         y,
         target=_reads(y, target),
         missing_label=missing_label,
-        allow_nan=experts is not None,
         groups=groups,
         sample_weight=sample_weight,
     )
+    if experts is None:
+        problem = problem.filled
+        check_squares(problem.X, names=problem.column_names)
     problem = _without_weightless_labels(problem)
     if isinstance(problem.supervision, Numbers):
         for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
@@ -243,7 +250,7 @@ def audit_problem(
         record = _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
         return in_order(record) if isinstance(supervision, OrderedClasses) else record
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
-    per_row = problem.n_features / supervision.n_labelled
+    per_row = problem.n_columns / supervision.n_labelled
     needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)
     return judge(
         supervision,

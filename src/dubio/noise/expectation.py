@@ -54,13 +54,14 @@ class NeighborOrder:
         at = self._distances
         weights = np.ascontiguousarray(memberships.T)
         densities = np.zeros(memberships.shape)
-        log_volume = log_unit_ball_volume(len(at.subset))
+        inside = at.subset_columns
+        log_volume = log_unit_ball_volume(len(inside))
 
         def work(start: int, stop: int) -> int:
             return int(
                 log_densities(
                     at.rows,
-                    at.subset,
+                    inside,
                     at.squared,
                     self._order,
                     self._starts,

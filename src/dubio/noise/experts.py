@@ -90,11 +90,13 @@ def out_of_fold(
             fold_of = group_folds(known, problem.groups, folds, random_state)
             left = _fewest_left(known, fold_of, trained, len(kept))
         table = problem.X
-        if experts is None and problem.n_features > MANY_FEATURES:
+        if experts is None and problem.n_columns > MANY_FEATURES:
             table = main_directions(problem, random_state)
-        elif experts is None and _is_large(table):  # trees compute in single precision
-            table = problem.standardized_table
+        elif experts is None and (problem.has_wide_features or _is_large(table)):
+            table = problem.standardized_table  # trees compute in single precision
         judges = read_experts(experts, left, table.shape[1], n_jobs)
+        if experts is None and problem.has_wide_features and table.shape[1] == problem.n_columns:
+            judges["neighbors"] = judges["neighbors"][-1]  # every feature, not every column, has unit variance
         # the default experts need no check of parameters and values in every fold
         with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
             said = out_of_fold_probabilities(

@@ -75,7 +75,7 @@ def number_opinions(
         supervision = problem.supervision
         assert isinstance(supervision, Numbers)
         table: NDArray[Any] = problem.standardized_table
-        if problem.n_features > MANY_FEATURES:
+        if problem.n_columns > MANY_FEATURES:
             table = main_directions(problem, random_state)
         scores = normal_scores(supervision.values)
         order = content_order(table, np.nan_to_num(scores, nan=np.inf))  # the place of a row decides nothing

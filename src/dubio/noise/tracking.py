@@ -51,7 +51,7 @@ class NoiseTracker:
         if self._memberships is not None and self._once:
             return self._memberships
         if len(distances.subset) == 0:
-            distances.start(np.arange(distances.columns.shape[0]))
+            distances.start(np.arange(distances.n_features))
             self._memberships = self.fit(distances).memberships
             distances.start([])
         else:

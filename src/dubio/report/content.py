@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.methods.redundancy import likenesses
 from dubio.noise import NumberAudit, OrderedAudit
 from dubio.report import charts, words
 from dubio.report.findings import Curve, Findings
@@ -250,6 +251,8 @@ def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
 
 
 def _correlations(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.float64]:
+    if findings.problem.has_wide_features:
+        return likenesses(findings.problem.filled.features(top))
     columns = fill_missing(findings.table[:, top])
     unit = standardize(columns) / np.sqrt(len(columns))
     return np.asarray(unit.T @ unit)
@@ -307,7 +310,12 @@ def _audit(findings: Findings) -> dict[str, Any]:
         columns.append(
             _column("steps", _numbers(audit.steps[rows], 2), "number", "how many classes it is off, expected")
         )
-    columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
+    for j in top:
+        name, words = str(findings.ranking.names[j]), findings.cells(int(j), rows)
+        if words is None:
+            columns.append(_column(name, _numbers(findings.table[rows, j]), "number"))
+        else:
+            columns.append(_column(name, words, "text"))
     shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
     return {
         "judged": audit.judged,

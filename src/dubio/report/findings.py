@@ -60,8 +60,17 @@ class Findings:
 
     @property
     def table(self) -> NDArray[np.float64]:
-        """The table as numbers; a missing cell is NaN."""
-        return self.problem.table
+        """One column of numbers per feature, to be drawn; categories are counted from 0, and a missing cell is NaN."""
+        return self.problem.once("drawn", lambda: drawn_table(self.problem))
+
+    def cells(self, feature: int, rows: NDArray[np.int64]) -> list[Any] | None:
+        """The categories of a feature in some rows, as text; None if the feature holds numbers."""
+        columns = self.problem.columns
+        reading = None if columns is None else columns.reading_of(feature)
+        if reading is None or not reading.levels:
+            return None
+        codes = self.table[rows, feature]
+        return ["\u2013" if np.isnan(code) else reading.levels[int(code)] for code in codes]
 
     @property
     def supervision(self) -> Supervision:
@@ -84,6 +93,19 @@ class Findings:
         return self.ranking.n_relevant != 0
 
 
+def drawn_table(problem: Problem) -> NDArray[np.float64]:
+    """One column per feature: the first of its columns, or the place of its category among all."""
+    columns = problem.columns
+    if columns is None or columns.is_plain:
+        return problem.table
+    table = problem.table[:, columns.starts].copy()
+    for feature in np.flatnonzero(columns.roles[columns.starts] == "level"):
+        own = columns.of(int(feature))
+        levels = problem.table[:, own[columns.roles[own] == "level"]]
+        table[:, feature] = np.where(np.isnan(levels[:, 0]), np.nan, np.nan_to_num(levels).argmax(axis=1))
+    return table
+
+
 def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
     """Collect the findings of a fitted selector on ``X``; any selector with ``to_ranking()`` works.
 
@@ -100,13 +122,15 @@ def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
     if target == "none":
         y, target = None, "classes"
     known = getattr(selector, "supervision_", None)
+    options: dict[str, Any] = {"mixed": True, "nominal": getattr(selector, "nominal", None)}
+    if hasattr(selector, "feature_groups"):
+        options = {"any_type": True, "feature_groups": selector.feature_groups}
     problem = read_problem(
         X,
         None if known is not None else y,
         target=target,
         missing_label=getattr(selector, "missing_label", "auto"),
-        mixed=True,
-        nominal=getattr(selector, "nominal", None),
+        **options,
     )
     if known is not None and known.n_rows != problem.n_rows:
         raise InputError("X", f"has {problem.n_rows} rows, but the selector was fitted on {known.n_rows}")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +18,7 @@ from dubio.errors import InputError
 from dubio.memory import require_memory
 from dubio.progress import parts_of
 from dubio.search.criterion import ADD
+from dubio.tables.features import Columns
 
 # Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
 ROWS_PER_CHUNK = 128
@@ -31,7 +35,7 @@ class FollowedSubset(ABC):
 
     Parameters
     ----------
-    X : array of shape (n_rows, n_features)
+    X : array of shape (n_rows, n_columns)
         The table, finite, already scaled.
     n_judged : int, optional
         Distances are those of the first so many rows to all rows; by default of all rows.
@@ -39,10 +43,12 @@ class FollowedSubset(ABC):
         Threads for work on the CPU; a small table uses only one.
     groups : int64 array (n_rows,), optional
         Rows of one group are infinitely far from each other, so that none is a neighbour of another.
+    features : Columns, optional
+        Which columns are one feature; by default each.
 
     Attributes
     ----------
-    rows, columns : float64 arrays of shape (n_rows, n_features) and (n_features, n_rows)
+    rows, columns : float64 arrays of shape (n_rows, n_columns) and (n_columns, n_rows)
         The table by rows and by columns, both contiguous.
     subset : int64 array
         The current features, in increasing order.
@@ -57,6 +63,7 @@ class FollowedSubset(ABC):
         n_judged: int | None = None,
         n_threads: int = 1,
         groups: NDArray[np.int64] | None = None,
+        features: Columns | None = None,
     ) -> None:
         self.rows: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
         self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
@@ -65,10 +72,25 @@ class FollowedSubset(ABC):
         self.row_chunks = chunks(self.n_judged, ROWS_PER_CHUNK)
         self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self.groups = groups
+        self.wide = None if features is None or features.is_plain else features
 
     @property
     def n_rows(self) -> int:
         return int(self.rows.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features; a feature may have several columns."""
+        return len(self.columns) if self.wide is None else self.wide.n_features
+
+    def columns_of(self, features: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The columns of some features."""
+        return features if self.wide is None else self.wide.of_all(features)
+
+    @property
+    def subset_columns(self) -> NDArray[np.int64]:
+        """The columns of the current features."""
+        return self.columns_of(self.subset)
 
     @property
     def n_others(self) -> int:
@@ -106,7 +128,7 @@ class SubsetDistances(FollowedSubset):
 
     Parameters
     ----------
-    X, n_judged, n_threads, groups
+    X, n_judged, n_threads, groups, features
         See :class:`FollowedSubset`.
     max_rows : int, default=20_000
         A table with more rows is refused if all are judged, because ``8 n^2`` bytes are needed.
@@ -138,29 +160,83 @@ class SubsetDistances(FollowedSubset):
         n_threads: int = 1,
         max_rows: int = MAX_ROWS,
         groups: NDArray[np.int64] | None = None,
+        features: Columns | None = None,
     ) -> None:
-        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups)
+        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups, features=features)
         check_row_limit(self.n_judged, max_rows)
         require_memory(
             8.0 * self.n_judged * self.n_rows, "the distances of all pairs of rows", "use a sample of the rows"
         )
         self.squared: NDArray[np.float64] = np.empty((self.n_judged, self.n_rows))
 
+    def changes(self, candidates: NDArray[np.int64], change: int) -> Iterator[Change]:
+        """The candidates as kernels take them: by one column that is added to, or removed from, known distances.
+
+        All candidates of one column come first, together. For a candidate of several columns, all but the last are
+        first added to a copy of the distances, or removed from it.
+        """
+        if self.wide is None:
+            yield Change(slice(None), candidates, self.squared, self.subset)
+            return
+        inside = self.subset_columns
+        if change == 0:  # no candidate changes anything
+            yield Change(slice(None), self.wide.starts[candidates], self.squared, inside)
+            return
+        sizes = self.wide.sizes[candidates]
+        single = np.flatnonzero(sizes == 1)
+        if len(single):
+            yield Change(single, self.wide.starts[candidates[single]], self.squared, inside)
+        for place in np.flatnonzero(sizes > 1):
+            *first, last = self.wide.of(int(candidates[place])).tolist()
+            squared = self.squared.copy()
+            for column in first:
+                self._change_column(column, change, squared)
+            subset = np.union1d(inside, first) if change == ADD else np.setdiff1d(inside, first)
+            yield Change(np.array([place]), np.array([last]), squared, subset)
+
     def _fill(self) -> None:
+        used = self.subset_columns
+
         def work(start: int, stop: int) -> None:
-            fill_squared_distances(self.columns, self.subset, start, self.squared[start:stop])
+            fill_squared_distances(self.columns, used, start, self.squared[start:stop])
             if self.groups is not None:
                 self.squared[start:stop][self.groups[start:stop, None] == self.groups] = np.inf
 
         run_chunks(work, self.row_chunks, self.n_threads, parts_of("distances"))
 
     def _change(self, feature: int, change: int) -> None:
-        column = self.columns[feature]
+        for column in [feature] if self.wide is None else self.wide.of(feature).tolist():
+            self._change_column(column, change, self.squared)
+
+    def _change_column(self, column: int, change: int, squared: NDArray[np.float64]) -> None:
+        values = self.columns[column]
 
         def work(start: int, stop: int) -> None:
-            change_squared_distances(column, float(change), self.squared, start, stop)
+            change_squared_distances(values, float(change), squared, start, stop)
 
         run_chunks(work, self.row_chunks, self.n_threads)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Candidates as kernels take them.
+
+    Attributes
+    ----------
+    places : index
+        Their places in the list of candidates.
+    columns : array
+        The column of each.
+    squared : array (n_judged, n_rows)
+        The distances that it changes.
+    subset : array
+        The columns of these distances, in increasing order.
+    """
+
+    places: Any
+    columns: NDArray[np.int64]
+    squared: NDArray[np.float64]
+    subset: NDArray[np.int64]
 
 
 class DeviceDistances(FollowedSubset):

@@ -105,6 +105,37 @@ def _eliminate(C: Floats, B: Floats, total: float, ridge: float) -> Elimination:
     return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
 
 
+def grouped_elimination(C: Floats, B: Floats, total: float, ridge: float, starts: NDArray[np.int64]) -> Elimination:
+    r"""The same if a feature may have several columns, which are dropped together.
+
+    Without the columns J of a feature the fit loses :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`. ``starts`` are
+    the first columns of the features. Sizes of the result count features, degrees of freedom columns.
+    """
+    ends = np.append(starts[1:], len(C))
+    members = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
+    d = len(members)
+    dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
+    values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
+    alive = list(range(d))
+    with _threads(len(C)):
+        while alive:
+            left = np.concatenate([members[f] for f in alive])
+            place = {int(column): p for p, column in enumerate(left)}
+            inverse, goal = _inverse(C[np.ix_(left, left)], ridge), B[left]
+            W = inverse @ goal
+            values[len(alive)] = value = (W * goal).sum() / total
+            residuals[len(alive)] = 1.0 - value - ridge * (W**2).sum() / total
+            freedoms[len(alive)] = len(left) - ridge * inverse.diagonal().sum()
+            cost = np.empty(len(alive))
+            for p, feature in enumerate(alive):
+                own = [place[int(column)] for column in members[feature]]
+                cost[p] = (W[own] * np.linalg.solve(inverse[np.ix_(own, own)], W[own])).sum() / total
+            worst = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
+            dropped[d - len(alive)], costs[d - len(alive)] = alive[worst], cost[worst]
+            alive.pop(worst)
+    return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
+
+
 def _threads(d: int) -> AbstractContextManager[None]:
     """Small matrices are faster in one thread."""
     return one_blas_thread() if d <= _SMALL else nullcontext()

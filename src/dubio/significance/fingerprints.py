@@ -197,7 +197,7 @@ def label_fingerprints(
         )
     if y is None:
         raise InputError("y", "is missing", "give one class per row, or votes as annotators")
-    problem = read_problem(X, y, missing_label=missing_label, allow_nan=True)
+    problem = read_problem(X, y, missing_label=missing_label, any_type=True)
     who = None if annotators is None else read_annotators(annotators, problem.n_rows)
     return row_fingerprints(problem, who, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
 

@@ -16,6 +16,7 @@ from scipy import sparse, stats
 
 from dubio._kernels.threads import chunks
 from dubio.graphs.quadratic import laplacian_ratio
+from dubio.tables.features import Columns
 from dubio.tables.matrix import Matrix
 from dubio.tables.row_groups import shuffled_within
 
@@ -59,7 +60,7 @@ class RatioForms:
             ((degrees**2).sum() - 2 * (degrees * own).sum() + (gram**2).sum(), n * trace, n**2 * (n - 1.0)),
         )
 
-    def pvalues(self, X: Matrix, ratios: NDArray[np.float64]) -> NDArray[np.float64]:
+    def pvalues(self, X: Matrix, ratios: NDArray[np.float64], columns: Columns | None = None) -> NDArray[np.float64]:
         """Probability of a ratio this low under permutation, from a normal curve with the exact mean and variance.
 
         The curve is accurate in the middle, but its p-values are too small in the tail. So use it to screen features,
@@ -72,7 +73,8 @@ class RatioForms:
         trace = a - c * b
         diagonal = self.diagonals[0] - 2 * c * self.diagonals[1] + c**2 * self.diagonals[2]
         entries = self.entries[0] - 2 * c * self.entries[1] + c**2 * self.entries[2]
-        mean, variance = permutation_moments(*column_moments(X), X.shape[0], trace, diagonal, entries)
+        second, fourth, gram = feature_moments(X, columns)
+        mean, variance = permutation_moments(second, fourth, X.shape[0], trace, diagonal, entries, gram)
         usable = finite & (variance > 0)
         out[usable] = stats.norm.cdf(-mean[usable] / np.sqrt(variance[usable]))
         return out
@@ -93,6 +95,31 @@ def column_moments(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return np.concatenate(second), np.concatenate(fourth)
 
 
+def feature_moments(
+    X: Matrix, columns: Columns | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+    r"""Moments of every feature in units of its own spread, with :math:`x_i` the values of row i in its columns.
+
+    Mean of :math:`\|x_i\|^2`, mean of :math:`\|x_i\|^4`, and mean of :math:`(x_i \cdot x_j)^2` over all pairs (None if
+    every feature is one column: then it is the square of the first).
+    """
+    second, fourth = column_moments(X)
+    if columns is None or columns.is_plain:
+        return second, fourth, None
+    second, fourth = second[columns.starts], fourth[columns.starts]
+    gram = second**2
+    for feature in np.flatnonzero(columns.sizes > 1).tolist():
+        f = np.array(X[:, columns.of(feature)], dtype=np.float64)
+        f -= f[0]
+        f -= f.mean(axis=0)
+        largest = float(np.abs(f).max())
+        f /= largest if largest > 0 else 1.0
+        lengths = (f**2).sum(axis=1)
+        second[feature], fourth[feature] = lengths.mean(), (lengths**2).mean()
+        gram[feature] = ((f.T @ f / len(f)) ** 2).sum()
+    return second, fourth, gram
+
+
 def permutation_moments(
     second: NDArray[np.float64],
     fourth: NDArray[np.float64],
@@ -100,8 +127,13 @@ def permutation_moments(
     trace: NDArray[np.float64] | float,
     diagonal_squares: NDArray[np.float64] | float,
     squares: NDArray[np.float64] | float,
+    gram: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     r"""Mean and variance of :math:`f^T M f` over all permutations of f, when the rows of M sum to zero.
+
+    For a feature of several columns it is the sum of their forms, :math:`\sum_{ij} M_{ij} G_{ij}` with
+    :math:`G_{ij} = x_i \cdot x_j`, and ``gram`` is the mean of :math:`G_{ij}^2` (see :func:`feature_moments`). Then the
+    products of M and those of G are sorted alike, as for the RV coefficient (Kazi-Aoual et al. 1995).
 
     ``second`` and ``fourth`` are central moments of f (divided by n). The result depends on M only through
     :math:`\mathrm{tr} M`, :math:`\sum_i M_{ii}^2` and :math:`\sum_{ij} M_{ij}^2`. In the second moment, the products
@@ -115,6 +147,18 @@ def permutation_moments(
     t2, g2, s2 = np.square(trace), diagonal_squares, squares
     triples, fours = np.maximum(n - 2, 1), np.maximum(n - 3, 1)
     pairs = n * second**2
+    mean = trace * second * n / (n - 1)
+    if gram is not None:
+        crossed = n * gram
+        expected_square = (
+            g2 * fourth
+            + 4 * g2 * fourth / (n - 1)
+            + ((t2 - g2) * (pairs - fourth) + 2 * (s2 - g2) * (crossed - fourth)) / (n - 1)
+            + (2 * (2 * g2 - t2) * (2 * fourth - pairs) + 4 * (2 * g2 - s2) * (2 * fourth - crossed))
+            / ((n - 1) * triples)
+            + (t2 + 2 * s2 - 6 * g2) * (pairs + 2 * crossed - 6 * fourth) / ((n - 1) * triples * fours)
+        )
+        return mean, np.maximum(expected_square - mean**2, 0.0)
     expected_square = (
         g2 * fourth
         + 4 * g2 * fourth / (n - 1)
@@ -122,7 +166,6 @@ def permutation_moments(
         + (12 * g2 - 2 * t2 - 4 * s2) * (2 * fourth - pairs) / ((n - 1) * triples)
         + (t2 + 2 * s2 - 6 * g2) * (3 * pairs - 6 * fourth) / ((n - 1) * triples * fours)
     )
-    mean = trace * second * n / (n - 1)
     return mean, np.maximum(expected_square - mean**2, 0.0)
 
 
@@ -132,18 +175,27 @@ class GraphNull:
     lower_is_better = True
     features_are_independent = True
 
-    def __init__(self, graph: sparse.csr_array, X: Matrix, groups: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self,
+        graph: sparse.csr_array,
+        X: Matrix,
+        groups: NDArray[np.int64] | None = None,
+        columns: Columns | None = None,
+    ) -> None:
         self.graph = graph
         self.X = X
-        self.scores = laplacian_ratio(graph, X)
+        self._columns = None if columns is None or columns.is_plain else columns
         self._groups = groups  # rows change places only within them
+        self.scores = laplacian_ratio(graph, X, self._columns)
 
     def screen(self) -> NDArray[np.float64] | None:
         if self._groups is not None:
             return None
-        return RatioForms.of_laplacian(self.graph).pvalues(self.X, self.scores)
+        return RatioForms.of_laplacian(self.graph).pvalues(self.X, self.scores, self._columns)
 
     def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        groups = self._groups
+        groups, columns = self._groups, self._columns
         order = rng.permutation(self.X.shape[0]) if groups is None else shuffled_within(groups, rng)
-        return laplacian_ratio(self.graph, self.X[:, features][order])
+        if columns is None:
+            return laplacian_ratio(self.graph, self.X[:, features][order])
+        return laplacian_ratio(self.graph, self.X[:, columns.of_all(features)][order], columns.only(features))

@@ -19,6 +19,7 @@ from dubio.significance.multiple import cauchy_combination
 from dubio.significance.relation_tests import TestedFeatures, linear_r2, smooth_r2
 from dubio.significance.subsets import smallest_sufficient_size
 from dubio.supervision import Numbers, OfClasses
+from dubio.tables.features import Columns, columns_of_sizes
 from dubio.tables.row_groups import shuffled_within
 from dubio.tables.scaling import standardize
 
@@ -99,7 +100,7 @@ def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
         varying = np.sort(varying[np.argsort(-score, kind="stable")[:_MOST_FEATURES]])
     if not len(varying):
         return varying
-    loss = neighbor_loss(problem, space[:, varying], n_jobs)
+    loss = neighbor_loss(problem.features(varying), space[:, problem.columns_of(varying)], n_jobs)
     path = greedy_search(loss, np.arange(len(varying)), direction="backward")
     if min(path.values.values()) >= loss.value_of_nothing:
         return varying[:0]
@@ -115,14 +116,18 @@ def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs:
     rng = np.random.default_rng([*seed, 1])
     pvalues = np.ones(len(subset))
     for position, feature in enumerate(subset):
-        column = space[:, feature]
-        if (column == column[0]).all():
+        own = space[:, problem.columns_of(np.array([feature]))]
+        if (own == own[0]).all():
             continue
-        copies = np.column_stack([column, *(_permuted(column, problem, rng) for _ in range(_PERMUTATIONS))])
-        others = space[:, np.delete(subset, position)]
-        loss = neighbor_loss(problem, np.hstack([others, copies]), n_jobs)
-        loss.start(np.arange(others.shape[1]))
-        values = loss.evaluate(np.arange(others.shape[1], others.shape[1] + copies.shape[1]), ADD)
+        # the columns of a feature move together
+        copies = np.hstack([own, *(_permuted(own, problem, rng) for _ in range(_PERMUTATIONS))])
+        rest = np.delete(subset, position)
+        others = space[:, problem.columns_of(rest)]
+        sizes = [1] * len(rest) if problem.columns is None else problem.columns.sizes[rest].tolist()
+        features = columns_of_sizes([*sizes, *[own.shape[1]] * (_PERMUTATIONS + 1)])
+        loss = neighbor_loss(problem, np.hstack([others, copies]), n_jobs, features)
+        loss.start(np.arange(len(rest)))
+        values = loss.evaluate(np.arange(len(rest), len(rest) + _PERMUTATIONS + 1), ADD)
         spread = values[1:].std(ddof=1) * np.sqrt(1.0 + 1.0 / _PERMUTATIONS)
         if spread > 0:
             pvalues[position] = stats.t.cdf((values[0] - values[1:].mean()) / spread, _PERMUTATIONS - 1)
@@ -134,14 +139,22 @@ def _permuted(column: NDArray[np.float64], problem: Problem, rng: np.random.Gene
 
 
 def standardized_space(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    space = np.asarray(standardize(problem.table))
-    return space, np.flatnonzero((space != space[:1]).any(axis=0))
+    """The table with features of unit variance, and the features that vary."""
+    space = np.asarray(standardize(problem.table, problem.columns))
+    varying = np.flatnonzero((space != space[:1]).any(axis=0))
+    return space, varying if problem.columns is None else np.unique(problem.columns.feature_of[varying])
 
 
-def neighbor_loss(problem: Problem, space: NDArray[np.float64], n_jobs: int | None) -> Loss:
-    """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours."""
+def neighbor_loss(
+    problem: Problem, space: NDArray[np.float64], n_jobs: int | None, features: Columns | None = None
+) -> Loss:
+    """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours.
+
+    ``features`` says which columns are one feature; by default, those of the problem.
+    """
     k = int(min(15, max(3, problem.n_rows // 8)))
-    distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups)
+    features = problem.columns if features is None else features
+    distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups, features=features)
     known, weights = problem.supervision, problem.uneven_weights
     if isinstance(known, Numbers):
         return NeighborSquaredError(distances, known.values, n_neighbors=k, weights=weights)

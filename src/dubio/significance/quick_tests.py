@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from dubio.problem import Problem
 from dubio.significance.group_units import independent_parts
 from dubio.significance.joint_test import has_enough_rows, joint_pvalues
+from dubio.significance.lines import level_features
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.relation_tests import (
     linear_pvalues,
@@ -76,4 +77,7 @@ class QuickTests:
             )
             self._nulls[kind] = np.sort(null)
         smooth = pvalues_against(self._nulls[kind], smooth_r2(problem, within=within, n_jobs=self._n_jobs))
-        return cauchy_combination(linear_pvalues(problem), smooth)
+        linear = linear_pvalues(problem)
+        levels = level_features(problem)  # smooth R2 of categories has another null
+        smooth[levels] = linear[levels]
+        return cauchy_combination(linear, smooth)

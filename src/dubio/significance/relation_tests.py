@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +16,10 @@ from dubio.errors import InputError, counted
 from dubio.graphs.targets import target_graph
 from dubio.problem import Problem
 from dubio.seeds import generator
-from dubio.significance.graph_null import GraphNull, column_moments, permutation_moments
+from dubio.significance.graph_null import GraphNull, feature_moments, permutation_moments
 from dubio.significance.group_units import centred_within
+from dubio.significance.levels import LevelNull, level_error
+from dubio.significance.lines import level_features, levels_of, lines_of_features
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.permutation import permutation_pvalues
 from dubio.significance.within_groups import GroupRanks, fewest_orders, within_moments
@@ -78,16 +80,16 @@ def relation_pvalues(
         groups = None if problem.groups is None else problem.groups[known]
         target = relation_target(problem, known, within=True)[:, 0]
         graph = _weighted(target_graph(target, n_neighbors=min(5, len(target) - 1)), _weights_of(problem, known))
-        null = GraphNull(graph, problem.X[known], groups)
+        null = GraphNull(graph, problem.X[known], groups, problem.columns)
         fixed["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         low["graph"], high["graph"] = _limits(fixed["graph"], _FEWEST)
-    smooth = SmoothNull(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    shuffled = SmoothNull(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     while True:
-        parts = {"linear": fixed["linear"], "smooth": smooth.pvalues(), **fixed}
-        low["smooth"], high["smooth"] = _limits(parts["smooth"], smooth.count)
+        parts = {"linear": fixed["linear"], "smooth": shuffled.pvalues(), **fixed}
+        low["smooth"], high["smooth"] = _limits(parts["smooth"], shuffled.counts)
         ends = [cauchy_combination(*(end[name] for name in parts)) for end in (low, high)]
         moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in ends))
-        if not moves.any() or not smooth.more():
+        if not moves.any() or not shuffled.more():
             return TestedFeatures(cauchy_combination(*parts.values()), ends[0], ends[1], parts)
 
 
@@ -99,7 +101,7 @@ def _weighted(graph: Any, weights: NDArray[np.float64]) -> Any:
     return graph
 
 
-def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _limits(pvalues: NDArray[np.float64], count: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Limits (Clopper and Pearson's) for p-values that come from ``count`` permutations."""
     hits = np.clip(np.round(pvalues * (count + 1) - 1), 0, count)
     low = np.where(hits > 0, stats.beta.ppf(_UNSAFE, np.maximum(hits, 1), count - hits + 1), 0.0)
@@ -110,9 +112,12 @@ def _limits(pvalues: NDArray[np.float64], count: int) -> tuple[NDArray[np.float6
 def smooth_r2(
     problem: Problem, *, within: bool = False, random_state: Any = 0, n_jobs: int | None = None
 ) -> NDArray[np.float64]:
-    """:func:`smooth_r2_score` of a problem; ``within``: of ranks within groups, to the target without group means."""
+    """:func:`smooth_r2_score` of a problem; ``within``: of ranks within groups, to the target without group means.
+
+    A feature of several columns puts the rows in an order (:mod:`dubio.significance.lines`), except for categories:
+    there a row is predicted by the others of its category.
+    """
     problem = problem.tested
-    X = problem.X
     known = np.flatnonzero(problem.supervision.labelled)
     # Shuffled rows and a stable sort: ties are in a random order, the same for every feature.
     known = known[generator(random_state).permutation(len(known))]
@@ -122,22 +127,29 @@ def smooth_r2(
     total = leave_one_out_total(target, weights)
 
     def work(start: int, stop: int) -> NDArray[np.float64]:
-        columns = np.ascontiguousarray(X[known, start:stop].T)
+        lines = lines_of_features(problem, known, start, stop)
         errors = np.empty(stop - start)
         if ranks is None:
-            orders = np.argsort(columns, axis=1, kind="stable")
+            orders = np.argsort(lines, axis=1, kind="stable")
         else:
-            orders = np.array([ranks.order(column) for column in columns])
+            orders = np.array([ranks.order(line) for line in lines])
         smooth_errors(target, weights, orders, half, errors)
-        return np.where((columns == columns[:, :1]).all(axis=1), -np.inf, 1.0 - errors / total)
+        return np.where((lines == lines[:, :1]).all(axis=1), -np.inf, 1.0 - errors / total)
 
-    return np.concatenate(run_chunks(work, chunks(X.shape[1], _COLUMNS), resolve_threads(n_jobs)))
+    scores = np.concatenate(run_chunks(work, chunks(problem.n_features, _COLUMNS), resolve_threads(n_jobs)))
+    for feature in [] if within else level_features(problem).tolist():
+        codes = levels_of(problem, feature, known)
+        scores[feature] = 1.0 - level_error(target, weights, codes) / total if codes.any() else -np.inf
+    return scores
 
 
 def linear_r2(
     problem: Problem, *, within: bool = False, tested: bool = False
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     r""":func:`linear_r2_score` of a problem, and the basis of its target with one column per degree of freedom.
+
+    For a feature of several columns, above and below the line of the fraction stand sums over its columns. For
+    categories and classes this is Goodman and Kruskal's tau.
 
     ``within``: the target is taken without the means of the groups. With weights, it is the R2 of a weighted
     regression. ``tested``: instead, the weights belong to the target. With the rows :math:`w_i (t_i - \bar t_w)` in
@@ -150,7 +162,7 @@ def linear_r2(
     if len(weights):
         target = target * (weights if tested else np.sqrt(weights))[:, None]
     basis = orthonormal_basis(target)
-    scores = np.zeros(X.shape[1])
+    total, explained = np.zeros((2, X.shape[1]))
     for start, stop in chunks(X.shape[1], 256):
         block = np.array(X[known, start:stop], dtype=np.float64)
         block -= block[0]  # makes a constant column exactly zero
@@ -159,9 +171,10 @@ def linear_r2(
             block *= np.sqrt(weights)[:, None]
         else:
             block -= block.mean(axis=0)
-        total = np.einsum("ij,ij->j", block, block)
-        explained = ((basis.T @ block) ** 2).sum(axis=0)
-        np.divide(explained, total, out=scores[start:stop], where=total > 0)
+        total[start:stop] = np.einsum("ij,ij->j", block, block)
+        explained[start:stop] = ((basis.T @ block) ** 2).sum(axis=0)
+    total, explained = problem.per_feature(total), problem.per_feature(explained)
+    scores = np.divide(explained, total, out=np.zeros(len(total)), where=total > 0)
     return np.minimum(scores, 1.0), basis
 
 
@@ -172,16 +185,25 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     tail and a class is small, its p-values are too small. So the Beta law gets the variance of :math:`R^2` over all
     permutations, which is known in closed form (the mean is already the same). Box and Andersen [1]_ did this for two
     samples. For a problem with groups, mean and variance are those of permutations within groups
-    (:func:`~dubio.significance.within_groups.within_moments`).
+    (:func:`~dubio.significance.within_groups.within_moments`). A column "was missing" is also tested alone, because it
+    may have little weight in its feature; both p-values are combined
+    (:func:`~dubio.significance.cauchy_combination`).
 
     References
     ----------
     .. [1] G. Box and S. Andersen (1955). Permutation theory in the derivation of robust criteria and the study of
        departures from assumption. Journal of the Royal Statistical Society B 17.
     """
-    law = linear_law(problem)
-    pvalues = np.maximum(stats.beta.sf(law.scores, law.below, law.above), law.least)
-    return np.where(np.isfinite(law.below), pvalues, 1.0)
+    pvalues = linear_law(problem).pvalues()
+    columns = problem.columns
+    if columns is not None and not columns.is_plain:
+        gaps = np.flatnonzero(columns.roles == "missing")
+        if len(gaps):
+            alone = linear_law(replace(problem, X=problem.X[:, gaps], names=None, columns=None)).pvalues()
+            for place, column in enumerate(gaps.tolist()):
+                feature = columns.feature_of[column]
+                pvalues[feature] = cauchy_combination(pvalues[[feature]], alone[[place]])[0]
+    return pvalues
 
 
 class LinearLaw(NamedTuple):
@@ -192,6 +214,11 @@ class LinearLaw(NamedTuple):
     below: NDArray[np.float64]
     above: NDArray[np.float64]
     least: float
+
+    def pvalues(self) -> NDArray[np.float64]:
+        """The probability of a score as high, without a relation."""
+        pvalues = np.maximum(stats.beta.sf(self.scores, self.below, self.above), self.least)
+        return np.where(np.isfinite(self.below), pvalues, 1.0)
 
 
 def linear_law(problem: Problem) -> LinearLaw:
@@ -208,7 +235,7 @@ def linear_law(problem: Problem) -> LinearLaw:
     if problem.groups is not None:
         known = supervision.labelled
         groups = problem.groups[known]
-        mean, variance = within_moments(problem.X[known], basis, groups)
+        mean, variance = within_moments(problem.X[known], basis, groups, problem.columns)
         varies = (mean > 0) & (mean < 1)
         mean = np.where(varies, mean, 0.5)
         target = relation_target(problem, known, within=True)
@@ -216,10 +243,10 @@ def linear_law(problem: Problem) -> LinearLaw:
         least = fewest_orders(np.column_stack([target, weights]) if len(weights) else target, groups)
     else:
         leverage = (basis**2).sum(axis=1)
-        second, fourth = column_moments(problem.X[supervision.labelled])
+        second, fourth, gram = feature_moments(problem.X[supervision.labelled], problem.columns)
         varies = second > 0
         mean = rank / (n - 1)
-        _, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank)
+        _, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank, gram)
         variance = np.divide(variance, (n * second) ** 2, out=np.full(len(scores), np.inf), where=varies)
     # no Beta law has a variance of zero, or one above that of a coin toss
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)
@@ -286,6 +313,12 @@ class SmoothNull:
         self._most = max(_FEWEST_OF_ALL, min(_MOST, affordable))
         wanted = 10 * len(self.scores) / alpha  # ten times what a single feature needs to pass Benjamini-Hochberg
         self._null = np.empty(0)
+        rows = np.flatnonzero(known)
+        features = level_features(problem).tolist() if problem.groups is None else []
+        self._levels = {
+            j: LevelNull(self._target, self._weights, levels_of(problem, j, rows), [random_state, 6, j])
+            for j in features
+        }
         self._draw(int(min(max(_FEWEST, wanted), self._most)))
 
     @property
@@ -302,7 +335,20 @@ class SmoothNull:
 
     def pvalues(self) -> NDArray[np.float64]:
         """The share of permutations that reach the score of each feature."""
-        return pvalues_against(self._null, self.scores)
+        pvalues = pvalues_against(self._null, self.scores)
+        for feature, null in self._levels.items():
+            pvalues[feature] = null.pvalue
+        return pvalues
+
+    @property
+    def counts(self) -> int | NDArray[np.int64]:
+        """Number of permutations of each feature so far: categories have their own."""
+        if not self._levels:
+            return self.count
+        counts = np.full(len(self.scores), self.count)
+        for feature, null in self._levels.items():
+            counts[feature] = max(1, null.count)
+        return counts
 
     def _draw(self, count: int) -> None:
         more = smooth_null(
@@ -315,6 +361,8 @@ class SmoothNull:
             n_jobs=self._n_jobs,
         )
         self._null = np.sort(np.concatenate([self._null, more]))
+        for null in self._levels.values():
+            null.draw(count)
 
 
 def pvalues_against(null: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -160,4 +160,5 @@ def passes(qvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
 def varying_features(problem: Problem) -> NDArray[np.bool_]:
     """The features that vary among the labelled rows."""
     X = problem.labelled.X
-    return np.asarray((X[:1] != X).any(axis=0)).ravel()
+    varying = np.asarray((X[:1] != X).any(axis=0)).ravel()
+    return varying if problem.columns is None else problem.per_feature(varying.astype(np.float64)) > 0

@@ -196,7 +196,7 @@ def label_tolerance(
     >>> print(found.in_words(0))  # doctest: +ELLIPSIS
     kept with up to ... % (interval ... %) wrong labels at random; survives any ... wrong labels of 120
     """
-    problem = read_problem(X, y, target=target, missing_label=missing_label, allow_nan=True)
+    problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True)
     with listening(listener_of(progress, with_name=True)):
         return problem_tolerance(problem, flips=flips, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
 

@@ -8,14 +8,17 @@ from scipy.special import gammaln
 
 from dubio._kernels.threads import chunks
 from dubio.significance.graph_null import permutation_moments
+from dubio.tables.features import Columns
 from dubio.tables.row_groups import groups_of_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
 
-def within_moments(X: NDArray[np.floating], basis: Floats, groups: Codes) -> tuple[Floats, Floats]:
-    r"""Mean and variance of :math:`\|B^T f\|^2 / \|f\|^2` over permutations within groups, for every column f.
+def within_moments(
+    X: NDArray[np.floating], basis: Floats, groups: Codes, columns: Columns | None = None
+) -> tuple[Floats, Floats]:
+    r"""Mean and variance of :math:`\|B^T f\|^2 / \|f\|^2` over permutations within groups, for every feature f.
 
     The columns of X and B are centred within every group g, so :math:`M = B B^T` has blocks :math:`M_{gh}` whose rows
     sum to zero. With :math:`s_g = \|f_g\|^2 / (n_g - 1)` and :math:`C_g = B_g^T B_g`,
@@ -25,7 +28,9 @@ def within_moments(X: NDArray[np.floating], basis: Floats, groups: Codes) -> tup
                   + 2\Big(\big\|\sum_g s_g C_g\big\|^2 - \sum_g s_g^2 \|C_g\|^2\Big),
 
     because different groups are permuted independently. :func:`~dubio.significance.graph_null.permutation_moments` has
-    the variance of one group. Every group has at least two rows. A constant column has mean and variance 0.
+    the variance of one group. Every group has at least two rows. A constant column has mean and variance 0. For a
+    feature of several columns F, the sums of squares are summed over them, and :math:`s_g C_g` is the Kronecker product
+    of :math:`F_g^T F_g / (n_g - 1)` and :math:`C_g`.
     """
     order, starts, sizes = groups_of_rows(groups)
     B = basis[order]
@@ -47,6 +52,25 @@ def within_moments(X: NDArray[np.floating], basis: Floats, groups: Codes) -> tup
         own = permutation_moments(second / n, fourth / n, n, traces[:, None], leverages[:, None], squares[:, None])[1]
         joined = spread.T @ products.reshape(len(sizes), rank * rank)
         variance[start:stop] = own.sum(axis=0) + 2.0 * ((joined**2).sum(axis=1) - squares @ spread**2)
+    if columns is None or columns.is_plain:
+        return mean, np.maximum(variance, 0.0)
+    mean, variance = mean[columns.starts], variance[columns.starts]
+    for feature in np.flatnonzero(columns.sizes > 1).tolist():
+        f = np.array(X[:, columns.of(feature)], dtype=np.float64)[order]
+        total = float(np.sqrt((f**2).sum()))
+        f /= total if total > 0 else 1.0
+        lengths = (f**2).sum(axis=1)
+        gram = np.add.reduceat(f[:, :, None] * f[:, None, :], starts, axis=0)
+        second, fourth = np.add.reduceat(lengths, starts), np.add.reduceat(lengths**2, starts)
+        mean[feature] = traces @ (second / (sizes - 1))
+        inner = (gram**2).sum(axis=(1, 2))
+        own = permutation_moments(
+            second / sizes, fourth / sizes, sizes, traces, leverages, squares, inner / sizes**2.0
+        )[1]
+        spread = gram / (sizes - 1)[:, None, None]
+        joined = np.einsum("gab,gkl->abkl", spread, products)
+        apart = ((spread**2).sum(axis=(1, 2)) * squares).sum()
+        variance[feature] = own.sum() + 2.0 * (float((joined**2).sum()) - apart)
     return mean, np.maximum(variance, 0.0)
 
 

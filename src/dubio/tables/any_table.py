@@ -167,7 +167,7 @@ def _pieces(
         for place, j in enumerate(places.tolist()):
             pieces[j] = number_piece(part[:, place], _named(names, j), bool(missing[place]), rounded.get(j, ""))
     for j in np.flatnonzero(~numeric).tolist():
-        called = name_column(names, j)
+        called = name_column(names, j) if row_name is None or names is None else f"column {names[j]!r}"
         if names is None:
             pieces[j] = object_piece(table[:, j], _named(names, j), called, how)
         else:
@@ -314,6 +314,11 @@ def notes_of(read: tuple[ColumnReading, ...]) -> list[str]:
         if of_kind:
             verb = "was" if len(of_kind) == 1 else "were"
             sentences.append(f"{counted(len(of_kind), 'column')} {verb} read as {words}: {listed(of_kind)}")
+    commas = [quoted(one.name) for one in read if one.decimal]
+    if commas:
+        verb = "was" if len(commas) == 1 else "were"
+        count = counted(len(commas), "column")
+        sentences.append(f"{count} with decimal commas {verb} read as numbers: {listed(commas, 5)}")
     units = [f"{quoted(one.name)} ({one.unit})" for one in read if one.unit and one.kind == "number"]
     if units:
         sentences.append(f"Numbers with a unit: {listed(units)}")

@@ -32,6 +32,8 @@ class ColumnReading:
         The categories, in the order of their codes.
     n_missing, n_limits : int
         Number of missing cells, and of cells such as "<0.1" that were taken at the limit.
+    decimal : str
+        A comma if its numbers were text with decimal commas.
     first : str
         Of dates: the first one, from which days are counted.
     notes : tuple of str
@@ -47,6 +49,7 @@ class ColumnReading:
     levels: tuple[str, ...] = ()
     n_missing: int = 0
     n_limits: int = 0
+    decimal: str = ""
     first: str = ""
     notes: tuple[str, ...] = ()
     codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)

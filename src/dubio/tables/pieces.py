@@ -232,7 +232,8 @@ def _text_piece(known: list[str], missing: NDArray[np.bool_], name: Any, called:
         if n_limits:
             example = distinct[int(np.flatnonzero(found.limits)[0])]
             notes.append(f"{counted(n_limits, 'cell')} such as {quoted(example)} counted as the limit itself")
-        more: dict[str, Any] = {"unit": found.unit, "n_limits": n_limits, "notes": notes}
+        comma = "," if found.decimal == "," else ""
+        more: dict[str, Any] = {"unit": found.unit, "n_limits": n_limits, "decimal": comma, "notes": notes}
         return number_piece(values, name, _mark(how, missing), found.rounded, **more)
     times = cells.read_times(distinct)
     if not np.isnan(times).any():

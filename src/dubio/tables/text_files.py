@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dubio.errors import InputError, counted, listed, quoted
+from dubio.tables.cells import MISSING
 
-#: Text that means "missing" in a text file, besides empty cells.
-MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
 #: The usual separator for each ending; None: none is usual.
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None, ".dat": None}
 COMPRESSED = (".gz", ".bz2", ".zst")
