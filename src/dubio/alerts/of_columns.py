@@ -40,20 +40,15 @@ def constant_alerts(view: View) -> list[Alert]:
     empty[list(view.texts)] = False  # text that was left out is not constant
     varies[list(view.texts)] = True
     alerts = []
-    text = view.is_text
-    for mask, one, several in (
-        (empty & ~text, "has no value and cannot matter", "have no value and cannot matter"),
-        (~varies & ~empty & ~text, "has only one value and cannot matter", "have only one value and cannot matter"),
-        (text, "holds text and was not used", "hold text and were not used"),
-    ):
+    for mask, what in ((empty, "no value"), (~varies & ~empty, "only one value")):
         features = np.flatnonzero(mask)
         if len(features):
-            what = one if len(features) == 1 else several
+            has = "has" if len(features) == 1 else "have"
             alerts.append(
                 Alert(
                     "constant",
                     view.named(features),
-                    f"{_columns(features)} {what}: {view.called(features)}",
+                    f"{_columns(features)} {has} {what} and cannot matter: {view.called(features)}",
                     "nothing needs to be done; such columns come last",
                 )
             )

@@ -40,8 +40,6 @@ class View:
         The place of each row in the table, increasing.
     whole : array (n_rows_in_all, n_columns)
         All rows of the table.
-    is_text : array (n_features,) of bool
-        Text that could not be used.
     """
 
     X: NDArray[np.float64]
@@ -52,7 +50,6 @@ class View:
     texts: dict[int, NDArray[np.int64]]
     rows: NDArray[np.int64]
     whole: NDArray[Any]
-    is_text: NDArray[np.bool_]
 
     @property
     def n_rows_in_all(self) -> int:
@@ -110,7 +107,6 @@ def view_of(problem: Problem) -> View | None:
         _texts(problem, rows),
         rows,
         problem.X,
-        _is_text(problem),
     )
 
 
@@ -122,12 +118,6 @@ def _texts(problem: Problem, rows: NDArray[np.int64]) -> dict[int, NDArray[np.in
         if reading is not None and reading.codes is not None and len(reading.codes) == problem.n_rows:
             texts[feature] = reading.codes[rows]
     return texts
-
-
-def _is_text(problem: Problem) -> NDArray[np.bool_]:
-    columns = problem.columns
-    read = [None] * problem.n_features if columns is None else map(columns.reading_of, range(problem.n_features))
-    return np.array([one is not None and one.kind == "text" for one in read], dtype=bool)
 
 
 #: Rows that stay neighbours when only some rows are looked at.
