@@ -251,8 +251,8 @@ def test_bad_labels_are_named():
         audit_labels(None, y)
     with pytest.raises(ValueError, match="y has 59 rows and X has 60"):
         audit_labels(X, y[:-1])
-    X[3, 1] = np.nan
-    with pytest.raises(ValueError, match="contains NaN in 1 row of column 1, first in row 3"):
+    X[3, 1] = np.inf
+    with pytest.raises(ValueError, match="contains infinity in 1 row of column 1, first in row 3"):
         audit_labels(X, y)
 
 

@@ -124,10 +124,8 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
     code = [f"table = {file.code}"]
     if "sys.stdin" in file.code:
         code = ["import sys", "", *code]
-    if file.separator != ",":  # in the target; features are read later, all in one way
-        of_target = {wishes.target, wishes.confidence, *wishes.soft} - {*_as_written(wishes), None}
-        spared = [name for name in frame.columns if name not in of_target]
-        frame = read_decimal_commas(frame, spared, notes, code)
+    if file.separator != ",":
+        frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators, *wishes.limits) if name]
