@@ -65,8 +65,12 @@ def is_missing_text(text: str) -> bool:
     return text.strip() in _MISSING
 
 
-def read_numbers(texts: Sequence[str], decimal: Decimal | None = None) -> TextNumbers:
-    """Numbers of a text column, from its distinct texts.
+def read_numbers(
+    texts: Sequence[str], decimal: Decimal | None = None, counts: NDArray[np.int64] | None = None
+) -> TextNumbers:
+    """Numbers of a text column, from its distinct texts and how often each occurs.
+
+    If more than half of the numbers have no unit, those with one (``4o``, ``13k``) are no numbers.
 
     >>> from dubio.tables.cells import read_numbers
     >>> found = read_numbers(["95,1 %", "<0,5 %", "1.204,7 %"])
@@ -95,6 +99,10 @@ def read_numbers(texts: Sequence[str], decimal: Decimal | None = None) -> TextNu
         values[place] = float(plain)
         if len(plain) > 15 and plain.lstrip("+-").isdigit() and int(plain) != int(values[place]):
             rounded = rounded or texts[place]
+    often = np.ones(len(texts)) if counts is None else counts
+    bare = is_number & np.array([unit == "" for unit in units], dtype=bool)
+    if often[bare].sum() > 0.5 * often[is_number].sum():
+        is_number = bare
     distinct = {unit for unit, number in zip(units, is_number, strict=True) if number}
     if len(distinct) > 1:
         shown = [

@@ -17,7 +17,7 @@ def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], c
     """Turn columns of text such as 3,14 into numbers; the columns in ``spared`` stay as they are.
 
     A column becomes numbers if every value in it is a number. If every comma could also mark thousands (one to three
-    digits before it, three after it), the column stays text. The notes say which columns were read and which were not.
+    digits before it, three after it), the column stays text. The notes say which columns were read.
 
     Examples
     --------
@@ -31,14 +31,14 @@ def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], c
     "1 column with decimal commas was read as numbers: 'pi'."
     """
     read: list[str] = []
-    unclear: list[str] = []
     for name in frame.columns:
         if name in spared or str(frame[name].dtype) not in ("object", "str", "string"):
             continue
         values = [value.strip() if isinstance(value, str) else "?" for value in frame[name].dropna().unique()]
         if not values or not all(map(_NUMBER.fullmatch, values)) or not any("," in value for value in values):
             continue
-        (unclear if all(map(_THOUSANDS.fullmatch, values)) else read).append(name)
+        if not all(map(_THOUSANDS.fullmatch, values)):
+            read.append(name)
     if read:
         frame = frame.copy(deep=False)
         for name in read:
@@ -47,9 +47,4 @@ def read_decimal_commas(frame: Any, spared: Collection[str], notes: list[str], c
         verb = "was" if len(read) == 1 else "were"
         shown = listed(map(quoted, read), 5)
         notes.append(f"{counted(len(read), 'column')} with decimal commas {verb} read as numbers: {shown}.")
-    for name in unclear:
-        notes.append(
-            f"column {quoted(name)} was left as text: in numbers such as {quoted(frame[name].dropna().iloc[0])} the "
-            "comma may mark decimals or thousands. Write them with a decimal point, or without the comma."
-        )
     return frame

@@ -222,7 +222,7 @@ def _text_piece(known: list[str], missing: NDArray[np.bool_], name: Any, called:
     texts, codes = np.unique(np.asarray(known, dtype=object).astype(str), return_inverse=True)
     counts = np.bincount(codes, minlength=len(texts))
     distinct = texts.tolist()
-    found = cells.read_numbers(distinct, how.decimal)
+    found = cells.read_numbers(distinct, how.decimal, counts)
     is_number = ~np.isnan(found.values)
     if is_number.all():
         values = np.full(len(missing), np.nan)
