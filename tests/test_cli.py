@@ -451,7 +451,10 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
         ),
         (["rank", "{empty}", "-t", "y"], "is empty"),
         (["rank", "{ragged}", "-t", "y"], "line 3"),
-        (["rank", "{mixed}", "-t", "y"], "'x' mixes numbers (4 cells) with text (1 cell,"),
+        (
+            ["rank", "{mixed}", "-t", "y"],
+            "mixes numbers (4 cells) with text (1 cell) in column 'x', first 'oops' in row 4 under the header",
+        ),
         (["rank", "{missing}", "-t", "y"], "all labels are missing"),
         (["rank", "{iris}", "-t", "sepal_length", "--ignore", "species", "--classes"], ""),
         (["rank", "{id}", "-t", "id"], "identifier"),
