@@ -922,6 +922,8 @@ def wrong_numbers(z, elsewhere, density):
         if fit > best:
             best, rate = fit, pi
     return rate, [rate * w / (rate * w + (1 - rate) * r) for w, r in zip(elsewhere, right, strict=True)]
+
+
 # Features of several columns: ``parts`` lists the columns of each feature. Forms are summed over them.
 
 

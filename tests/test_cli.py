@@ -453,7 +453,7 @@ def test_audit_of_a_wide_table(capfd, tmp_path):
         (["rank", "{ragged}", "-t", "y"], "line 3"),
         (
             ["rank", "{mixed}", "-t", "y"],
-            "mixes numbers (4 cells) with text (1 cell) in column 'x', first 'oops' in row 4 under the header",
+            "mixes numbers (4 cells) with text (1 cell) in column 'x', first 'oops'",
         ),
         (["rank", "{missing}", "-t", "y"], "all labels are missing"),
         (["rank", "{iris}", "-t", "sepal_length", "--ignore", "species", "--classes"], ""),
