@@ -182,12 +182,20 @@ def test_one_column_per_feature_changes_nothing(method):
 #: Methods with which a fit on three hundred rows takes more than some seconds if it also tests.
 SLOW = ("constrained_laplacian", "mutual_information", "semi_supervised_laplacian")
 
+#: Methods that cannot see the column, and why.
+CANNOT_SEE = {
+    ("soft_relief", 3): "all of its 40 nearest rows have the same category, so no difference is left to count",
+    ("mutual_information_search", 30): "ten rows per category are too few for its densities",
+}
+
 
 @pytest.mark.parametrize("n_levels", [3, 8, 30])
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"laplacian"}))
 def test_a_relevant_column_of_categories_is_first(method, n_levels):
     if method in SLOW and n_levels > 3:
         pytest.skip("slow")
+    if (method, n_levels) in CANNOT_SEE:
+        pytest.xfail(CANNOT_SEE[method, n_levels])
     takes = METHODS[method].takes
     X, y = nominal_table(n_levels, n=150 if method in SLOW else 300, target="classes" if "hard" in takes else "numbers")
     with warnings.catch_warnings():
