@@ -204,13 +204,18 @@ def test_leave_one_out_graphs_are_the_literal_ones():
     X = np.random.default_rng(0).normal(size=(40, 4))
     X[3] = X[4]
     neighbors, squared = np.empty((4, 40, 5), dtype=np.int64), np.empty((4, 40, 5))
-    leave_one_out_neighbors(X, 0, 0, 40, neighbors, squared)
+    leave_one_out_neighbors(X, np.arange(4), np.arange(1, 5), 0, 0, 40, neighbors, squared)
     for r in range(4):
         graph = _graph(neighbors[r], squared[r], "or")
         graph.data = heat(graph.data, 1.0)
         np.testing.assert_allclose(
             laplacian_ratio(graph, X[:, [r]])[0], naive.leave_one_out_laplacian_score(X, r), rtol=1e-9
         )
+    wide = np.empty((1, 40, 5), dtype=np.int64)  # a feature of two columns leaves the other two
+    leave_one_out_neighbors(X, np.array([0, 2]), np.array([2, 4]), 0, 0, 40, wide, np.empty((1, 40, 5)))
+    gaps = ((X[:, None, 2:] - X[None, :, 2:]) ** 2).sum(axis=2)
+    np.fill_diagonal(gaps, np.inf)
+    np.testing.assert_array_equal(np.sort(wide[0]), np.sort(np.argsort(gaps, axis=1, kind="stable")[:, :5]))
 
 
 def test_a_graph_of_its_own_is_never_used_unsupervised():
