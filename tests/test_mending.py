@@ -20,6 +20,7 @@ from dubio.report import gather, render_report
 from dubio.significance import compare
 from dubio.significance.mended import calibrated
 from tests.browser import Browser, find_browser
+from tests.mending_case import write_case
 
 NAMES = ["age", "</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "pulse", "mass", "site"]
 CLASSES = ('ill, "very" <b>', "well\u2028</script>")
@@ -285,3 +286,20 @@ def test_command_refuses_corrections_of_another_table(audited, tmp_path, capsys)
     assert "--corrections[entry 1] says that row 1 was labelled 'nobody'" in capsys.readouterr().err
     assert run(["rank", str(folder / "t.csv"), "--corrections", str(bad)]) == 2
     assert "give --target" in capsys.readouterr().err
+
+
+def test_a_saved_table_has_the_mended_labels(tmp_path):
+    table = write_case(tmp_path)
+    frame = pd.read_csv(table)
+    first, second = frame["patient"][:2]
+    other = next(name for name in frame["diagnosis"].unique() if name != frame["diagnosis"][0])
+    corrections = pd.DataFrame(
+        {"id": [first, second], "row": [1, 2], "given": frame["diagnosis"][:2], "decision": ["change", "unsure"]}
+    ).assign(label=[other, ""])
+    corrections.to_csv(tmp_path / "corrections.csv", index=False)
+    saved = tmp_path / "saved.csv"
+    options = ["--id", "patient", "--corrections", str(tmp_path / "corrections.csv"), "--save-table", str(saved), "-q"]
+    assert run(["rank", str(table), "-t", "diagnosis", "-m", "linear_r2", *options]) == 0
+    mended = pd.read_csv(saved)
+    assert mended["diagnosis"][0] == other and pd.isna(mended["diagnosis"][1])
+    assert (mended["diagnosis"][2:] == frame["diagnosis"][2:]).all()

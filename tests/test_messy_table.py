@@ -144,3 +144,17 @@ def test_without_the_copy_and_with_what_the_alerts_ask_for(folder, capfd):
     selector = FeatureSelector("fisher", drop_leaks=True).fit(X, frame["outcome"])
     names = [str(name) for name in selector.to_ranking().names[selector.to_ranking().order]]
     assert [row["feature"] for row in found["features"]] == names[:-2]
+
+
+def test_a_target_with_a_unit_is_a_number(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    frame = pd.DataFrame({"x": x, "noise": rng.normal(size=80)})
+    plain, units = frame.assign(oxygen=(95 + x).round(1)), frame.assign(oxygen=[f"{95 + v:.1f} %" for v in x])
+    found = []
+    for name, table in (("plain", plain), ("units", units)):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        assert run(["rank", str(tmp_path / f"{name}.csv"), "-t", "oxygen", "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert [row["pvalue"] for row in found[0]["features"]] == [row["pvalue"] for row in found[1]["features"]]
+    assert found[1]["kept"] == ["x"]

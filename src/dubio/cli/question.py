@@ -17,6 +17,7 @@ from dubio.errors import counted, quoted
 from dubio.supervision import soft_labels
 from dubio.supervision.reader import Target, has_order
 from dubio.tables.any_table import ReadTable, notes_of, read_any_table
+from dubio.tables.cells import read_numbers
 from dubio.tables.decimal_commas import read_decimal_commas
 from dubio.tables.files import TableFile, require_columns
 from dubio.tables.text_files import HowToRead
@@ -283,14 +284,16 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
     column = hide(frame[wishes.target], wishes.unlabelled, notes)
     _require_some(column, f"target {quoted(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
+    if wishes.kind in ("auto", "numbers") and wishes.positive is None:
+        column = _number_of_text(column, wishes.target, notes, code)
     if wishes.only_classes and wishes.kind != "ordered" and _is_number(column) and _has_fractions(column):
         return column, "numbers", None
     if wishes.positive is not None:
         return positive_target(column, wishes.target, wishes.positive, wishes.prior, code), "auto", "auto"
     kind = wishes.kind
     _refuse_id(column, wishes.target, wishes)
-    if kind == "numbers":
-        _require_number_column(frame, wishes.target, "--regression")
+    if kind == "numbers" and not _is_number(column):
+        _require_number_column(frame, wishes.target, "a numeric target")
     elif not _is_number(column):
         kind = "ordered" if kind == "ordered" or has_order(column) else "classes"
         _refuse_mixed(column, wishes.target)
@@ -335,6 +338,22 @@ def _hiding_code(expression: str, marks: tuple[str, ...], name: str) -> str:
     if not marks:
         return f"{name} = {expression}"
     return f"{name} = {expression}\n{name} = {name}.mask({name}.astype(str).isin({list(marks)!r}))"
+
+
+def _number_of_text(column: Any, name: str, notes: list[str], code: list[str]) -> Any:
+    """A target of numbers written with a unit or a limit ("96.2 %", "<0.5") as numbers; others as they are."""
+    if _is_number(column) or not column.dropna().map(lambda value: isinstance(value, str)).all():
+        return column
+    texts = column.dropna().unique().tolist()
+    found = read_numbers(texts)
+    if np.isnan(found.values).any() or not (found.unit or found.limits.any()):
+        return column
+    n_limits = int(column.isin([text for text, limit in zip(texts, found.limits, strict=True) if limit]).sum())
+    unit = f" in {quoted(found.unit)}" if found.unit else ""
+    at_limit = f"; {counted(n_limits, 'cell')} such as '<' count as the limit itself" if n_limits else ""
+    notes.append(f"target {quoted(name)} was read as a number{unit}{at_limit}.")
+    code.append("y = y.map(dict(zip(texts, read_numbers(texts).values)))  # texts = y.dropna().unique()")
+    return column.map(dict(zip(texts, found.values.tolist(), strict=True))).astype(np.float64)
 
 
 def _require_some(values: Any, what: str) -> None:

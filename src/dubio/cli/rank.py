@@ -28,7 +28,7 @@ from dubio.noise.number_audit import FEWEST_AUDITED
 from dubio.problem import Problem
 from dubio.significance import problem_stability, problem_tolerance
 from dubio.significance.fingerprints import annotators_in_words
-from dubio.supervision import Classes, Memberships, Numbers
+from dubio.supervision import Classes, CorrectedLabels, Memberships, Numbers
 from dubio.tables.files import TableFile, frame_bytes, read_file, table_format
 from dubio.whole_files import write_whole
 
@@ -296,7 +296,10 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
     more = [name for name in (wishes.confidence, wishes.groups, wishes.weights) if name]
     target = {*question.target_names, *wishes.identifiers, *more}
     chosen = [name for name in question.table.columns if name in kept or name in target]
-    write_whole(path, frame_bytes(question.table[chosen], path))
+    table = question.table[chosen]
+    if isinstance(question.y, CorrectedLabels):  # the table has the labels that were used
+        table = table.assign(**{question.target_names[0]: question.y.labels})
+    write_whole(path, frame_bytes(table, path))
     n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient
     hint = f" (--keep sufficient writes {fewer})" if fewer and fewer < n_kept else ""
     return f"table with {counted(n_kept, 'feature')} written to {path}{hint}"
