@@ -13,10 +13,6 @@ from dubio import FeatureSelector
 from dubio.cli.run import run
 from dubio.tables.files import frame_bytes, read_file
 
-pytestmark = pytest.mark.skipif(
-    "feature_groups" not in FeatureSelector().get_params(), reason="FeatureSelector takes columns of numbers only"
-)
-
 
 def messy_table() -> pd.DataFrame:
     """Four visits of 50 patients: dates, units, categories, blanks, a copy of the target, -999, decimal commas, ids."""
