@@ -40,7 +40,7 @@ def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> 
     >>> import numpy as np
     >>> from dubio.noise.weighted_fit import rows_in_proportion
     >>> rows_in_proportion(np.array([2.0, 1.0, 0.5, 0.5]), np.zeros(4, dtype=np.int64), seed=0)
-    array([0, 0, 1, 2])
+    array([0, 0, 1, 3])
     """
     share = weights * (len(weights) / weights.sum())
     start = np.random.RandomState(seed).random_sample()

@@ -86,7 +86,7 @@ def gehan_scores(low: Floats, high: Floats) -> Floats:
     >>> import numpy as np
     >>> from dubio.supervision.intervals import gehan_scores
     >>> gehan_scores(np.array([1.0, 2.0, 2.0, 0.0]), np.array([1.0, 2.0, np.inf, 1.5]))
-    array([-2.,  1.,  2., -1.])
+    array([-2.,  1.,  3., -2.])
     """
     exact = low == high
     below = np.searchsorted(np.sort(high), low, side="right").astype(np.float64)
