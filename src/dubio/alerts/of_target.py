@@ -75,13 +75,13 @@ def lonely_alerts(view: View) -> list[Alert]:
     lonely = known.classes[known.rows_per_class() == 1].tolist()
     if not lonely or len(lonely) == known.n_classes:
         return []
-    has = "has" if len(lonely) == 1 else "have"
+    has, it = ("has", "it") if len(lonely) == 1 else ("have", "each of them")
     return [
         Alert(
             "lonely class",
             (),
             f"{counted(len(lonely), 'class', 'classes')} {has} only one row: {listed(map(quoted, lonely), 5)}",
-            "label more rows of it, merge it with another class, or leave the row out",
+            f"label more rows of {it}, merge {it} with another class, or leave the row out",
         )
     ]
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from dubio.cli.output import visible
 from dubio.cli.wording import one_line
+from dubio.significance.count import NoFeatureStandsOut
 
 _THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
 
@@ -25,7 +26,10 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             for warning in caught:
                 # warnings of the libraries that we use are not meant for this user
                 if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    text = one_line(warning.message)
+                    message = warning.message
+                    text = one_line(message)
+                    if isinstance(message, NoFeatureStandsOut):  # the command hands nothing on
+                        text = f"the table {message.found}."
                     if text not in notes:
                         notes.append(text)
 

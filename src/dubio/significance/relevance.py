@@ -142,8 +142,8 @@ def decide(
         warn(
             NoFeatureStandsOut(
                 "X",
-                f"has no feature that stands out: {text}. The feature with the smallest p-value is handed on, but "
-                "nothing shows that it matters",
+                f"has no feature that stands out: {text}",
+                "the feature with the smallest p-value is handed on, but nothing shows that it matters",
             )
         )
         reason = f"no feature stands out: {text}"
