@@ -438,3 +438,14 @@ def test_transitions_equal_a_literal_maximum():
         rates = np.abs(model.rates * np.exp(rng.normal(0, 0.1, (3, 3))))
         rates /= rates.sum(axis=1, keepdims=True)
         assert naive.transitions_objective(said, codes, weights, rates) <= best + 1e-4
+
+
+def test_constant_columns_change_nothing():
+    """A forest draws its columns at random: one that says nothing must not change the draw."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(90, 5))
+    classes, numbers = (X[:, 0] + rng.normal(size=90) > 0).astype(int), X[:, 0] + 0.5 * rng.normal(size=90)
+    more = np.column_stack([X[:, :2], np.full(90, 7.0), X[:, 2:]])
+    for y in (classes, numbers):
+        here, there = audit_labels(X, y), audit_labels(more, y)
+        np.testing.assert_array_equal(here.wrong, there.wrong)

@@ -94,8 +94,11 @@ def out_of_fold(
             table = main_directions(problem, random_state)
         elif experts is None and (problem.has_wide_features or _is_large(table)):
             table = problem.standardized_table  # trees compute in single precision
+        as_it_is = table.shape[1] == problem.n_columns
+        if experts is None:
+            table = varying_columns(table)
         judges = read_experts(experts, left, table.shape[1], n_jobs)
-        if experts is None and problem.has_wide_features and table.shape[1] == problem.n_columns:
+        if experts is None and problem.has_wide_features and as_it_is:
             judges["neighbors"] = judges["neighbors"][-1]  # every feature, not every column, has unit variance
         # the default experts need no check of parameters and values in every fold
         with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
@@ -116,6 +119,12 @@ def out_of_fold(
 
     problem.once(("experts", id(experts)), lambda: experts)  # kept alive, so that no other object gets the same id
     return problem.once(("out of fold", id(experts), n_folds, random_state), train)
+
+
+def varying_columns(table: NDArray[Any]) -> NDArray[Any]:
+    """The table without constant columns: a forest draws its columns at random, and these would change the draw."""
+    varies = table.max(axis=0) > table.min(axis=0)
+    return table if varies.all() or not varies.any() else np.ascontiguousarray(table[:, varies])
 
 
 def _is_large(table: NDArray[Any]) -> bool:

@@ -12,7 +12,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold
 
 from dubio.errors import InputError, counted
-from dubio.noise.experts import MANY_FEATURES, content_order, main_directions
+from dubio.noise.experts import MANY_FEATURES, content_order, main_directions, varying_columns
 from dubio.noise.number_experts import FEWEST_NUMBERS, held_out_numbers
 from dubio.problem import Problem
 from dubio.supervision import Numbers
@@ -183,7 +183,7 @@ def audit_numbers(
     y = (supervision.values - centre) / scale
     learned = np.clip(y, -_CLIPPED, _CLIPPED)
 
-    table: NDArray[Any] = problem.standardized_table
+    table: NDArray[Any] = varying_columns(problem.standardized_table)
     if problem.n_features > MANY_FEATURES:
         table = main_directions(problem, random_state)
     order = content_order(table, np.nan_to_num(learned, nan=np.inf))  # the place of a row decides nothing

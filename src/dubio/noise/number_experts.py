@@ -16,7 +16,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsRegressor
 
-from dubio.noise.experts import MANY_FEATURES, content_order, main_directions
+from dubio.noise.experts import MANY_FEATURES, content_order, main_directions, varying_columns
 from dubio.noise.weighted_fit import fit_weighted
 from dubio.problem import Problem
 from dubio.progress import advance
@@ -74,7 +74,7 @@ def number_opinions(
     def train() -> NumberOpinions:
         supervision = problem.supervision
         assert isinstance(supervision, Numbers)
-        table: NDArray[Any] = problem.standardized_table
+        table: NDArray[Any] = varying_columns(problem.standardized_table)
         if problem.n_columns > MANY_FEATURES:
             table = main_directions(problem, random_state)
         scores = normal_scores(supervision.values)
