@@ -383,7 +383,7 @@ def _print(
         said = _how_sure(ranking, options, sure, [str(name) for name in full.names[line]])
         said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts)]
         is_search = hasattr(selector.selector_, "subsets_")
-        print_ranking(question.asked, rows, ranking, said, how, options.top, scores=not is_search)
+        print_ranking(question.asked, rows, full, said, how, options.top, scores=not is_search)
     tell(notes, options.quiet)
 
 
