@@ -163,8 +163,8 @@ class TestFolds:
             (KnownFolds(1), CLASSES, None, "n_splits=1"),
             (KnownFolds(5), None, None, "y is None"),
             (KnownFolds(5), hidden(CLASSES, 0.99), None, "rows have a label"),
-            (KnownFolds(5), CLASSES, np.zeros(178), "groups have a label"),
-            (KnownFolds(5), CLASSES, np.zeros(3), "one group per row"),
+            (KnownFolds(5), CLASSES, np.arange(178) % 2, "groups have a label"),
+            (KnownFolds(5), CLASSES, np.zeros(3), "but X has 178 rows"),
         ],
     )
     def test_what_cannot_be_split_is_refused(self, folds, y, groups, words):

@@ -15,6 +15,7 @@ from dubio.errors import InputError
 from dubio.seeds import seed_of
 from dubio.supervision import Memberships, Numbers, read_supervision
 from dubio.supervision.reader import Target
+from dubio.tables.row_groups import read_groups
 
 
 class KnownFolds(BaseCrossValidator):
@@ -90,7 +91,7 @@ class KnownFolds(BaseCrossValidator):
             raise InputError("y", "is None", "folds of known rows need the target")
         supervision = read_supervision(y, len(y), target=self.target, missing_label=self.missing_label).certain()
         labelled = np.flatnonzero(supervision.labelled)
-        group_of = None if groups is None else _group_codes(groups, len(supervision.labelled))
+        group_of = read_groups(groups, supervision.n_rows)
         strata = None
         if not isinstance(supervision, Numbers):
             known = supervision.likeliest() if isinstance(supervision, Memberships) else supervision
@@ -130,10 +131,3 @@ class KnownFolds(BaseCrossValidator):
             raise InputError("n_splits", f"={self.n_splits}, but only {found} groups have a label", "use fewer")
         if strata is not None and np.unique(strata, return_counts=True)[1].max() < self.n_splits:
             raise InputError("n_splits", f"={self.n_splits}, but every class has fewer labelled rows", "use fewer")
-
-
-def _group_codes(groups: Any, n_rows: int) -> NDArray[np.int64]:
-    codes = np.unique(np.asarray(groups), return_inverse=True)[1].astype(np.int64)
-    if codes.shape != (n_rows,):
-        raise InputError("groups", f"has shape {codes.shape}, but there are {n_rows} rows", "give one group per row")
-    return codes
