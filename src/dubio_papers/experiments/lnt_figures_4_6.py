@@ -48,7 +48,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
     curves = {}
     for method, labels, label_noise in zip(METHODS, (y[train], noisy, noisy), (False, False, True), strict=True):
         search = MutualInformationSearch(
-            n_features_to_select=1, label_noise=label_noise, standardize=False, random_state=jitter
+            n_features_to_select=1, label_noise=label_noise, standardize=False, random_state=jitter, device="auto"
         ).fit(X[train], labels)
         order = np.argsort(search.ranking_)
         curves[method] = tuned_balanced_error(X[train], y[train], X[test], y[test], order, folds)
