@@ -701,12 +701,10 @@ def test_interrupted_run_is_one_line(tmp_path):
 
 
 def test_interrupted_imports_are_one_line(tmp_path):
-    slow = tmp_path / "dubio"
-    slow.mkdir()
-    (slow / "__init__.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
+    (tmp_path / "numpy.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])}
     process = subprocess.Popen(
-        [sys.executable, "-m", "dubio_command", "methods"],
+        [sys.executable, "-m", "dubio.cli", "methods"],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -718,13 +716,26 @@ def test_interrupted_imports_are_one_line(tmp_path):
     assert process.returncode == 130 and err == "dubio: interrupted.\n"
 
 
+@pytest.mark.parametrize("words", [("--help",), ("--version",), ("rank", "--help"), ("papers", "--help")])
+def test_help_imports_nothing_large(words):
+    code = (
+        "import sys\n"
+        "from dubio.cli.run import run\n"
+        f"assert run({list(words)!r}) == 0\n"
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'numba', 'pandas', 'pyarrow', 'jinja2'} & sys.modules.keys()))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.stdout.endswith("\n[]\n"), done.stdout + done.stderr
+
+
 def test_the_command_starts_where_the_package_says(folder):
     import tomllib
 
     scripts = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"dubio": "dubio_command:main"}
+    assert scripts == {"dubio": "dubio.cli:main"}
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    words = [sys.executable, "-m", "dubio_command", "rank", str(folder / "nope.csv"), "-t", "species"]
+    words = [sys.executable, "-m", "dubio.cli", "rank", str(folder / "nope.csv"), "-t", "species"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2 and done.stderr.startswith("dubio: ") and "nope.csv' does not exist" in done.stderr
 

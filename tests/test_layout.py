@@ -16,6 +16,7 @@ SOURCE = ROOT / "src"
 # A room may import from itself and from the rooms before it, at the top of a file or inside a function.
 # "dubio" is the package's own __init__.py; "dubio_papers" is the laboratory, beside the library.
 ROOMS = (
+    "_lazy",
     "errors",
     "_kernels",
     "progress",

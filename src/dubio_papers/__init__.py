@@ -1,10 +1,15 @@
 """The laboratory: rerun every table and figure of the five papers, store each repetition, and report the results."""
 
-from dubio_papers.experiment import PAPERS, Cell, Curves, Experiment, Finding, Table, grid
-from dubio_papers.pages import write_report
-from dubio_papers.registry import all_experiments, choose
-from dubio_papers.runner import run_experiments
-from dubio_papers.summary import ExperimentSummary, summarize
+from typing import TYPE_CHECKING
+
+from dubio._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dubio_papers.experiment import PAPERS, Cell, Curves, Experiment, Finding, Table, grid
+    from dubio_papers.pages import write_report
+    from dubio_papers.registry import all_experiments, choose
+    from dubio_papers.runner import run_experiments
+    from dubio_papers.summary import ExperimentSummary, summarize
 
 __all__ = [
     "PAPERS",
@@ -21,3 +26,8 @@ __all__ = [
     "summarize",
     "write_report",
 ]
+
+_HOMES = ("experiment", "registry", "runner", "summary", "pages")
+
+if not TYPE_CHECKING:  # type checkers and editors see the imports above
+    __getattr__, __dir__ = lazy_names(__name__, [f"dubio_papers.{home}" for home in _HOMES], __all__)

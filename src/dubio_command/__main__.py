@@ -1,5 +1,0 @@
-"""``python -m dubio_command``."""
-
-from dubio_command import main
-
-main()
