@@ -40,7 +40,7 @@ def command_call(rng: Rng) -> tuple[str, Callable[[], None]]:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             (place / f"table{suffix}").write_bytes(content)
-            (place / "pairs.csv").write_text("a,b,kind\n0,1,must\n0,2,cannot\n")
+            (place / "pairs.csv").write_text("a,b,kind\n1,2,must\n1,3,cannot\n")
             code, out, err = _run(words, place, content if piped else None)
             _require(words, code, out, err, place)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dubio.errors import InputError
+from dubio.errors import InputError, rows_named
 from dubio.tables.any_table import read_any_table
 from dubio.tables.cells import read_dates, read_numbers, read_times
 from dubio.tables.scaling import fill_missing, standardize
@@ -150,8 +150,8 @@ def test_refusals_name_column_row_and_cell():
     table = pd.DataFrame({"size": ["1", "2", "big", "3"]})
     with pytest.raises(InputError, match=r"column 'size' .*first 'big' in row 2: correct or empty"):
         read_any_table(table)
-    with pytest.raises(InputError, match="row 4 of the file"):
-        read_any_table(table, row_name=lambda row: f"row {row + 2} of the file")
+    with pytest.raises(InputError, match="row 4 of the file"), rows_named(lambda row: f"row {row + 2} of the file"):
+        read_any_table(table)
     with pytest.raises(InputError, match="dict in column 'size'"):
         read_any_table(pd.DataFrame({"size": [1, 2, {}]}))
     with pytest.raises(InputError, match="infinity in 1 row of column 'size'"):

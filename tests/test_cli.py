@@ -47,7 +47,7 @@ def folder(tmp_path_factory) -> Path:
         partly=np.where(rng.random(len(X)) < 0.7, "unknown", names),
     )
     everything.to_csv(place / "doubt.csv", index=False)
-    pd.DataFrame({"a": [0, 50, 0], "b": [1, 51, 120], "kind": ["must", "must", "cannot"]}).to_csv(
+    pd.DataFrame({"a": [1, 51, 1], "b": [2, 52, 121], "kind": ["must", "must", "cannot"]}).to_csv(
         place / "pairs.csv", index=False
     )
     X, y = load_diabetes(return_X_y=True, as_frame=True)
@@ -501,16 +501,16 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
     [
         (
             ["rank", "{sums}", "--soft", "A,B"],
-            "sum to 3, not to 1, in row 0 (60 such rows): --normalize divides each row",
+            "sum to 3, not to 1, in line 2 of the file (60 such rows): --normalize divides each row",
         ),
         (["rank", "{sums}", "--soft", "A,B", "--stream"], "divide each row by its sum in the file"),
         (
             ["rank", "{sums}", "--soft", "A,N", "--normalize"],
-            "negative or missing values in row 0 (60 such rows): fill all probabilities of a row (none below 0)",
+            "negative or missing values in line 2 of the file (60 such rows): fill all probabilities of a row (none below 0)",
         ),
         (
             ["rank", "{sums}", "--soft", "Y,Z", "--normalize"],
-            "the target sums to 0 in row 0 (60 such rows): if a row is unlabelled, leave all of its cells empty",
+            "the target sums to 0 in line 2 of the file (60 such rows): if a row is unlabelled, leave all of its cells empty",
         ),
         (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream", "-m", "fisher"], "leave out --normalize"),
         (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by its sum: give --soft too"),
@@ -526,7 +526,7 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
         ),
         (
             ["rank", "{iris}", "-t", "species", "--confidence", "noise"],
-            "--confidence is -0.132105 in row 1 (96 such rows)",
+            "--confidence is -0.132105 in line 3 of the file (96 such rows)",
         ),
         (["rank", "{iris}", "-t", "noise", "--method", "fisher"], "but the target is numeric"),
         (["rank", "{iris}", "--ignore", "species", "--method", "fisher"], "but no target is given: give --target."),
@@ -567,7 +567,7 @@ def test_decimal_commas_from_file_to_answer(capfd, folder, tmp_path):
     assert code == 0 and json.loads(out)["features"] == expected["features"]
     assert "dubio: 5 columns with decimal commas were read as numbers: 'sepal_length'" in err
     assert "separated by a semicolon" in err
-    assert pd.read_csv(small)["petal_width"].tolist() == table["petal_width"].tolist()
+    assert pd.read_csv(small, decimal=",")["petal_width"].tolist() == table["petal_width"].tolist()
     # marks such as 1,3 are classes if one says so, and numbers if not
     table["mark"] = np.repeat(["1,0", "1,3", "1,7"], 50)
     table.drop(columns="species").to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")

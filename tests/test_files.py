@@ -231,7 +231,7 @@ def test_the_command_takes_what_is_said_about_a_file(capfd, patients, tmp_path):
 def test_pairs_by_the_values_of_a_column(capfd, patients, tmp_path):
     words = ["--sep", "#", "--decimal", ",", "--id", "code", "--ignore", "y", "--keep", 1, "--json", "--pairs"]
     by_number, by_name = tmp_path / "numbers.csv", tmp_path / "names.csv"
-    by_number.write_text("a,b,kind\n" + "".join(f"{i},{i + 1},cannot\n{i},{i + 2},must\n" for i in range(0, 50, 2)))
+    by_number.write_text("a,b,kind\n" + "".join(f"{i},{i + 1},cannot\n{i},{i + 2},must\n" for i in range(1, 51, 2)))
     by_name.write_text("".join(f"{i:03},{i + 1:03},cannot\n{i:03},{i + 2:03},must\n" for i in range(0, 50, 2)))
     code, named, err = command(capfd, "rank", patients, *words, by_name)
     assert code == 0, err
@@ -239,10 +239,10 @@ def test_pairs_by_the_values_of_a_column(capfd, patients, tmp_path):
     code, numbered, err = command(capfd, "rank", patients, *words, by_number)
     assert json.loads(named)["features"] == json.loads(numbered)["features"]
     notes = json.loads(numbered)["notes"]
-    assert any("the first pair is the rows 1 and 2 under the header" in note for note in notes)
+    assert any("the first pair (1, 2) is line 2 of the file and line 3 of the file" in note for note in notes)
     assert not any("count rows" in note for note in json.loads(named)["notes"])
     code, _, err = command(capfd, "rank", patients, *words, by_name)  # names without --id: 000 is the number 0
-    assert code == 0
+    assert code == 2 and "pair 1 names row 0, but the table has rows 1 to" in err
     words[words.index("--ignore")] = "--id"
     for pair, message in (
         ("000,0001,must", "names '0001', which is not in column 'code': did you mean '001'?"),
@@ -259,4 +259,4 @@ def test_rows_of_pairs_must_have_one_name(capfd, tmp_path):
     code, _, err = command(capfd, "rank", tmp_path / "t.csv", "--id", "who", "--pairs", tmp_path / "p.csv")
     assert code == 2 and "more than one row has this value in column 'who'" in err
     code, _, err = command(capfd, "rank", tmp_path / "t.csv", "--pairs", tmp_path / "p.csv")
-    assert code == 2 and "holds 'x', not a row number: give whole numbers from 0, or name the column" in err
+    assert code == 2 and "holds 'x', not a row number: give whole numbers from 1 on, or name the column" in err

@@ -500,7 +500,7 @@ def test_the_audit_command_takes_groups_and_weights(visits_file, capfd):
     [
         (["--groups", "pat"], "--groups names 'pat', but the table has no such column"),
         (["--groups", "ill"], "--groups names 'ill', which is the target"),
-        (["--weights", "patient"], "--weights: column 'patient' holds text such as 'p000'"),
+        (["--weights", "patient"], "--weights: column 'patient' holds 'p000' in line 2 of the file"),
         (["--weights", "lab0"], "--weights: column 'lab0' holds '-"),
         (["--weights", "weight", "-m", "relieff"], "--weights cannot be used by 'relieff'"),
         (["--groups", "patient", "--stream"], "--groups cannot be used with --stream"),
@@ -515,4 +515,4 @@ def test_empty_groups_are_refused_with_their_row(tmp_path, capfd):
     path = tmp_path / "gaps.csv"
     path.write_text("patient,a,y\np1,1,x\np1,2,z\n,3,x\np2,4,z\n")
     assert run(["rank", str(path), "-t", "y", "--groups", "patient"]) == 2
-    assert "'patient' is empty in 1 row, first in row 3 under the header" in capfd.readouterr().err
+    assert "'patient' is empty in 1 row, first in line 4 of the file" in capfd.readouterr().err

@@ -137,7 +137,7 @@ def test_an_empty_target_and_a_closed_output_are_one_line_errors(capfd, tmp_path
 def test_no_other_file_is_overwritten(capfd, tmp_path):
     X, y = _table()
     pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "t.csv", index=False)
-    (tmp_path / "pairs.csv").write_text("a,b,kind\n0,2,must\n0,1,cannot\n")
+    (tmp_path / "pairs.csv").write_text("a,b,kind\n1,3,must\n1,2,cannot\n")
     words = ["rank", tmp_path / "t.csv", "--pairs", tmp_path / "pairs.csv", "--ignore", "y", "-k", "1"]
     code, err = _said(capfd, *words, "--save-table", tmp_path / "pairs.csv")
     assert code == 2 and "is the file of pairs" in err

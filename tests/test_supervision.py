@@ -237,7 +237,7 @@ def test_own_missing_label():
         ([1, 2, 3], "y has 3 rows and X has 2"),
         (np.zeros((2, 2, 2)), "3 dimensions"),
         (sparse.csr_array(np.eye(2)), "sparse"),
-        (np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), "dtype datetime64"),
+        (np.array(["2020-01-01", "2020-01-02"], dtype="M8[D]"), "dates or times, such as '2020-01-01', where classes"),
         (np.array([1j, 2]), "dtype complex"),
     ],
 )

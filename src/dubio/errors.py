@@ -9,7 +9,9 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Self
 
 
@@ -91,6 +93,38 @@ def warn(warning: Warning) -> None:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == "dubio":
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, stacklevel=level)
+
+
+_row_names: ContextVar[Callable[[int], str] | None] = ContextVar("row names", default=None)
+
+
+def name_row(position: int) -> str:
+    """A row of the user's table in a message, given its position. Rows count from 0, as in arrays, in Python; a front
+    end that has read a file says where in the file the row is: see :func:`rows_named`.
+
+    >>> name_row(3)
+    'row 3'
+    >>> with rows_named(lambda position: f"line {position + 2} of the file"):
+    ...     name_row(3)
+    'line 5 of the file'
+    """
+    name = _row_names.get()
+    return f"row {position}" if name is None else name(position)
+
+
+def has_row_names() -> bool:
+    """Whether a front end names the rows: people who look at a file do not count columns from 0 either."""
+    return _row_names.get() is not None
+
+
+@contextmanager
+def rows_named(name: Callable[[int], str] | None) -> Iterator[None]:
+    """Inside this block, messages name the rows of the table like this."""
+    token = _row_names.set(name)
+    try:
+        yield
+    finally:
+        _row_names.reset(token)
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:

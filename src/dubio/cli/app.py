@@ -198,7 +198,7 @@ def rank(
             "--pairs",
             metavar="FILE",
             help="File with pairs of rows: row, row, must or cannot. Rows are named by the column of --id; without it "
-            "they are numbers, and 0 is the first.",
+            "they are numbers, and 1 is the first row under the header.",
         ),
     ] = None,
     regression: Annotated[
@@ -425,7 +425,7 @@ def audit(
     wishes = _wishes(
         target=target,
         annotator=annotator,
-        kind="classes" if (kind := _kind(target_kind, order)) == "auto" else kind,
+        kind=_kind(target_kind, order),
         order=order,
         only_classes=True,
         unlabelled=unlabelled,

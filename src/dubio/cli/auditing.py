@@ -15,16 +15,16 @@ from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
-from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask
+from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask, how_read
 from dubio.cli.rank import ranked_labels, require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
-from dubio.errors import counted, quoted
+from dubio.errors import counted, quoted, rows_named
 from dubio.noise import LabelAudit, NumberAudit, audit_numbers, audit_problem
 from dubio.problem import Problem, read_problem
 from dubio.significance.fingerprints import annotators_in_words
 from dubio.significance.relation_tests import linear_r2
 from dubio.supervision import Classes, Numbers
-from dubio.tables.files import read_file
+from dubio.tables.files import TableFile, read_file
 from dubio.tables.matrix import check_squares
 
 #: Number of features whose values are listed beside each doubtful label.
@@ -32,10 +32,11 @@ _N_TELLING = 3
 
 
 def _read(question: Question) -> Problem:
+    is_number = getattr(getattr(question.y, "dtype", None), "kind", "O") in "iuf"
     problem = read_problem(
         question.features,
         question.y,
-        target=question.kind if question.kind in ("ordered", "numbers") else "auto",
+        target="auto" if is_number and question.kind == "classes" else question.kind,
         missing_label=question.missing_label,
         allow_nan=True,
         **question.fit_arguments,
@@ -72,10 +73,16 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     require_place(options.report, options.corrections, "the file of corrections")
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
+    with rows_named(file.row_name):
+        _audit(path, file, wishes, options)
+
+
+def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) -> None:
     question = with_corrections(ask(file, wishes), wishes, options.corrections)
     notes = list(question.notes)
     with notes_from_warnings(notes):
         problem = _read(question)
+    notes += how_read(question.asked, problem.supervision)
     known = problem.supervision
     alone = known.classes[known.rows_per_class() == 1].tolist() if isinstance(known, Classes) else []
     if alone:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.cli.wording import UserError
-from dubio.errors import counted, nearest, quoted
+from dubio.errors import counted, name_row, nearest, quoted
 from dubio.tables.files import read_file
 from dubio.tables.text_files import HowToRead
 
@@ -21,9 +21,9 @@ def read_pairs_file(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Must-links and cannot-links from a file with three columns: row, row, kind.
 
-    ``named`` is the column of the table that names its rows (``--id``). Without it, rows are numbers, and row 0 is the
-    first row under the header, as in Python; a note shows how the first pair was read. The kind is "must" or "cannot"
-    (or 1 and -1, or same and different).
+    ``named`` is the column of the table that names its rows (``--id``). Without it, rows are numbers, and row 1 is the
+    first row under the header, as in the list of an audit; a note shows how the first pair was read. The kind is
+    "must" or "cannot" (or 1 and -1, or same and different). The result counts rows from 0, as arrays do.
     """
     file = read_file(path)
     header = [str(name) for name in file.frame.columns]
@@ -53,10 +53,10 @@ def read_pairs_file(
             f"({counted(len(itself), 'such pair')}): drop it."
         )
     if named is None and notes is not None and len(rows):
-        one, other = rows[0] + 1
+        places = " and ".join(name_row(int(row)) for row in rows[0])
         notes.append(
-            f"the pairs count rows from 0: the first pair is the rows {one} and {other} under the header of the table "
-            "(--id COLUMN names rows by their identifiers)."
+            "the pairs count rows from 1, the first row under the header: the first pair "
+            f"({first.iloc[0]}, {second.iloc[0]}) is {places} (--id COLUMN names rows by their identifiers)."
         )
     return rows[must], rows[cannot]
 
@@ -113,13 +113,13 @@ def _row_numbers(column: Any, path: str, n_rows: int) -> NDArray[np.int64]:
         strange = next((value for value in column if not isinstance(value, int)), column.iloc[0])
         raise UserError(
             f"--pairs: column {quoted(column.name)} of {quoted(path)} holds {quoted(strange)}, not a row number: give "
-            "whole numbers from 0, or name the column with these values by --id."
+            "whole numbers from 1 on, or name the column with these values by --id."
         )
     numbers = column.to_numpy(dtype=np.int64)
-    bad = np.flatnonzero((numbers < 0) | (numbers >= n_rows))
+    bad = np.flatnonzero((numbers < 1) | (numbers > n_rows))
     if len(bad):
         raise UserError(
-            f"--pairs: {quoted(path)}, pair {bad[0] + 1} names row {numbers[bad[0]]}, but the table has rows 0 to "
-            f"{n_rows - 1} ({counted(len(bad), 'such number')}): rows are counted from 0."
+            f"--pairs: {quoted(path)}, pair {bad[0] + 1} names row {numbers[bad[0]]}, but the table has rows 1 to "
+            f"{n_rows} ({counted(len(bad), 'such number')}): rows are counted from 1, the first row under the header."
         )
-    return numbers
+    return numbers - 1

@@ -13,13 +13,15 @@ from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
 from dubio.cli.target_kinds import interval_target, ordered_target, positive_target, survival_target
 from dubio.cli.wording import UserError, listing
-from dubio.errors import counted, quoted
-from dubio.supervision import soft_labels
-from dubio.supervision.reader import Target, has_order
+from dubio.errors import counted, name_row, quoted
+from dubio.noise.audit import reads_as
+from dubio.supervision import Supervision, soft_labels
+from dubio.supervision.classes import is_whole
+from dubio.supervision.reader import Target, has_order, numbers_of
+from dubio.supervision.written import WrittenNumbers
 from dubio.tables.any_table import ReadTable, notes_of, read_any_table
-from dubio.tables.cells import read_numbers
-from dubio.tables.decimal_commas import read_decimal_commas
 from dubio.tables.files import TableFile, require_columns
+from dubio.tables.pieces import CellReader, frame_piece
 from dubio.tables.text_files import HowToRead
 
 #: A target with more different numbers than this is hardly a list of classes.
@@ -115,18 +117,13 @@ class Question:
 
 
 def ask(file: TableFile, wishes: Wishes) -> Question:
-    """Check the wishes against the table of a file, and separate features from the target.
-
-    If the columns of the file are not separated by commas, numbers may have decimal commas.
-    """
+    """Check the wishes against the table of a file, and separate features from the target."""
     frame = file.frame
     _check_wishes(frame, wishes)
     notes = list(file.notes)
     code = [f"table = {file.code}"]
     if "sys.stdin" in file.code:
         code = ["import sys", "", *code]
-    if file.separator != ",":
-        frame = read_decimal_commas(frame, _as_written(wishes), notes, code)
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
     target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators, *wishes.limits) if name]
@@ -161,8 +158,8 @@ def _groups(frame: Any, wishes: Wishes, code: list[str]) -> Any:
     empty = np.flatnonzero(column.isna().to_numpy())
     if len(empty):
         raise UserError(
-            f"--groups: column {quoted(wishes.groups)} is empty in {counted(len(empty), 'row')}, first in row "
-            f"{empty[0] + 1} under the header: give every row a group; a row on its own gets a name of its own."
+            f"--groups: column {quoted(wishes.groups)} is empty in {counted(len(empty), 'row')}, first in "
+            f"{name_row(int(empty[0]))}: give every row a group; a row on its own gets a name of its own."
         )
     code.append(f"groups = table[{wishes.groups!r}]")
     return column.astype(str).to_numpy(dtype=object)
@@ -172,13 +169,12 @@ def _weights(frame: Any, wishes: Wishes, code: list[str]) -> Any:
     """The weight of each row: a number that is not negative."""
     if wishes.weights is None:
         return None
-    _require_number_column(frame, wishes.weights, "--weights")
-    column = frame[wishes.weights].to_numpy(dtype=np.float64)
+    column = _number_column(frame, wishes.weights, "--weights", code).to_numpy()
     wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
     if len(wrong):
         raise UserError(
-            f"--weights: column {quoted(wishes.weights)} holds {_cell(frame[wishes.weights].iloc[wrong[0]])} in row "
-            f"{wrong[0] + 1} under the header ({counted(len(wrong), 'such row')}): give every row a weight, 0 or more."
+            f"--weights: column {quoted(wishes.weights)} holds {_cell(frame[wishes.weights].iloc[wrong[0]])} in "
+            f"{name_row(int(wrong[0]))} ({counted(len(wrong), 'such row')}): give every row a weight, 0 or more."
         )
     if not column.any():
         raise UserError(f"--weights: column {quoted(wishes.weights)} is 0 in every row: some rows must count.")
@@ -188,12 +184,6 @@ def _weights(frame: Any, wishes: Wishes, code: list[str]) -> Any:
 
 def _cell(value: Any) -> str:
     return "an empty cell" if value != value else quoted(value)
-
-
-def _as_written(wishes: Wishes) -> tuple[str, ...]:
-    """Columns of names, even if they look like numbers. Not the target of an audit: numbers there are reported."""
-    is_class = wishes.target and wishes.kind == "classes" and not wishes.only_classes
-    return (*wishes.nominal, *wishes.annotators, *([wishes.target] if is_class and wishes.target else []))
 
 
 def _check_wishes(frame: Any, wishes: Wishes) -> None:
@@ -253,11 +243,11 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
 
 def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, Target, Any]:
     if wishes.soft:
-        for name in wishes.soft:
-            _require_number_column(frame, name, "--soft")
+        table = frame[list(wishes.soft)].assign(
+            **{name: _number_column(frame, name, "--soft", code) for name in wishes.soft}
+        )
         code.append(f"y = table[{list(wishes.soft)!r}]")
-        _require_some(frame[list(wishes.soft)], "the columns of --soft")
-        table = frame[list(wishes.soft)].astype(np.float64)
+        _require_some(table, "the columns of --soft")
         if not wishes.normalize:
             return table, wishes.kind if wishes.kind == "ordered" else "classes", "auto"
         code.append("y = soft_labels(y.astype(float), normalize=True)")
@@ -269,14 +259,12 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
         tail = "" if wishes.combine == "average" else f", combine={wishes.combine!r}"
         code.append(f"y = soft_labels(votes.to_numpy(dtype=object){tail})")
         return soft_labels(votes.to_numpy(dtype=object), combine=wishes.combine), "classes", "auto"
-    if wishes.low or wishes.high:
-        for limit, option in ((wishes.low, "--low"), (wishes.high, "--high")):
-            if limit:
-                _require_number_column(frame, limit, option)
-        return interval_target(frame, wishes.low, wishes.high, code), "auto", "auto"
-    if wishes.time or wishes.event:
-        if wishes.time:
-            _require_number_column(frame, wishes.time, "--time")
+    if wishes.limits:
+        options = {"--low": wishes.low, "--high": wishes.high, "--time": wishes.time}
+        read = {name: _number_column(frame, name, option, code) for option, name in options.items() if name}
+        frame = frame.assign(**read)
+        if wishes.low or wishes.high:
+            return interval_target(frame, wishes.low, wishes.high, code), "auto", "auto"
         return survival_target(frame, wishes.time, wishes.event, code), "auto", "auto"
     if wishes.target is None:
         code.append("y = None")
@@ -284,19 +272,15 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
     column = hide(frame[wishes.target], wishes.unlabelled, notes)
     _require_some(column, f"target {quoted(wishes.target)}")
     code.append(_hiding_code(f"table[{wishes.target!r}]", wishes.unlabelled, "y"))
-    if wishes.kind in ("auto", "numbers") and wishes.positive is None:
-        column = _number_of_text(column, wishes.target, notes, code)
-    if wishes.only_classes and wishes.kind != "ordered" and _is_number(column) and _has_fractions(column):
-        return column, "numbers", None
     if wishes.positive is not None:
         return positive_target(column, wishes.target, wishes.positive, wishes.prior, code), "auto", "auto"
-    kind = wishes.kind
-    _refuse_id(column, wishes.target, wishes)
-    if kind == "numbers" and not _is_number(column):
-        _require_number_column(frame, wishes.target, "a numeric target")
-    elif not _is_number(column):
+    kind = reads_as(column, wishes.kind) if wishes.only_classes else wishes.kind
+    found = numbers_of(column, kind)
+    if wishes.only_classes and kind == "numbers":
+        return column, kind, None
+    if found is None:
         kind = "ordered" if kind == "ordered" or has_order(column) else "classes"
-        _refuse_mixed(column, wishes.target)
+    _refuse_id(column, found, wishes)
     known = column.dropna().unique()
     if len(known) == 1:
         blank = len(column) - int(column.notna().sum())
@@ -308,19 +292,24 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
     if kind == "ordered":
         return ordered_target(column, wishes.target, wishes.order, code), kind, None
     missing_label: Any = "auto"
-    if kind != "numbers" and _is_number(column) and -1 in known:
+    if kind != "numbers" and found is not None and -1 in found.values:
         missing_label = None  # in a file, an unlabelled cell is empty or named by --unlabelled
         if 2 < len(known) <= MAX_CATEGORIES:
             notes.append(
-                f"-1 is read as a class ({counted(int((column == -1).sum()), 'row')}). If it means no label, add "
+                f"-1 is read as a class ({counted(int((found.values == -1).sum()), 'row')}). If it means no label, add "
                 "--unlabelled -1."
             )
     if wishes.confidence:
-        _require_number_column(frame, wishes.confidence, "--confidence")
+        sure = _number_column(frame, wishes.confidence, "--confidence", code).fillna(1.0)
         code.append(f"y = soft_labels(y, confidence=table[{wishes.confidence!r}].fillna(1.0))")
-        sure = frame[wishes.confidence].fillna(1.0)
         return soft_labels(column, confidence=sure, missing_label=missing_label), "classes", missing_label
     return column, kind, missing_label
+
+
+def how_read(target: str, supervision: Supervision) -> list[str]:
+    """A note if the numbers of a target were written as text, or are dates."""
+    as_read = getattr(supervision, "as_read", "")
+    return [f"target {quoted(target)} was read as numbers {as_read}."] if as_read else []
 
 
 def hide(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
@@ -340,77 +329,48 @@ def _hiding_code(expression: str, marks: tuple[str, ...], name: str) -> str:
     return f"{name} = {expression}\n{name} = {name}.mask({name}.astype(str).isin({list(marks)!r}))"
 
 
-def _number_of_text(column: Any, name: str, notes: list[str], code: list[str]) -> Any:
-    """A target of numbers written with a unit or a limit ("96.2 %", "<0.5") as numbers; others as they are."""
-    if _is_number(column) or not column.dropna().map(lambda value: isinstance(value, str)).all():
-        return column
-    texts = column.dropna().unique().tolist()
-    found = read_numbers(texts)
-    if np.isnan(found.values).any() or not (found.unit or found.limits.any()):
-        return column
-    n_limits = int(column.isin([text for text, limit in zip(texts, found.limits, strict=True) if limit]).sum())
-    unit = f" in {quoted(found.unit)}" if found.unit else ""
-    at_limit = f"; {counted(n_limits, 'cell')} such as '<' count as the limit itself" if n_limits else ""
-    notes.append(f"target {quoted(name)} was read as a number{unit}{at_limit}.")
-    code.append("y = y.map(dict(zip(texts, read_numbers(texts).values)))  # texts = y.dropna().unique()")
-    return column.map(dict(zip(texts, found.values.tolist(), strict=True))).astype(np.float64)
-
-
 def _require_some(values: Any, what: str) -> None:
     if not bool(np.asarray(values.notna()).any()):
         raise UserError(f"{what} has no value in any of the {counted(len(values), 'row')}: all labels are missing.")
 
 
-def _refuse_id(column: Any, name: str, wishes: Wishes) -> None:
+def _refuse_id(column: Any, found: WrittenNumbers | None, wishes: Wishes) -> None:
     known = column.dropna()
     if wishes.kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
         return
-    whole = _is_number(column) and bool((known == np.floor(known.astype(np.float64))).all())
-    if _is_number(column) and not whole and wishes.kind != "classes":
+    if found is not None and wishes.kind != "classes" and (found.of_time or not is_whole(found.values)):
         return
     what, todo = "an identifier", "give the column to predict"
-    if _is_number(column) and wishes.only_classes:
+    if found is not None and wishes.only_classes:
         what, todo = "an identifier or a number to predict", NEEDS_CLASSES
-    elif _is_number(column):
+    elif found is not None:
         todo += "; if it is this one, add --regression"
     raise UserError(
-        f"target {quoted(name)} has a different value in each of its {counted(len(known), 'row')}, so it looks like "
-        f"{what}: {todo}."
+        f"target {quoted(wishes.target)} has a different value in each of its {counted(len(known), 'row')}, so it "
+        f"looks like {what}: {todo}."
     )
 
 
-def _refuse_mixed(column: Any, name: str) -> None:
-    """Report a target of numbers with some text in it as a mistake."""
+def _number_column(frame: Any, name: str, option: str, code: list[str]) -> Any:
+    """A column as numbers; they may be written as text ("0,5", "12 kg"), as those of features may."""
     import pandas as pd
 
-    known = column.dropna()
-    if known.map(lambda value: isinstance(value, bool)).all():
-        return
-    as_numbers = pd.to_numeric(known.astype(str), errors="coerce")
-    numbers = int(as_numbers.notna().sum())
-    texts = len(known) - numbers
-    if numbers and texts and numbers >= texts:
-        first = known.index[as_numbers.isna()][0]
-        position = int(column.index.get_loc(first)) + 1
-        raise UserError(
-            f"column {quoted(name)} mixes numbers ({counted(numbers, 'cell')}) with text ({counted(texts, 'cell')}, "
-            f"first {quoted(known[first])} in row {position} under the header): correct or empty these cells."
-        )
-
-
-def _require_number_column(frame: Any, name: str, option: str) -> None:
     column = frame[name]
-    if _is_number(column):
-        return
-    _refuse_mixed(column, name)
-    raise UserError(
-        f"{option}: column {quoted(name)} holds text such as {quoted(column.dropna().iloc[0])}, not numbers."
-    )
-
-
-def _has_fractions(column: Any) -> bool:
-    known = column.dropna().to_numpy(dtype=np.float64)
-    return bool((known != np.floor(known)).any())
+    if not _is_number(column):
+        piece = frame_piece(
+            frame, list(frame.columns).index(name), name, f"column {quoted(name)}", CellReader(len(frame))
+        )
+        if piece.reading.kind not in ("number", "yes/no", "empty"):
+            first = column.first_valid_index()
+            raise UserError(
+                f"{option}: column {quoted(name)} holds {quoted(column[first])} in "
+                f"{name_row(int(column.index.get_loc(first)))}, and not only numbers: correct or empty such cells, or "
+                "name another column."
+            )
+        column = pd.Series(piece.columns[0], index=column.index, name=name)
+        code.append("from dubio.tables.any_table import read_any_table")
+        code.append(f"table[{name!r}] = read_any_table(table[[{name!r}]]).matrix[:, 0]")
+    return column.astype(np.float64)
 
 
 def _is_number(column: Any) -> bool:
@@ -433,29 +393,13 @@ def _features(frame: Any, apart: list[str], wishes: Wishes, notes: list[str], co
     if nominal:
         table = table.astype(dict.fromkeys(nominal, "category"))
         code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
-    _refuse_infinite(table)
-    read = read_any_table(
-        table, decimal=_decimal(wishes), row_name=lambda row: f"row {row + 1} under the header", name="X"
-    )
+    read = read_any_table(table, decimal=_decimal(wishes), name="X")
     notes += [f"{note[0].lower()}{note[1:]}." for note in notes_of(read.read)]
     return read
 
 
 def _decimal(wishes: Wishes) -> Any:
     return wishes.how.decimal if wishes.how.decimal in (".", ",") else None
-
-
-def _refuse_infinite(table: Any) -> None:
-    for name in table.columns:
-        if not _is_number(table[name]):
-            continue
-        values = table[name].to_numpy(dtype=np.float64, na_value=np.nan)
-        bad = np.flatnonzero(np.isinf(values))
-        if len(bad):
-            raise UserError(
-                f"column {quoted(name)} has {counted(len(bad), 'infinite value')}, first in row {bad[0] + 1} under the "
-                "header: empty these cells."
-            )
 
 
 def is_counter(name: str) -> bool:

@@ -20,9 +20,9 @@ from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
-from dubio.cli.question import Question, Wishes, ask
+from dubio.cli.question import Question, Wishes, ask, how_read
 from dubio.cli.wording import UserError
-from dubio.errors import counted, listed, quoted
+from dubio.errors import counted, listed, quoted, rows_named
 from dubio.noise import audit_numbers, audit_problem
 from dubio.noise.number_audit import FEWEST_AUDITED
 from dubio.problem import Problem
@@ -73,7 +73,8 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
         table_format(options.save_table)
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
-    rank_frame(path, file, wishes, options)
+    with rows_named(file.row_name):
+        rank_frame(path, file, wishes, options)
 
 
 def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions, *, n_rows: int | None = None) -> None:
@@ -86,6 +87,7 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit_arguments)
         selector.fit_problem(problem)
+    notes += how_read(question.asked, problem.supervision)
     draws = options.draws if options.draws is not None else (_usual_draws(selector, problem) if options.report else 0)
     sure = _stability(selector, problem, options, draws) if draws else None
     tolerance = _tolerance(selector, problem, options, notes)

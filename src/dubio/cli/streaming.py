@@ -17,7 +17,7 @@ from dubio.cli.output import as_csv, as_json, print_text, records
 from dubio.cli.question import Wishes, counts_rows, is_counter
 from dubio.cli.rank import RankOptions, print_ranking, rank_frame
 from dubio.cli.wording import UserError, listing
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, rows_named
 from dubio.scale import rank_stream
 from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source
@@ -112,7 +112,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
             "(--keep N sets the number)."
         )
     try:
-        with step(f"reading {path}"):
+        with step(f"reading {path}"), rows_named(lambda row: f"row {row + 1}, counted from 1"):
             ranking = rank_stream(
                 pieces,
                 target=wishes.target,
@@ -162,7 +162,8 @@ def rank_sample(path: str, wishes: Wishes, options: RankOptions) -> None:
         table, n_rows = draw_rows(pieces, others, labels, seed=options.seed)
     frame = tidy(arrow_to_pandas(table.select(list(pieces[0].types))), path, wishes.how.missing)
     file = TableFile(frame, pieces[0].separator, pieces[0].notes, _reading_code(path, pieces[0]))
-    rank_frame(path, file, wishes, options, n_rows=n_rows)
+    with rows_named(lambda row: f"row {row + 1} of the sample"):
+        rank_frame(path, file, wishes, options, n_rows=n_rows)
 
 
 def _reading_code(path: str, piece: Piece) -> str:

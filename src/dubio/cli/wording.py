@@ -56,6 +56,7 @@ NAMES = {
 REMEDIES = {
     "alone": "label another row of that class, merge it with another class, or empty the cell",
     "contradiction": "drop one of these pairs",
+    "infinity": "empty these cells",
     "label type": "the target must be a class or a number: give another column, or turn it into one of these",
     "many names": "is it an identifier? Give the column to predict. If it is a number, add --regression",
     "minus one": "if -1 is a class, give it a name in the table",
@@ -69,6 +70,11 @@ REMEDIES = {
     "parameter n_jobs": "give a number of threads, or -1 for all processors",
     "parameter redundancy": "give 0 or a positive number",
     "mixed column": "correct or empty these cells (--na MARK empties all that hold MARK), or add --nominal or --ignore",
+    "mixed target": "correct or empty these cells (--unlabelled MARK empties all that hold MARK). If they are names of "
+    "classes, add --target-kind classes",
+    "unclear target": "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, "
+    "add --target-kind classes",
+    "dates as classes": "turn them into names of classes, such as years",
     "partly missing": "fill all probabilities of a row (none below 0), or leave all of them empty (unlabelled)",
     "probabilities of one class": "this looks like probabilities: give one column per class, --soft A,B. For a numeric "
     "target, add --regression",

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from dubio._kernels.threads import resolve_threads
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted, listed, name_row
 from dubio.noise.audit_record import LabelAudit
 from dubio.noise.confident import confident_count
 from dubio.noise.estimation import membership_model
@@ -26,7 +26,10 @@ from dubio.progress import listener_of, listening
 from dubio.seeds import seed_of
 from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, OrderedLabels, read_supervision
 from dubio.supervision.classes import is_whole
-from dubio.supervision.reader import Target, has_order
+from dubio.supervision.corrections import CorrectedLabels
+from dubio.supervision.given import GivenByRow
+from dubio.supervision.memberships import SoftLabels
+from dubio.supervision.reader import Target, has_order, numbers_of
 from dubio.tables.any_table import read_any_table
 from dubio.tables.matrix import check_squares
 from dubio.tables.row_groups import read_groups
@@ -167,7 +170,7 @@ def audit_labels(
     if probabilities is not None:
         n_rows = _count_rows(y if X is None else X, "y" if X is None else "X")
         supervision = _require_classes(
-            read_supervision(y, n_rows, target=_reads(y, target), missing_label=missing_label)
+            read_supervision(y, n_rows, target=reads_as(y, target, missing_label), missing_label=missing_label)
         )
         said = read_probabilities(probabilities, n_rows, supervision.classes)
         # columns come in sorted order, as in predict_proba; a categorical may declare another order
@@ -186,7 +189,7 @@ def audit_labels(
     problem = read_problem(
         read,
         y,
-        target=_reads(y, target),
+        target=reads_as(y, target, missing_label),
         missing_label=missing_label,
         groups=groups,
         sample_weight=sample_weight,
@@ -412,7 +415,7 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
     if len(wrong):
         raise InputError(
             "probabilities",
-            f"has negative or missing values in {counted(len(wrong), 'row')}, first in row {wrong[0]}",
+            f"has negative or missing values in {counted(len(wrong), 'row')}, first in {name_row(int(wrong[0]))}",
             "every row needs a prediction from a model that has not seen it",
         )
     sums = said.sum(axis=2)
@@ -420,7 +423,8 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
     if len(wrong):
         raise InputError(
             "probabilities",
-            f"sum to {sums[:, wrong[0]].tolist()}, not to 1, in row {wrong[0]} ({counted(len(wrong), 'such row')})",
+            f"sum to {sums[:, wrong[0]].tolist()}, not to 1, in {name_row(int(wrong[0]))} "
+            f"({counted(len(wrong), 'such row')})",
         )
     return said / sums[:, :, None]
 
@@ -440,16 +444,18 @@ def _require_classes(supervision: Any) -> Classes:
     return supervision
 
 
-def _reads(y: Any, target: Target) -> Target:
+def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
     """How the target of an audit is read: with its order if it has one, as numbers if they are not whole."""
     if target != "auto":
         return target
     if isinstance(y, OrderedLabels) or has_order(y):
         return "ordered"
-    values = np.asarray(y)
-    if values.ndim == 1 and values.dtype.kind == "f" and not is_whole(values[np.isfinite(values)]):
-        return "numbers"
-    return "classes"
+    if isinstance(y, GivenByRow | SoftLabels | CorrectedLabels):
+        return "classes"
+    found = numbers_of(y, missing_label=missing_label)
+    if found is None or (is_whole(found.values[np.isfinite(found.values)]) and not found.of_time):
+        return "classes"
+    return "numbers"
 
 
 def _without_weightless_labels(problem: Problem) -> Problem:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dubio._kernels.moments import class_sums_coded, class_sums_column
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.errors import InputError
+from dubio.errors import InputError, name_row
 from dubio.moments.class_moments import (
     ClassMoments,
     cancelled_columns,
@@ -224,8 +224,8 @@ def _raise_bad_value(
             if len(rows):
                 raise InputError(
                     "X",
-                    f"contains {word} in {name_column(list(names), first_column + int(r))}, first in row "
-                    f"{first_row + rows[0]} ({place})",
+                    f"contains {word} in {name_column(list(names), first_column + int(r))}, first in "
+                    f"{name_row(int(first_row + rows[0]))} ({place})",
                     "fill or drop these values first",
                     code=word,
                 )
@@ -294,7 +294,7 @@ def _read_weights(batch: Any, name: str | None, place: str) -> NDArray[np.float6
     if len(wrong):
         raise InputError(
             "weight",
-            f"column {name!r} holds {weights[wrong[0]]:g} in row {wrong[0]} of {place}",
+            f"column {name!r} holds {weights[wrong[0]]:g} in {name_row(int(wrong[0]))} of {place}",
             "weights must be finite and not negative",
         )
     return weights

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dubio._kernels.memberships import one_hot_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.errors import InputError, InputWarning, counted, quoted, warn
+from dubio.errors import InputError, InputWarning, counted, name_row, quoted, warn
 from dubio.memory import require_memory
 from dubio.supervision.class_names import warn_of_odd_names
 from dubio.supervision.knowledge import Floats, Supervision
@@ -72,7 +72,7 @@ class OfClasses(Supervision, ABC):
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
         raise InputError(
             "y",
-            f"has only one row of class {self.classes.tolist()[lonely[0]]!r} (row {row}; "
+            f"has only one row of class {self.classes.tolist()[lonely[0]]!r} ({name_row(row)}; "
             f"{counted(len(lonely), 'such class', 'such classes')}), so there is no other row of this class to "
             "measure a distance to",
             "give it a second row, merge it with another class, or leave it out",

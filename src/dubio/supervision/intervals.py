@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, name_row
 from dubio.supervision.given import GivenByRow
 from dubio.supervision.knowledge import Floats, Supervision
 from dubio.supervision.numbers import Numbers
@@ -166,14 +166,15 @@ def interval_targets(low: ArrayLike, high: ArrayLike) -> IntervalLabels:
         bad = np.flatnonzero(values == wrong)
         if len(bad):
             raise InputError(
-                name, f"is {wrong:g} in row {bad[0]} ({counted(len(bad), 'such row')})", "no number is there"
+                name, f"is {wrong:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})", "no number is there"
             )
     bad = np.flatnonzero(lowest > highest)
     if len(bad):
         row = int(bad[0])
         raise InputError(
             "low",
-            f"is above high in row {row}: {lowest[row]:g} > {highest[row]:g} ({counted(len(bad), 'such row')})",
+            f"is above high in {name_row(int(row))}: {lowest[row]:g} > {highest[row]:g} "
+            f"({counted(len(bad), 'such row')})",
             "exchange the two, or correct the row",
         )
     return IntervalLabels(lowest, highest)

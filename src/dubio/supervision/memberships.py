@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dubio._kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
 from dubio._kernels.threads import chunks, default_threads, run_chunks
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, name_row
 from dubio.supervision.classes import Classes, OfClasses
 from dubio.supervision.knowledge import Floats, Supervision
 
@@ -160,7 +160,7 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
     if problem == PARTLY_NAN:
         raise InputError(
             "y",
-            f"lacks some but not all class probabilities of row {row} {others}",
+            f"lacks some but not all class probabilities of {name_row(row)} {others}",
             "a row of probabilities must be complete, or all NaN (unlabelled)",
             code="partly missing",
         )
@@ -168,15 +168,15 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
         column = int(np.flatnonzero(raw[row] < 0)[0])
         raise InputError(
             "y",
-            f"has a negative probability, {raw[row, column]:g}, in row {row}, class {classes.tolist()[column]!r} "
+            f"has a negative probability, {raw[row, column]:g}, in {name_row(row)}, class {classes.tolist()[column]!r} "
             f"{others}",
             "probabilities must lie in [0, 1]",
         )
     if problem == INFINITE:
-        raise InputError("y", f"contains infinity, first in row {row} {others}")
+        raise InputError("y", f"contains infinity, first in {name_row(row)} {others}")
     raise InputError(
         "y",
-        f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in row {row} {others}",
+        f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}",
         "divide each row by its sum, or pass soft_labels(y, normalize=True)",
         code="sum",
     )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, name_row
 from dubio.supervision.knowledge import Floats, Supervision
 
 #: Numbers whose squares neither overflow nor vanish.
@@ -23,6 +23,8 @@ class Numbers(Supervision):
     ----------
     values : array (n_rows,)
         The numbers; NaN for a row without a number.
+    as_read : str
+        What they were read as, if they were written as text or dates: "in days since 2024-03-31".
     """
 
     kind: ClassVar[str] = "numbers"
@@ -33,6 +35,10 @@ class Numbers(Supervision):
     _by_row: ClassVar[tuple[str, ...]] = ("values",)
 
     values: Floats = field(repr=False)
+    as_read: str = field(default="", repr=False)
+
+    def _described(self) -> str:
+        return f"{self.words} ({self.as_read})" if self.as_read else self.words
 
     def require_enough(self) -> None:
         """Raise unless at least two rows have a number."""
@@ -65,7 +71,7 @@ class Numbers(Supervision):
         return np.asarray(values / (np.abs(values).max() or 1.0))
 
 
-def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any) -> Numbers:
+def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any, as_read: str = "") -> Numbers:
     """A numeric target from its known values and the mask of the missing rows."""
     if values.dtype.kind not in "biuf":
         raise InputError(
@@ -77,11 +83,11 @@ def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label
         row = int(np.flatnonzero(~missing)[infinite[0]])
         raise InputError(
             "y",
-            f"contains infinity in {counted(len(infinite), 'row')}, first in row {row}",
+            f"contains infinity in {counted(len(infinite), 'row')}, first in {name_row(row)}",
             "use NaN for unlabelled rows",
         )
     full = np.full(len(missing), np.nan)
     full[~missing] = numbers
     if missing_label is not None and missing_label != "auto":
         full[full == missing_label] = np.nan
-    return Numbers(n_rows=len(full), labelled=~np.isnan(full), values=full)
+    return Numbers(n_rows=len(full), labelled=~np.isnan(full), values=full, as_read=as_read)

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, has_row_names, name_row
 
 
 @dataclass(frozen=True)
@@ -382,7 +382,7 @@ def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n
     path = _path(links, first, second)[1:-1]
     raise InputError(
         "must_link",
-        f"contradicts the labels: rows {path[0]} and {path[-1]} have different classes, but they belong together by "
+        f"contradicts the labels: {_two(path[0], path[-1])} have different classes, but they belong together by "
         f"the chain of must-links {_words(path, n_rows)}",
         "drop one of these pairs, or correct a label",
     )
@@ -395,7 +395,7 @@ def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int
     more = f" ({len(contradicted)} cannot-links are contradicted in total)" if len(contradicted) > 1 else ""
     raise InputError(
         "cannot_link",
-        f"says that rows {first} and {second} differ, but they belong together by the chain of must-links "
+        f"says that {_two(first, second)} differ, but they belong together by the chain of must-links "
         f"{_words(_path(links, first, second), n_rows)}{more}",
         "drop one of these pairs, or give weights if the pairs are not sure",
         code="contradiction",
@@ -412,7 +412,12 @@ def _path(links: sparse.csr_array, first: int, second: int) -> list[int]:
 
 
 def _words(path: list[int], n_rows: int) -> str:
-    return " - ".join("(same class)" if node >= n_rows else str(node) for node in path)
+    name = name_row if has_row_names() else str
+    return " - ".join("(same class)" if node >= n_rows else name(node) for node in path)
+
+
+def _two(first: int, second: int) -> str:
+    return f"{name_row(first)} and {name_row(second)}" if has_row_names() else f"rows {first} and {second}"
 
 
 def _stack(blocks: list[NDArray[np.int64]]) -> NDArray[np.int64]:

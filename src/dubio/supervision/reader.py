@@ -5,8 +5,10 @@ The first entry of :data:`READERS` that claims ``y`` reads it. A new kind of sup
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -25,6 +27,7 @@ from dubio.supervision.numbers import read_numbers
 from dubio.supervision.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
 from dubio.supervision.pairs import read_pairs
 from dubio.supervision.positives import PositiveLabels, read_positives
+from dubio.supervision.written import WrittenNumbers, days_since_first, read_written
 from dubio.tables.columns import column_names
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
@@ -74,8 +77,10 @@ def read_supervision(
     target : {"classes", "numbers", "ordered", "auto"}
         What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20,
         or one in twenty rows) as classes, a pandas categorical with an order as ordered classes, and anything else as
-        numbers. "ordered": classes with an order, from the lowest number to the highest, or that of the categorical;
-        for class probabilities, that of the columns.
+        numbers. Text that is a number throughout ("96.2 %", "12,5", "<0.1") is read as numbers, and dates as days
+        since the first one; few plain whole numbers as text ("1", "2") are names of classes. "ordered": classes with
+        an order, from the lowest number to the highest, or that of the categorical; for class probabilities, that of
+        the columns.
     missing_label : "auto", None or a value
         None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
         convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
@@ -165,13 +170,18 @@ def _read_array(y: Any, question: Question) -> Supervision:
         _refuse_numbers_of_shape(column.shape, question)
         memberships = read_memberships(column, names)
         return memberships_in_order(memberships) if question.target == "ordered" else memberships
-    values, missing, ordered = _split_missing(y, column)
+    values, missing, ordered = _split_missing(y, column, question.missing_label)
     target = question.target
     in_order_already = has_order(y)
+    as_read = ""
+    written = None if ordered is not None else _written(values, missing, target)
+    if written is not None:
+        values, missing, as_read = _without_gaps(written, missing)
+        target = "numbers" if written.of_time and target == "auto" else target
     if target == "auto":
         target = "ordered" if in_order_already else "classes" if _looks_like_classes(values) else "numbers"
     if target == "numbers":
-        return read_numbers(values, missing, question.missing_label)
+        return read_numbers(values, missing, question.missing_label, as_read)
     if target == "ordered" and not in_order_already:
         refuse_unordered_text(values)
         ordered = None
@@ -215,7 +225,9 @@ def _as_array(y: Any) -> NDArray[Any]:
         ) from error
 
 
-def _split_missing(y: Any, column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
+def _split_missing(
+    y: Any, column: NDArray[Any], missing_label: Any
+) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
     """The known values (one array, without the missing ones), the mask of missing rows, the declared class order."""
     ordered = None
     categories = getattr(getattr(y, "cat", None), "categories", None)
@@ -230,11 +242,75 @@ def _split_missing(y: Any, column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[
         missing = np.isnan(column)
         return column[~missing], missing, ordered
     if kind in "US":
-        return column.astype(str) if kind == "S" else column, np.zeros(len(column), dtype=bool), ordered
+        column = column.astype(str) if kind == "S" else column
+        missing = _is_mark(column, missing_label)
+        return column[~missing], missing, ordered
+    if kind in "Mm":
+        missing = np.isnat(column)
+        return column[~missing], missing, ordered
     if kind != "O":
         raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
     missing = np.fromiter((is_missing(v) for v in column), dtype=bool, count=len(column))
+    missing |= _is_mark(column, missing_label)
     return _one_type(column[~missing]), missing, ordered
+
+
+def _is_mark(column: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
+    """The cells that hold a text which means "unlabelled"."""
+    if not isinstance(missing_label, str) or missing_label == "auto":
+        return np.zeros(len(column), dtype=bool)
+    return np.fromiter((value == missing_label for value in column.tolist()), dtype=bool, count=len(column))
+
+
+def numbers_of(y: Any, target: Target = "auto", missing_label: Any = "auto") -> WrittenNumbers | None:
+    """The known numbers of a 1-D ``y``, also if they are written as text, or are dates; None if it holds classes."""
+    if sparse.issparse(y):
+        return None
+    column = _as_array(y)
+    if column.ndim != 1:
+        return None
+    values, missing, ordered = _split_missing(y, column, missing_label)
+    written = None if ordered is not None else _written(values, missing, target)
+    if written is not None:
+        return replace(written, values=_without_gaps(written, missing)[0])
+    return WrittenNumbers(values, "") if values.dtype.kind in "iuf" else None
+
+
+def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -> WrittenNumbers | None:
+    """Numbers that are written as text, or dates; None if the values are what they look like."""
+    if values.dtype.kind in "OMm":
+        found = days_since_first(values)
+        if found is None:
+            raise InputError("y", f"has dtype {values.dtype}", "give classes (numbers, text, bools) or numbers")
+        if target in ("classes", "ordered"):
+            raise InputError(
+                "y",
+                f"holds dates or times, such as {str(values[0])!r}, where classes are needed",
+                "turn them into names of classes, such as years",
+                code="dates as classes",
+            )
+        return found
+    if values.dtype.kind != "U" or not len(values) or target not in ("auto", "numbers"):
+        return None
+    found = read_written(
+        values, np.flatnonzero(~missing), only_numbers=target == "numbers", most=_most_classes(len(values))
+    )
+    if found is not None and found.bare and target == "auto":
+        known = found.values[~np.isnan(found.values)]
+        if _looks_like_classes(known):
+            return None  # such names of classes stay as they are written
+    return found
+
+
+def _without_gaps(
+    written: WrittenNumbers, missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], str]:
+    """The known numbers, the mask of missing rows, and how the numbers were read."""
+    gaps = np.isnan(written.values)
+    if gaps.any():
+        missing = missing.copy()
+        missing[np.flatnonzero(~missing)[gaps]] = True
+    return written.values[~gaps], missing, written.as_read
 
 
 def has_order(y: Any) -> bool:
@@ -249,11 +325,17 @@ def _one_type(values: NDArray[Any]) -> NDArray[Any]:
             kinds.setdefault("text", []).append(value)
         elif isinstance(value, bool | np.bool_):
             kinds.setdefault("bool", []).append(value)
-        elif isinstance(value, int | float | np.number):
-            kinds.setdefault("number", []).append(value)
+        elif isinstance(value, int | float | Decimal | np.number) and not isinstance(value, np.timedelta64):
+            kinds.setdefault("number", []).append(float(value) if isinstance(value, Decimal) else value)
+        elif isinstance(value, datetime.date | np.datetime64):
+            kinds.setdefault("date", []).append(value)
+        elif isinstance(value, datetime.timedelta | np.timedelta64):
+            kinds.setdefault("duration", []).append(value)
+        elif isinstance(value, datetime.time):
+            kinds.setdefault("time", []).append(value)
         else:
             kinds.setdefault(type(value).__name__, []).append(value)
-    unknown = [name for name in kinds if name not in ("text", "bool", "number")]
+    unknown = [name for name in kinds if name not in ("text", "bool", "number", "date", "duration", "time")]
     if unknown:
         odd = kinds[unknown[0]]
         raise InputError(
@@ -267,8 +349,8 @@ def _one_type(values: NDArray[Any]) -> NDArray[Any]:
         raise InputError("y", f"mixes types: {counts}", "make all labels text or all numbers")
     if not kinds:
         return np.empty(0)
-    name = next(iter(kinds))
-    return np.asarray(list(values), dtype={"text": str, "bool": bool, "number": None}[name])
+    name, same = next(iter(kinds.items()))
+    return np.asarray(same, dtype={"text": str, "bool": bool, "number": None}.get(name, object))
 
 
 def _looks_like_classes(values: NDArray[Any]) -> bool:
@@ -276,7 +358,12 @@ def _looks_like_classes(values: NDArray[Any]) -> bool:
         return True
     if values.dtype.kind == "f" and not is_whole(values):
         return False
-    most = max(20, len(values) // 20)
+    most = _most_classes(len(values))
     if len(values) and float(values.max()) - float(values.min()) < most:  # whole numbers so close: few distinct ones
         return True
     return len(np.unique(values)) <= most
+
+
+def _most_classes(n_values: int) -> int:
+    """More different numbers than this are hardly classes."""
+    return max(20, n_values // 20)

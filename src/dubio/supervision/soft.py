@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted, listed, name_row
 from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.classes import Classes
 from dubio.supervision.given import is_missing
@@ -130,7 +130,9 @@ def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -
         else:
             rows.append({item})  # a single candidate needs no set
         if isinstance(item, set | frozenset) and not item:
-            raise InputError("labels", f"has an empty candidate set in row {index}", "write None for an unlabelled row")
+            raise InputError(
+                "labels", f"has an empty candidate set in {name_row(index)}", "write None for an unlabelled row"
+            )
     names = _class_names({value for row in rows for value in row}, classes)
     position = {name: index for index, name in enumerate(names.tolist())}
     P = np.zeros((len(rows), len(names)))
@@ -165,7 +167,7 @@ def _from_confidence(
     if len(bad):
         raise InputError(
             "confidence",
-            f"is {sure[bad[0]]:g} in row {bad[0]} ({counted(len(bad), 'such row')})",
+            f"is {sure[bad[0]]:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})",
             "give probabilities in [0, 1]",
         )
     P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
@@ -199,7 +201,7 @@ def _from_probabilities(
         if len(bad):
             raise InputError(
                 "labels",
-                f"has negative or missing values in row {bad[0]} ({counted(len(bad), 'such row')})",
+                f"has negative or missing values in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})",
                 "a row must be complete and not negative, or all NaN (unlabelled)",
                 code="partly missing",
             )
@@ -208,7 +210,7 @@ def _from_probabilities(
         if len(empty):
             raise InputError(
                 "labels",
-                f"sums to 0 in row {empty[0]} ({counted(len(empty), 'such row')})",
+                f"sums to 0 in {name_row(int(empty[0]))} ({counted(len(empty), 'such row')})",
                 "if the row is unlabelled, fill it with NaN",
                 code="sum of zero",
             )

@@ -7,7 +7,7 @@ done with a column is in its :class:`~dubio.tables.features.ColumnReading`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from dubio.tables.matrix import Matrix, check_finite, read_matrix
 from dubio.tables.pieces import (
     CellReader,
     Piece,
-    RowName,
     frame_piece,
     number_piece,
     object_piece,
@@ -62,7 +61,6 @@ def read_any_table(
     *,
     accept_sparse: bool = False,
     decimal: cells.Decimal | None = None,
-    row_name: RowName | None = None,
     was_missing: bool = True,
     name: str = "X",
 ) -> ReadTable:
@@ -87,8 +85,6 @@ def read_any_table(
     accept_sparse : bool
     decimal : "." or ",", optional
         The decimal mark of numbers as text; found by their form if it is not given.
-    row_name : callable, optional
-        How messages call a row, given its position.
     was_missing : bool
         Whether to add the columns "was missing".
     name : str
@@ -111,7 +107,7 @@ def read_any_table(
             raise InputError("feature_groups", "cannot be used with a sparse table", "pass a dense table")
         return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), None)
     names = column_names(X)
-    pieces = _pieces(X, names, decimal, row_name, was_missing, name)
+    pieces = _pieces(X, names, decimal, was_missing, name)
     if isinstance(pieces, np.ndarray):
         matrix = pieces
         missing = _missing_enough(matrix) if was_missing else np.zeros(matrix.shape[1], dtype=bool)
@@ -134,7 +130,6 @@ def _pieces(
     X: Any,
     names: list[Any] | None,
     decimal: cells.Decimal | None,
-    row_name: RowName | None,
     was_missing: bool,
     name: str,
 ) -> list[Piece] | NDArray[Any]:
@@ -155,8 +150,6 @@ def _pieces(
         if numeric.all():
             return np.asarray(read_matrix(X, allow_nan=True, name=name))
     how = CellReader(n_rows, name, decimal, was_missing=was_missing)
-    if row_name is not None:
-        how = replace(how, row_name=row_name)
     places = np.flatnonzero(numeric)
     rounded = _rounded_columns(X, names)
     pieces: dict[int, Piece] = {}
@@ -167,7 +160,7 @@ def _pieces(
         for place, j in enumerate(places.tolist()):
             pieces[j] = number_piece(part[:, place], _named(names, j), bool(missing[place]), rounded.get(j, ""))
     for j in np.flatnonzero(~numeric).tolist():
-        called = name_column(names, j) if row_name is None or names is None else f"column {names[j]!r}"
+        called = name_column(names, j)
         if names is None:
             pieces[j] = object_piece(table[:, j], _named(names, j), called, how)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted, has_row_names, listed, quoted
 
 
 def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
@@ -24,8 +24,11 @@ def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
 
 
 def name_column(names: list[Any] | None, index: int) -> str:
-    """How an error message refers to a column: by its name and position."""
-    return f"column {index}" if names is None else f"column {names[index]!r} (position {index})"
+    """How an error message refers to a column: by its name and, in Python, its position."""
+    if names is None:
+        return f"column {index}"
+    name = f"column {quoted(names[index])}" if isinstance(names[index], str) else f"column {names[index]!r}"
+    return name if has_row_names() else f"{name} (position {index})"
 
 
 def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument: str) -> NDArray[np.int64]:

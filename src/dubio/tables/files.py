@@ -9,7 +9,7 @@ import json
 import os
 import sys
 import zlib
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -23,6 +23,7 @@ from dubio.tables.text_files import (
     arrow_to_pandas,
     called,
     first_line,
+    line_of,
     plain_bytes,
     read_text,
     refuse_twins,
@@ -57,12 +58,15 @@ class TableFile:
         What the user should know about how the file was read.
     code : str
         The Python expression that reads the same table.
+    row_name : callable
+        Where a row is in the file, in words, given its position in the frame.
     """
 
     frame: Any
     separator: str = ","
     notes: tuple[str, ...] = ()
     code: str = ""
+    row_name: Callable[[int], str] = lambda position: f"row {position + 1}, counted from 1"
 
 
 def read_table(path: str, *, as_text: Collection[str] = ()) -> Any:
@@ -195,7 +199,12 @@ def _read_text_file(path: str, how: HowToRead) -> TableFile:
     content = sys.stdin.buffer.read() if path == "-" else None
     frame, form = read_text(path, how, content)
     source = "sys.stdin" if path == "-" else repr(path)
-    return TableFile(frame, form.separator, form.notes, f"pd.read_csv({source}, {form.pandas_code()})")
+    code = f"pd.read_csv({source}, {form.pandas_code()})"
+    return TableFile(frame, form.separator, form.notes, code, lambda row: _line(line_of(path, content, form, row)))
+
+
+def _line(number: int | None) -> str:
+    return "a row of the file" if number is None else f"line {number} of the file"
 
 
 def _read_parquet(path: str, how: HowToRead) -> TableFile:
@@ -243,7 +252,11 @@ def _read_json(path: str, how: HowToRead) -> TableFile:
                 f"holds lists or objects in column {quoted(name)}, such as {quoted(column.drop_null()[0])}",
                 "give each value a column of its own",
             )
-    return TableFile(_without(arrow_to_pandas(table), MISSING, text_only=True), code=code)
+    frame = _without(arrow_to_pandas(table), MISSING, text_only=True)
+    if "lines=True" not in code:
+        return TableFile(frame, code=code, row_name=lambda row: f"object {row + 1} of the file")
+    full = [number for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+    return TableFile(frame, code=code, row_name=lambda row: _line(full[row] if row < len(full) else None))
 
 
 def _explain_json(path: str, text: str, error: Exception) -> None:
@@ -330,7 +343,8 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
         f"pd.read_excel({path!r}, sheet_name={sheet!r}, dtype=object, keep_default_na=False, na_values={marks!r})"
         ".infer_objects()"
     )
-    return TableFile(frame, notes=notes, code=code)
+    rows = body.index.to_numpy() + 1
+    return TableFile(frame, notes=notes, code=code, row_name=lambda row: f"row {rows[row]} of sheet {quoted(sheet)}")
 
 
 def _holds_cells(sheet: Any) -> bool:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from dubio.errors import InputError, InputTypeError, counted, listed
+from dubio.errors import InputError, InputTypeError, counted, listed, name_row
 from dubio.tables.columns import column_names, name_column
 
 #: Squares of values this large would overflow when they are summed; those of values this small would vanish.
@@ -119,8 +119,8 @@ def check_finite(
         in_column = np.sort(rows[columns == column])
         others = np.unique(columns)[1:].tolist()
         found = (
-            f"contains {word} in {counted(len(in_column), 'row')} of {name_column(names, column)}, first in row "
-            f"{first_row + in_column[0]}"
+            f"contains {word} in {counted(len(in_column), 'row')} of {name_column(names, column)}, first in "
+            f"{name_row(int(first_row + in_column[0]))}"
         )
         if others:
             shown = listed(str(j) if names is None else repr(names[j]) for j in others)

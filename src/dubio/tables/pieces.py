@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from numbers import Number
 from typing import Any
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio._sklearn import safe_indexing
-from dubio.errors import InputError, counted, quoted
+from dubio.errors import InputError, counted, name_row, quoted
 from dubio.tables import cells
 from dubio.tables.features import ColumnReading, Role
 
@@ -31,8 +30,6 @@ _DAYS_FOR_MONTHS, _DAYS_FOR_WEEKDAYS, _FEWEST_DIFFERENT = 366, 14, 4
 #: The variance of month, weekday and hour, each as a share of that of the days.
 _SEASON_SHARE = 0.25
 
-RowName = Callable[[int], str]
-
 
 @dataclass(frozen=True, eq=False)
 class Piece:
@@ -45,12 +42,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class CellReader:
-    """How cells are read, and how messages name rows."""
+    """How cells are read."""
 
     n_rows: int
     name: str = "X"
     decimal: cells.Decimal | None = None
-    row_name: RowName = field(default=lambda row: f"row {row}")
     was_missing: bool = True
 
 
@@ -100,7 +96,7 @@ def frame_piece(X: Any, j: int, name: Any, called: str, how: CellReader) -> Piec
     if word.startswith(("datetime", "date32", "timestamp")) or word == "date":
         values = np.asarray(X[name].to_numpy() if hasattr(X[name], "to_numpy") else X[name])
         if values.dtype.kind != "M":  # with a time zone, or stored by Arrow
-            values = np.array([_utc(value) for value in values], dtype="datetime64[us]")
+            values = np.array([utc(value) for value in values], dtype="datetime64[us]")
         return _date_piece(values.astype("datetime64[us]"), name, how)
     if word.startswith(("timedelta", "duration")):
         values = np.asarray(X[name].to_numpy()).astype("timedelta64[us]")
@@ -113,7 +109,7 @@ def frame_piece(X: Any, j: int, name: Any, called: str, how: CellReader) -> Piec
     return object_piece(values, name, called, how)
 
 
-def _utc(value: Any) -> Any:
+def utc(value: Any) -> Any:
     """A point in time without its zone; missing ones as NaT."""
     if _is_missing(value):
         return np.datetime64("NaT", "us")
@@ -154,7 +150,7 @@ def object_piece(values: NDArray[Any], name: Any, called: str, how: CellReader) 
         # the words in the middle are those of NumPy and scikit-learn
         raise OddCell(
             how.name,
-            f"has a {type(values[odd]).__name__} in {called}, {how.row_name(odd)}: {quoted(values[odd])}. A cell's "
+            f"has a {type(values[odd]).__name__} in {called}, {name_row(odd)}: {quoted(values[odd])}. A cell's "
             "argument must be a string or a real number",
             "write numbers, text or dates",
         )
@@ -164,7 +160,7 @@ def object_piece(values: NDArray[Any], name: Any, called: str, how: CellReader) 
         return _numbers_of(known, missing, name, how)
     if types == {"date"}:
         dates = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[us]")
-        dates[~missing] = [_utc(value) for value in known]
+        dates[~missing] = [utc(value) for value in known]
         return _date_piece(dates, name, how)
     if types == {"duration"}:
         days = [value / datetime.timedelta(days=1) for value in known]
@@ -208,7 +204,7 @@ def _numbers_of(known: Any, missing: NDArray[np.bool_], name: Any, how: CellRead
         raise InputError(
             how.name,
             f"contains infinity in {counted(len(infinite), 'row')} of column {name!r}, first in "
-            f"{how.row_name(int(infinite[0]))}",
+            f"{name_row(int(infinite[0]))}",
             "empty these cells",
             code="infinity",
         )
@@ -246,18 +242,24 @@ def _text_piece(known: list[str], missing: NDArray[np.bool_], name: Any, called:
         whole[~missing] = dates.values[codes]
         return _date_piece(whole, name, how)
     n_numbers, n_texts = int(counts[is_number].sum()), int(counts[~is_number].sum())
-    if n_numbers >= n_texts and (n_texts <= _FEW_TEXTS * len(known) or (~is_number).sum() <= _FEW_DIFFERENT):
+    if few_texts_among_numbers(n_numbers, n_texts, int((~is_number).sum())):
         place = int(np.flatnonzero(~is_number[codes])[0])
         row = int(np.flatnonzero(~missing)[place])
         raise InputError(
             how.name,
             f"mixes numbers ({counted(n_numbers, 'cell')}) with text ({counted(n_texts, 'cell')}) in {called}, first "
-            f"{quoted(known[place])} in {how.row_name(row)}",
+            f"{quoted(known[place])} in {name_row(row)}",
             "correct or empty these cells. If they are names of categories, make the column categorical",
             code="mixed column",
         )
     problem = found.problem or dates.problem
     return _category_piece(distinct, codes, missing, name, how, problem=problem)
+
+
+def few_texts_among_numbers(n_numbers: int, n_texts: int, n_different: int) -> bool:
+    """Whether a column was meant to hold numbers, so that so many cells of text, so many different, are a mistake."""
+    few = n_texts <= _FEW_TEXTS * (n_numbers + n_texts) or n_different <= _FEW_DIFFERENT
+    return bool(n_texts and n_numbers >= n_texts and few)
 
 
 def _declared_piece(values: NDArray[Any], name: Any, how: CellReader, order: list[str] | None) -> Piece:

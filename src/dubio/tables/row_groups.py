@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, name_row
 
 Codes = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
     if missing.any():
         raise InputError(
             "groups",
-            f"is missing in {counted(int(missing.sum()), 'row')}, first in row {int(np.flatnonzero(missing)[0])}",
+            f"is missing in {counted(int(missing.sum()), 'row')}, first in {name_row(int(np.flatnonzero(missing)[0]))}",
             "give every row a group; a row that belongs to no other gets a name of its own",
         )
     if values.dtype.kind == "O":  # 1 and "1" are different names

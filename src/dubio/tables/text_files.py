@@ -378,6 +378,27 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
         raise InputError(called(path), f"cannot be read: {problem}") from error
 
 
+def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> int | None:
+    """The number of the line on which a row starts. The header is line 1, and empty lines count; None if it is unknown.
+
+    It is only needed for messages, so the file is read again up to that row.
+    """
+    if path == "-" and content is None:
+        return None
+    with text_lines(path, content, form.encoding) as lines:
+        if form.separator == BLANKS:
+            full = (number for number, line in enumerate(lines, start=1) if line.strip())
+            return next(islice(full, row + 1, None), None)
+        csv.field_size_limit(sys.maxsize)
+        rows, start, seen = csv.reader(lines, delimiter=form.separator), 1, -1
+        for cells in rows:
+            seen += bool(cells)  # the header is row 0 here
+            if cells and seen == row + 1:
+                return start
+            start = rows.line_num + 1
+    return None
+
+
 def refuse_twins(names: list[str], path: str) -> None:
     """Raise if two columns have the same name."""
     twins = [name for name, count in Counter(names).items() if count > 1 and name]
