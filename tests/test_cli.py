@@ -506,11 +506,13 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
         (["rank", "{sums}", "--soft", "A,B", "--stream"], "divide each row by its sum in the file"),
         (
             ["rank", "{sums}", "--soft", "A,N", "--normalize"],
-            "negative or missing values in line 2 of the file (60 such rows): fill all probabilities of a row (none below 0)",
+            "negative or missing values in line 2 of the file (60 such rows): fill all probabilities of a row (none "
+            "below 0)",
         ),
         (
             ["rank", "{sums}", "--soft", "Y,Z", "--normalize"],
-            "the target sums to 0 in line 2 of the file (60 such rows): if a row is unlabelled, leave all of its cells empty",
+            "the target sums to 0 in line 2 of the file (60 such rows): if a row is unlabelled, leave all of its "
+            "cells empty",
         ),
         (["rank", "{sums}", "--soft", "A,B", "--normalize", "--stream", "-m", "fisher"], "leave out --normalize"),
         (["rank", "{iris}", "-t", "species", "--normalize"], "--soft columns by its sum: give --soft too"),
