@@ -8,7 +8,7 @@ WORKERS ?= auto
 N ?= 20000
 SEED ?= 0
 
-.PHONY: demo test test-slow fuzz test-oldest coverage lint format bench docs dist release-check clean
+.PHONY: demo test test-slow fuzz test-oldest coverage lint format bench docs docs-look docs-links dist release-check clean
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -44,15 +44,21 @@ format: $(VENV)/.installed
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --write
 
-# `make test` runs the examples of the user guide. `make docs` builds its pages from them and from the docstrings.
+# `make docs` runs the gallery and the tutorials and builds all pages; a warning is an error. The examples within the
+# pages are run by `make test`. `make docs-look` opens the pages in Chromium, `make docs-links` follows links to the outside.
 $(VENV)/.docs: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m pytest -q tests/test_docs.py
-	$(BIN)/python -m sphinx -q --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs docs/_build/html
 	@echo "The user guide: $(CURDIR)/docs/_build/html/index.html"
+
+docs-look: docs
+	$(BIN)/python tools/check_site.py
+
+docs-links: $(VENV)/.docs
+	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links
 
 # The oldest supported version of every dependency, in an environment of its own.
 test-oldest:
@@ -88,4 +94,4 @@ release-check: lint test dist
 	$(BIN)/python tools/check_release.py
 
 clean:
-	rm -rf $(VENV) .venv-oldest docs/_build build dist .coverage .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) .venv-oldest docs/_build docs/generated docs/gallery docs/tutorials build dist .coverage .pytest_cache .mypy_cache .ruff_cache

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
 from dubio import __version__
 
 project = "dubio"
 author = "the dubio developers"
 release = __version__
+language = "en"
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
-    "sphinx.ext.mathjax",
+    "mathml",
     "sphinx_gallery.gen_gallery",
 ]
+html_math_renderer = "mathml"
 # The examples run each time the guide is built; a warning or an error in one of them stops the build.
 sphinx_gallery_conf = {
     "examples_dirs": ["../tutorials", "../examples"],
@@ -24,11 +31,16 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 10,
     "remove_config_comments": True,
-    "image_scrapers": ("matplotlib",),
+    "image_scrapers": ("alt_text.scrape",),
     "abort_on_example_error": True,
 }
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+# One page per class and function, made from the lists in api.md.
+autosummary_generate = True
+# File names that differ by more than the case of a letter: some file systems do not tell them apart.
+autosummary_filename_map = {"dubio.Stability": "dubio.Stability-class"}
+templates_path = ["_templates"]
 numpydoc_show_class_members = False
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -39,7 +51,15 @@ autodoc_default_options = {
 }
 html_theme = "furo"
 html_title = f"dubio {release}"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+# A page that is read from the file system may not fetch others, so results of a search stand without an excerpt.
+html_show_search_summary = False
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
-# Names such as :class:`Supervision` in docstrings stay plain text where they are not in the reference.
+
 # The pages of the papers set their own anchors in HTML, so that GitHub finds them too.
-suppress_warnings = ["ref.python", "toc.empty_glob", "myst.xref_missing"]
+suppress_warnings = ["myst.xref_missing"]
+# `make docs-links`: links to papers and projects. Publishers that turn programs away are asked only once.
+linkcheck_timeout = 20
+linkcheck_retries = 1
+linkcheck_anchors = False

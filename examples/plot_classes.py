@@ -27,3 +27,4 @@ print(selector.explanation_)
 RankingDisplay.from_estimator(selector)
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "Bars of 13 features in their order: dark ones are sufficient, light ones are related too."

@@ -27,3 +27,4 @@ for axis, column in zip(axes, np.argsort(selector.ranking_)[:3], strict=True):
 axes[0].set_ylabel("measured value")
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "Three scatter plots: the measured value against each of the first three features."

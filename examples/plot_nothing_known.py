@@ -27,3 +27,4 @@ plt.xlabel(f"x{first}, rank 1")
 plt.ylabel(f"x{second}, rank 2")
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "The rows in the two features that come first: three clumps."

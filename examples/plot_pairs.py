@@ -28,3 +28,4 @@ plt.barh([X.columns[j] for j in order][::-1], selector.scores_[order][::-1], col
 plt.xlabel("constraint score (low is good)")
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "Bars of the constraint score: small for the petals, large for the shuffled column."

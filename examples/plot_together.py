@@ -28,3 +28,4 @@ plt.ylabel("x1")
 plt.title("neither column alone, both together")
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "Rows of two classes in two features: the classes fill opposite quarters of the picture."

@@ -35,3 +35,4 @@ print("after: ", after.to_ranking().headline(5))
 LabelAuditDisplay.from_audit(audit)
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "Given against likely classes as a table of shares; labels off the diagonal look wrong."

@@ -22,6 +22,8 @@ os.dup2(write, 4)
 os.execv(sys.argv[3], sys.argv[3:])
 """
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+#: A report is ready when it says so.
+READY = "document.readyState === 'complete' && document.documentElement.dataset.ready"
 
 
 def find_browser() -> str | None:
@@ -88,11 +90,11 @@ class Browser:
                 return message["result"]
             self.messages.append(message)
 
-    def open(self, path: Path, timeout: float = 60.0) -> None:
-        """Open a file and wait until it says that it is ready."""
+    def open(self, path: Path, timeout: float = 60.0, ready: str = READY) -> None:
+        """Open a file and wait until it is ready; reports say so themselves."""
         self.call("Page.navigate", url=path.resolve().as_uri())
         end = time.monotonic() + timeout
-        while not self.run("document.readyState === 'complete' && document.documentElement.dataset.ready"):
+        while not self.run(f"location.href !== 'about:blank' && {ready}"):
             if time.monotonic() > end:
                 raise TimeoutError(f"{path} was not ready after {timeout} s: {self.problems()}")
             time.sleep(0.05)

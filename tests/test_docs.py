@@ -49,10 +49,35 @@ def test_examples(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, c
                 assert run(shlex.split(command)) == 0, f"{page.name}: dubio {command}\n{capfd.readouterr().err}"
 
 
-def test_pages_link_to_pages_that_exist() -> None:
+def anchors(page: Path) -> set[str]:
+    """Names of the headings of a page, as GitHub and the guide make them."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+    return made | set(re.findall(r'<a (?:id|name)="([^"]+)"', text))
+
+
+def test_links_lead_somewhere() -> None:
+    """Links to pages, to their headings and to files of the repository. Outside links: ``make docs-links``."""
+    for page in [*PAGES, *ROOT.glob("*.md")]:
+        text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if re.match(r"\w+:", target) or target in ("tutorials/index", "gallery/index"):
+                continue
+            name, _, anchor = target.partition("#")
+            goal = page.parent / name if name else page
+            assert goal.exists(), f"{page.name} links to {target}"
+            assert not anchor or anchor in anchors(goal), f"{page.name} links to {target}, but there is no such heading"
+
+
+def test_pictures_have_words() -> None:
+    """Every picture of a page says in words what is to be seen."""
     for page in PAGES:
-        for target in re.findall(r"\]\(([\w/]+\.md)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+        text = page.read_text(encoding="utf-8")
+        words = re.findall(r"!\[([^]]*)\]\(", text)
+        for _, options in re.findall(r"```{(image|figure)}[^\n]*\n((?::.*\n)*)", text):
+            words += re.findall(r":alt: (.*)", options) or [""]
+        assert all(len(said) > 20 for said in words), f"{page.name}: {words}"
 
 
 def test_pages_name_files_and_options_that_exist(capsys: Any) -> None:
@@ -74,26 +99,23 @@ def test_readme_names_both_commands() -> None:
 def in_reference() -> dict[str, Any]:
     """What the reference lists: full name and object."""
     found: dict[str, Any] = {}
-    module = listing = ""
+    module = ""
     for line in (ROOT / "docs" / "api.md").read_text(encoding="utf-8").splitlines():
-        if directive := re.match(r"\.\. (currentmodule|auto\w+):: (\S+)$", line):
-            kind, name = directive.groups()
-            listing = ""
-            if kind == "currentmodule":
-                module = name
-            elif kind == "automodule":
-                listing = name
-                members = importlib.import_module(name)
-                found |= {f"{name}.{member}": getattr(members, member) for member in getattr(members, "__all__", ())}
-            else:
-                full = name if "." in name else f"{module}.{name}"
-                assert full not in found, f"{full} is listed twice"
-                holder, _, member = full.rpartition(".")
-                found[full] = getattr(importlib.import_module(holder), member)
-        elif listing and (left_out := re.match(r"   :exclude-members: (.*)$", line)):
-            for member in left_out[1].split(", "):
-                del found[f"{listing}.{member}"]  # fails for a name that is not there
+        if directive := re.match(r"\.\. currentmodule:: (\S+)$", line):
+            module = directive[1]
+        elif listed := re.match(r"   (\w+)$", line):
+            full = f"{module}.{listed[1]}"
+            assert full not in found, f"{full} is listed twice"
+            found[full] = getattr(importlib.import_module(module), listed[1])
     return found
+
+
+def test_pages_of_the_reference_differ_by_more_than_case() -> None:
+    """Some file systems do not tell ``stability.html`` from ``Stability.html``; docs/conf.py renames one of the two."""
+    config = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    renamed = dict(re.findall(r'"([\w.]+)": "([\w.-]+)"', re.search(r"autosummary_filename_map = ({.*})", config)[1]))
+    files = [renamed.get(name, name).lower() for name in in_reference()]
+    assert [name for name in files if files.count(name) > 1] == []
 
 
 def public_packages() -> list[str]:
@@ -120,6 +142,5 @@ def test_what_the_problem_and_the_errors_are_is_in_the_reference() -> None:
 
 
 def test_everything_in_the_reference_has_words_to_show() -> None:
-    """A class or function without a docstring of its own would be left out of the page silently."""
     things = {name: thing for name, thing in in_reference().items() if isinstance(thing, type) or callable(thing)}
     assert [name for name, thing in things.items() if not (thing.__doc__ or "").strip()] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -23,7 +24,11 @@ def test_it_runs_and_draws(path, tmp_path, monkeypatch):
 
 
 def test_every_example_says_what_it_shows():
+    """In its first lines, and once more in words for those who do not see the picture."""
     assert len(EXAMPLES) >= 14
     for path in EXAMPLES:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        told = re.findall(r'^# sphinx_gallery_alt = "(.{40,})"$', text, re.MULTILINE)
+        assert len(told) == 1 and "plt.show()" in lines[-4:], path.name
         assert lines[0] == '"""' and set(lines[2]) == {"="} and len(lines[1]) <= len(lines[2]), path.name

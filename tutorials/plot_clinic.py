@@ -74,3 +74,4 @@ plt.xlabel("evidence: minus the logarithm of p")
 plt.legend()
 plt.tight_layout()
 plt.show()
+# sphinx_gallery_alt = "Bars of evidence for each column: with patients as groups, and too large with visits as rows."

@@ -75,7 +75,7 @@ def mutual_information(
     r"""Mutual information between all columns of ``X`` together and a class, in nats (Gomez-Verdejo et al.).
 
     .. math:: \hat I(X; Y) = \psi(n) - \frac1n \sum_y n_y \psi(n_y)
-              + \frac dn \Big[\sum_i \log \epsilon_k(i) - \sum_y \sum_{i \in y} \log \epsilon_k(i|y)\Big]
+              + \frac dn \Bigl[\sum_i \log \epsilon_k(i) - \sum_y \sum_{i \in y} \log \epsilon_k(i|y)\Bigr]
 
     :math:`\epsilon_k(i)` is twice the distance to the k-th nearest other row, :math:`\epsilon_k(i|y)` to the k-th
     nearest other row of the same class. A class with :math:`n_y \le k` rows uses :math:`k_y = n_y - 1` instead, and
@@ -124,7 +124,7 @@ def noise_tolerant_mutual_information(
 
     .. math:: \hat I(X; S) = \hat H(X) - \sum_s \frac{\Gamma(s)}{n} \hat H(X | S = s), \qquad
               \hat H(X | S = s) = \psi(\Gamma(s)) + \log c_d + \frac{1}{\Gamma(s)} \sum_i \gamma(s|i)
-              \big[d \log \epsilon(i|s) - \psi(\Gamma(s|i))\big]
+              \bigl[d \log \epsilon(i|s) - \psi(\Gamma(s|i))\bigr]
 
     :math:`\gamma(s|i)` is the membership of row i in class s, :math:`\Gamma(s)` its sum over rows, and
     :math:`\epsilon(i|s)` the diameter of the ball around row i. The ball grows over the other rows, nearest first,

@@ -44,8 +44,8 @@ def soft_relief_score(
     Features are scaled to their range. Among the :math:`4k` rows nearest to row i (L1 distance), row j is a hit
     with weight :math:`q_{ij} = p_i \cdot p_j` and a miss with weight :math:`1 - q_{ij}`:
 
-    .. math:: S_r = \frac1n \sum_i \Big[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
-              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Big],
+    .. math:: S_r = \frac1n \sum_i \Bigl[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
+              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Bigr],
 
     over the n rows that have both hits and misses among their neighbours. Neighbours are chosen by all features
     together, so the score finds features that matter only in combination. Work grows as :math:`n^2 d`; memory does not.
@@ -87,9 +87,9 @@ def relieff_score(
     With features scaled to their range, :math:`H_i` the k nearest rows (L1) of row i's own class and
     :math:`M_{ic}` the k nearest of class c,
 
-    .. math:: S_r = \frac1n \sum_i \Big[ \sum_{c \ne y_i} \frac{\pi_c}{1-\pi_{y_i}}
+    .. math:: S_r = \frac1n \sum_i \Bigl[ \sum_{c \ne y_i} \frac{\pi_c}{1-\pi_{y_i}}
               \operatorname*{mean}_{j \in M_{ic}} |x_{ir}-x_{jr}|
-              - \operatorname*{mean}_{j \in H_i} |x_{ir}-x_{jr}| \Big],
+              - \operatorname*{mean}_{j \in H_i} |x_{ir}-x_{jr}| \Bigr],
 
     where :math:`\pi` are the shares of the classes among the labelled rows [1]_. A class with fewer rows uses all.
 

@@ -14,7 +14,7 @@ _CEILING = 0.99
 def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
     r"""One p-value from several tests of the same feature, which may depend on each other in any way [1]_.
 
-    .. math:: p = \tfrac12 - \tfrac1\pi \arctan\Big( \tfrac1m \sum_{i=1}^m \tan\big((\tfrac12 - p_i)\pi\big) \Big).
+    .. math:: p = \tfrac12 - \tfrac1\pi \arctan\Bigl( \tfrac1m \sum_{i=1}^m \tan\bigl((\tfrac12 - p_i)\pi\bigr) \Bigr).
 
     p-values above 0.99 count as 0.99, so that one test that sees nothing cannot cancel another.
 

@@ -25,7 +25,7 @@ def within_moments(
 
     .. math:: E = \sum_g s_g\,\mathrm{tr}\,C_g, \qquad
               V = \sum_g \mathrm{Var}(f_g^T M_{gg} f_g)
-                  + 2\Big(\big\|\sum_g s_g C_g\big\|^2 - \sum_g s_g^2 \|C_g\|^2\Big),
+                  + 2\Bigl(\bigl\|\sum_g s_g C_g\bigr\|^2 - \sum_g s_g^2 \|C_g\|^2\Bigr),
 
     because different groups are permuted independently. :func:`~dubio.significance.graph_null.permutation_moments` has
     the variance of one group. Every group has at least two rows. A constant column has mean and variance 0. For a
