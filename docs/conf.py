@@ -19,6 +19,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "numpydoc",
     "mathml",
+    "anchors",
     "sphinx_gallery.gen_gallery",
 ]
 html_math_renderer = "mathml"
@@ -56,9 +57,6 @@ html_css_files = ["site.css"]
 # A page that is read from the file system may not fetch others, so results of a search stand without an excerpt.
 html_show_search_summary = False
 exclude_patterns = ["_build", "**/sg_execution_times.rst", "sg_execution_times.rst"]
-
-# The pages of the papers set their own anchors in HTML, so that GitHub finds them too.
-suppress_warnings = ["myst.xref_missing"]
 # `make docs-links`: links to papers and projects. Publishers that turn programs away are asked only once.
 linkcheck_timeout = 20
 linkcheck_retries = 1
