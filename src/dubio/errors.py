@@ -68,6 +68,17 @@ def _again(kind: Any, argument: str, found: str, remedy: str, code: str) -> Any:
 class InputError(_Finding, ValueError):
     """An input that cannot be used.
 
+    Parameters
+    ----------
+    argument : str
+        Name of the argument that is meant.
+    found : str
+        What was found in it.
+    remedy : str
+        What to do.
+    code : str
+        A short name of the fault, for a front end that has its own remedy for it.
+
     Examples
     --------
     >>> from dubio.errors import InputError
@@ -84,7 +95,19 @@ class InputTypeError(InputError, TypeError):
 
 
 class InputWarning(_Finding, UserWarning):
-    """An input that is used as given, but may not be what the user meant."""
+    """An input that is used as given, but may not be what the user meant.
+
+    Parameters
+    ----------
+    argument : str
+        Name of the argument that is meant.
+    found : str
+        What was found in it.
+    remedy : str
+        What to do.
+    code : str
+        A short name of the fault, for a front end that has its own remedy for it.
+    """
 
 
 def warn(warning: Warning) -> None:

@@ -96,7 +96,7 @@ class Ranking:
         return replace(self, extras={**self.extras, **columns})
 
     def without_handed_on(self) -> Ranking:
-        """The same ranking; if nothing stands out, nothing is kept. (In Python one feature is handed on.)"""
+        """The same ranking; if nothing stands out, nothing is kept, while in Python one feature is handed on."""
         return replace(self, support=np.zeros_like(self.support)) if self.nothing_stands_out else self
 
     def without_last(self, names: Collection[str]) -> Ranking:

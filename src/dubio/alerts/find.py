@@ -19,6 +19,16 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
 
     Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
 
+    Parameters
+    ----------
+    problem : Problem
+        The table and what is known of its target.
+
+    Returns
+    -------
+    tuple of Alert
+        The worst first.
+
     Examples
     --------
     >>> import numpy as np
@@ -45,6 +55,18 @@ def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
     """The same problem; features that are suspected to be copies of the target become constant, so that they come last.
 
     The number of features stays the same: whoever asks for a feature by its position finds it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table and what is known of its target.
+    alerts : tuple of Alert
+        As found by :func:`find_alerts`.
+
+    Returns
+    -------
+    Problem
+        The same one, if nothing is suspected.
     """
     named = {name for alert in alerts if alert.kind == "copy" for name in alert.features}
     copies = np.flatnonzero([str(name) in named for name in problem.feature_names])

@@ -50,7 +50,7 @@ def laplacian_score(
     random_state: Any = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    r"""Laplacian score of every feature: does it vary smoothly over the neighbour graph? (low is good)
+    r"""Laplacian score of every feature: how smoothly it varies over the neighbour graph (low is good).
 
     .. math:: LS_r = \frac{\tilde f_r^T L \tilde f_r}{\tilde f_r^T D \tilde f_r}, \qquad
               S_{ij} = e^{-\|x_i - x_j\|^2 / t} \text{ for neighbours}, \quad L = D - S,

@@ -159,9 +159,9 @@ class MutualInformationSearch(SearchSelector):
     direction : {"backward", "forward"}, default="backward"
         Backward starts with all the available information, which the noise model needs.
     n_neighbors : int, default=8
-        k for the mutual information.
+        Number of neighbours for the mutual information.
     n_neighbors_noise : int, default=3
-        k for the densities of the noise model. With a larger k, large classes absorb small ones.
+        Number of neighbours for the densities of the noise model. With a larger one, large classes absorb small ones.
     n_init : int, default=5
         Number of restarts of the noise model.
     slack : float, default=0.5

@@ -60,8 +60,8 @@ class NeighborSearch(SearchSelector):
         "auto" searches forward, which gave the best order in our trials. "both" searches forward and backward and
         keeps, for each size, the subset with the better value.
     n_neighbors : int, default=15
-        Number of neighbours that predict a row: at most an eighth of the rows, but at least three. (If ``max_rows`` is
-        None, exactly this number.)
+        Number of neighbours that predict a row: at most an eighth of the rows, but at least three. If ``max_rows`` is
+        None, exactly this number.
     clean : {"experts", "confident", "pooled", "lnt"} or None, default="experts"
         What to do about wrong labels. "experts": join each label with the experts' opinion, one to three. "confident":
         leave out rows whose label confident learning doubts. "pooled": weight every class by its posterior under a

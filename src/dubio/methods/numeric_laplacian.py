@@ -37,7 +37,7 @@ def supervised_laplacian_score(
     standardize: bool = False,
     random_state: Any = 0,
 ) -> NDArray[np.float64]:
-    r"""Supervised Laplacian score for a numeric target: do rows with close y have close values? (low is good)
+    r"""Supervised Laplacian score for a numeric target: how close values are where y is close (low is good).
 
     This is the Laplacian score on a graph whose neighbours and weights :math:`e^{-(y_i-y_j)^2/t}` depend only on y
     (SSLS paper, equations 3 and 4). It finds non-linear relations that correlation misses.
@@ -128,6 +128,7 @@ def semi_supervised_laplacian_score(
     Returns
     -------
     scores : array (d,)
+        ``inf`` for a feature that is constant among the labelled rows.
 
     Examples
     --------

@@ -26,16 +26,18 @@ def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0,
     Parameters
     ----------
     X : array-like (n, d)
+        The table, on any scale.
     ranking : array-like (d,)
         1 = best.
     weight : float
-        w; 0 leaves the ranking as it is.
+        The w of the formula; 0 leaves the ranking as it is.
     n_top : int
         Number of features chosen in this way; the others follow in their old order.
 
     Returns
     -------
     ranking : array (d,)
+        The new one; 1 = best.
 
     References
     ----------

@@ -83,6 +83,7 @@ def linear_r2_score(
     Parameters
     ----------
     X : array-like (n, d)
+        The table, on any scale.
     y : array-like (n,) or (n, classes)
         As in :func:`smooth_r2_score`.
     {target}

@@ -57,7 +57,7 @@ def soft_relief_score(
     P : array-like (n, classes) or (n,)
         Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
     n_neighbors : int
-        k: four times as many rows are used.
+        The k of the formula: four times as many rows are used.
     {missing_label}
     {n_jobs}
 
@@ -134,7 +134,7 @@ class SoftReliefScore(ScoreSelector):
     {n_features_to_select}
     {alpha}
     n_neighbors : int
-        k; four times as many neighbours are used.
+        Four times as many neighbours are used.
     {missing_label}
     random_state : int, RandomState or None, default=0
         For the permutations of "auto".
@@ -191,11 +191,28 @@ class SoftReliefScore(ScoreSelector):
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
 
 
+@documented
 class ReliefFScore(SoftReliefScore):
     """Hard classes, even if few rows have one: keep the features that differ from the nearest rows of other classes.
 
-    See :func:`relieff_score`. Parameters and attributes as for :class:`SoftReliefScore`, with ``n_neighbors`` rows of
-    each class; unlabelled rows are left out.
+    See :func:`relieff_score`. Unlabelled rows are left out.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors : int
+        Number of nearest rows of each class.
+    {missing_label}
+    random_state : int, RandomState or None, default=0
+        For the permutations of "auto".
+    {n_jobs}
+    {device}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
 
     Examples
     --------

@@ -63,6 +63,7 @@ def weighted_laplacian_score(
     return WeightedLaplacianScore(missing_label=missing_label).scores_of(X, P, sample_weight=sample_weight)
 
 
+@documented
 def fisher_score(
     X: ArrayLike, y: Any, *, sample_weight: ArrayLike | None = None, missing_label: Any = "auto"
 ) -> NDArray[np.float64]:
@@ -70,7 +71,16 @@ def fisher_score(
 
     .. math:: F_r = \frac{\sum_k n_k (\mu_{kr} - \mu_r)^2}{\sum_k n_k \sigma_{kr}^2}
 
-    With soft memberships, each row counts partly in each class. Parameters as in :func:`weighted_laplacian_score`.
+    With soft memberships, each row counts partly in each class.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix (n, d)
+        The table; the score does not depend on the scale or offset of a column.
+    y : array-like (n,) or (n, classes)
+        Classes, or memberships (a row of NaN = unlabelled). Unlabelled rows are left out.
+    {sample_weight}
+    {missing_label}
 
     Returns
     -------
@@ -156,10 +166,23 @@ class WeightedLaplacianScore(MomentSelector):
         return forms.pvalues(problem.X[known], share, problem.columns)
 
 
+@documented
 class FisherScore(WeightedLaplacianScore):
     """Classes, hard or soft: spread of the class means divided by spread within classes (:func:`fisher_score`).
 
-    Parameters and attributes as for :class:`WeightedLaplacianScore`; high scores are good.
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    {missing_label}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
+    classes_ : array
+        The classes, in the order of the columns of soft labels.
+    {labelled}
 
     Examples
     --------

@@ -136,6 +136,7 @@ def audit_labels(
     Returns
     -------
     LabelAudit
+        What the experts think of each label; of numbers, a :class:`~dubio.noise.NumberAudit`.
 
     Notes
     -----

@@ -104,8 +104,11 @@ class LabelAudit:
 
     @property
     def suggested(self) -> NDArray[Any]:
-        """The suggested label: the most probable other class if the label is doubtful, the most probable class if it is
-        missing, else the given label."""
+        """The suggested label of each row.
+
+        The most probable other class if the label is doubtful, the most probable class if it is missing, else the given
+        label.
+        """
         others = np.array(self.probabilities)
         others[self.doubtful, self.codes[self.doubtful]] = -1.0
         best = np.where(self.doubtful | ~self.labelled, others.argmax(axis=1), self.codes)

@@ -27,11 +27,13 @@ class KnownFolds(BaseCrossValidator):
     Parameters
     ----------
     n_splits : int, default=5
+        Number of folds.
     target : {"auto", "classes", "numbers"}
         What a 1-D y holds.
     missing_label : "auto", None or a value
         The label that means "unlabelled", besides None and NaN.
     random_state : int or None, default=0
+        Seed of the division into folds.
 
     Examples
     --------

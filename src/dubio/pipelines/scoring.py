@@ -25,7 +25,9 @@ def expected_accuracy(estimator: Any, X: Any, y: Any, *, missing_label: Any = "a
     Parameters
     ----------
     estimator : fitted classifier
+        Its predictions are judged.
     X : table (n_rows, n_features)
+        What it predicts from.
     y : array-like
         Classes, some of them missing, or probabilities.
     missing_label : "auto", None or a value
@@ -34,6 +36,7 @@ def expected_accuracy(estimator: Any, X: Any, y: Any, *, missing_label: Any = "a
     Returns
     -------
     float
+        From 0 to 1; high is good.
 
     Examples
     --------
@@ -64,6 +67,7 @@ def negative_expected_log_loss(estimator: Any, X: Any, y: Any, *, missing_label:
     Returns
     -------
     float
+        At most 0; high is good.
 
     Examples
     --------
@@ -88,7 +92,9 @@ def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> 
     Parameters
     ----------
     estimator : fitted regressor
+        Its predictions are judged.
     X : table (n_rows, n_features)
+        What it predicts from.
     y : array-like (n_rows,)
         Numbers; NaN where nothing is known.
     missing_label : "auto", None or a value
@@ -97,6 +103,7 @@ def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> 
     Returns
     -------
     float
+        At most 1; high is good.
 
     Examples
     --------

@@ -84,6 +84,7 @@ def rank_stream(
     Returns
     -------
     Ranking
+        The features in order, with what is kept and why.
 
     Examples
     --------
@@ -162,10 +163,21 @@ def fit_stream(
     batch_rows: int | None = None,
     progress: bool | Callable[[int, int | None], None] = False,
 ) -> Selector:
-    """Fit a :class:`~dubio.WeightedLaplacianScore`, :class:`~dubio.FisherScore`, :class:`~dubio.ConstraintScore` or
-    :class:`~dubio.LinearSearch`.
+    """Fit a selector that needs only sums over rows; the table is read once, in bounded memory.
 
-    The result is the same as that of ``fit`` on the whole table. Parameters are those of :func:`rank_stream`.
+    The result is the same as that of ``fit`` on the whole table.
+
+    Parameters
+    ----------
+    selector : WeightedLaplacianScore, FisherScore, ConstraintScore or LinearSearch
+        The selector that is fitted.
+    source, target, soft, features, exclude, weight, batch_rows, progress
+        As in :func:`rank_stream`.
+
+    Returns
+    -------
+    Selector
+        The same one, fitted.
     """
     if target is None and soft is None:
         raise InputError(

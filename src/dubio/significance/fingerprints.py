@@ -89,8 +89,10 @@ class Fingerprints:
 
     @property
     def annotator(self) -> NDArray[Any]:
-        """For each feature the annotator whose labels it marks: whose doubt it is related to, or because of whom alone
-        it is kept; "" if there is none."""
+        """For each feature the annotator whose labels it marks, or "".
+
+        It is related to doubt about this annotator's labels, or it is kept only because of them.
+        """
         found = np.array(self.only_because)
         if len(self.annotators) and self.by_annotator.min(initial=1.0) <= self._first:
             best = self.by_annotator.argmin(axis=0)
@@ -170,6 +172,7 @@ def label_fingerprints(
     Returns
     -------
     Fingerprints
+        For every feature: what it is related to, and how sure that is.
 
     Notes
     -----

@@ -109,7 +109,7 @@ def permutation_pvalues(
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """p-value of every feature: the share of permutations whose score is at least as good.
+    """P-value of every feature: the share of permutations whose score is at least as good.
 
     The first round has ``n_permutations`` permutations, or fewer for features that are clearly not significant. In a
     wide table this may be too few: no permutation reaches some features, and Benjamini-Hochberg at ``alpha`` still

@@ -110,7 +110,7 @@ def stability(
     cannot_link: Any = None,
     groups: Any = None,
 ) -> Stability:
-    """Fit a selector on many resampled versions of the data: how much do ranks vary, how often is a feature kept?
+    """Fit a selector on resampled versions of the data, to see how ranks vary and how often a feature is kept.
 
     Parameters
     ----------
@@ -143,6 +143,7 @@ def stability(
     Returns
     -------
     Stability
+        Ranks and frequencies with their intervals, and the stability index.
 
     Examples
     --------

@@ -142,7 +142,7 @@ def label_tolerance(
     n_jobs: int | None = None,
     progress: bool | Callable[[str, int, int], None] = False,
 ) -> LabelTolerance:
-    """How wrong may the labels be before a feature is no longer kept?
+    """Measure how wrong the labels may be before a feature is no longer kept.
 
     *At random*: labels are made wrong at growing rates, and the features are tested again in each draw
     (:func:`~dubio.significance.relevance_of`: false discoveries held at ``alpha``). The tolerance of a feature is the
@@ -170,6 +170,7 @@ def label_tolerance(
     missing_label : "auto", None or a value
         What means "unlabelled" besides None and NaN.
     random_state : int, default=0
+        Seed of the draws.
     n_jobs : int, optional
         Number of threads.
     progress : bool or callable, default=False
@@ -178,6 +179,7 @@ def label_tolerance(
     Returns
     -------
     LabelTolerance
+        For every feature: both answers.
 
     Notes
     -----

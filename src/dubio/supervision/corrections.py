@@ -42,6 +42,7 @@ class CorrectedLabels:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The number of rows, as a shape."""
         return self.labels.shape
 
     def __len__(self) -> int:

@@ -86,6 +86,7 @@ class SoftLabels:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and classes."""
         return self.memberships.shape
 
     def __len__(self) -> int:

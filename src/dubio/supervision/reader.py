@@ -69,7 +69,7 @@ def read_supervision(
 
     Parameters
     ----------
-    y : None, 1-D array, 2-D array (n, classes), data frame of probabilities, SoftLabels, ...
+    y : None, 1-D array, 2-D array (n, classes), data frame of probabilities, or SoftLabels and the like
         1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled.
         Or a record of what one array cannot say, made by ``soft_labels``, ``ordered_classes`` and the like.
     n_rows : int
@@ -92,6 +92,11 @@ def read_supervision(
     is_block : bool
         Whether these rows are only a part of a longer table. Checks that need the whole table (is there a second
         class?) are then skipped.
+
+    Returns
+    -------
+    Supervision
+        One class per kind of knowledge.
 
     Examples
     --------

@@ -31,6 +31,17 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
     wrong class :math:`s` uniformly from the other classes. Then :math:`p_{i,y_i} = 1 - \beta_i` and
     :math:`p_{i,s} = \beta_i`.
 
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    mean : float, default=0.3
+        Mean doubt, between 0 and 1.
+    variance : float, default=0.1
+        Its variance over the rows.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
     Returns
     -------
     UnsureExpert
@@ -72,6 +83,20 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
 def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels to another class, chosen uniformly.
 
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+
     Examples
     --------
     >>> import numpy as np
@@ -92,6 +117,20 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[
 def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels to the next class in sorted order (the last to the first).
 
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+
     Examples
     --------
     >>> from dubio.supervision import flip_labels_to_next
@@ -111,7 +150,23 @@ def flip_labels_to_neighbor(
 ) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels of ordered classes to the class above or below: near misses.
 
-    ``order`` has all classes, the lowest first; by default they are sorted. At an end there is only one way to go.
+    At an end there is only one way to go.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    order : sequence, optional
+        All classes, the lowest first; by default they are sorted.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
 
     Examples
     --------
@@ -143,6 +198,22 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     other row of its own class. The smaller the ratio, the nearer the row is to the border. The ``2 * round(rate * n)``
     rows nearest to the border are candidates, and half of them are drawn at random. Each gets the class of its nearest
     row of another class. Distances are measured in ``X`` as it is: scale it first.
+
+    Parameters
+    ----------
+    X : array-like (n_rows, n_features)
+        The table in which distances are measured.
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
 
     Examples
     --------
@@ -180,7 +251,22 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
 
 
 def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = 0) -> NDArray[Any]:
-    """Draw a new label for each row from ``matrix[k]``, where ``k`` is its true class (classes in sorted order)."""
+    """Draw a new label for each row from ``matrix[k]``, where ``k`` is its true class (classes in sorted order).
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    matrix : array-like (n_classes, n_classes)
+        The probability of each given class (columns) for each true one (rows).
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+    """
     classes, codes = _classes(y)
     flips = np.asarray(matrix, dtype=np.float64)
     if flips.shape != (len(classes), len(classes)):
@@ -199,8 +285,24 @@ def label_some_positives(
 ) -> PositiveLabels:
     """Label ``round(share * n_positive)`` rows of the positive class, at least two; all other rows have no label.
 
-    By default every positive row is equally likely to be labelled. With ``by``, one number per row, rows with larger
-    numbers are labelled first: then the labelled rows are no random part of the positive ones.
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    positive : object
+        The positive class.
+    share : float
+        Share of the positive rows that are labelled.
+    by : array-like (n_rows,), optional
+        By default every positive row is equally likely to be labelled. With one number per row, rows with larger
+        numbers are labelled first: then the labelled rows are no random part of the positive ones.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    PositiveLabels
+        For ``fit``.
 
     Examples
     --------
@@ -224,6 +326,20 @@ def label_some_positives(
 def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> IntervalLabels:
     """Replace each number by an interval that contains it, ``width`` standard deviations wide, at a random place.
 
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true numbers.
+    width : float
+        Width of the intervals, in standard deviations of the numbers.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    IntervalLabels
+        For ``fit``.
+
     Examples
     --------
     >>> from dubio.supervision import blur_numbers
@@ -244,6 +360,20 @@ def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> Inte
 
     Of a censored row it is only known that its number is above the limit.
 
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true numbers.
+    share : float
+        Share of the rows that are censored, from 0 to below 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    IntervalLabels
+        For ``fit``.
+
     Examples
     --------
     >>> import numpy as np
@@ -262,6 +392,22 @@ def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> Inte
 
 def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_state: Any = 0) -> NDArray[np.float64]:
     """Make exactly ``round(rate * n)`` numbers grossly wrong: off by about ``size`` standard deviations.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true numbers.
+    rate : float
+        Share of the rows that get a wrong number, from 0 to 1.
+    size : float, default=3.0
+        How far wrong numbers are off, in standard deviations: between 2/3 and 4/3 of it.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The numbers, some of them wrong.
 
     Examples
     --------
@@ -282,8 +428,27 @@ def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_sta
 def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:
     """Hide ``round(share * n)`` labels, but keep at least ``min_per_class`` of each class.
 
-    Hidden labels are None in an object array. If ``y`` holds floats (a numeric target) they are NaN, and
-    ``min_per_class`` is the number of labels to keep in total.
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        Classes, or floats for a numeric target.
+    share : float
+        Share of the labels that are hidden, from 0 to 1.
+    min_per_class : int, default=1
+        How many labels of each class are kept; of a numeric target, how many labels in total.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels. Hidden ones are None; of a numeric target, NaN.
+
+    Examples
+    --------
+    >>> from dubio.supervision import hide_labels
+    >>> hide_labels(["a", "a", "b", "b"], 0.5).tolist().count(None)
+    2
     """
     if not 0 <= share <= 1:
         raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
