@@ -1021,3 +1021,51 @@ def wide_squared_distances(X, parts, subset):
     """Squared distances of all pairs of rows over the columns of some features."""
     columns = [c for f in subset for c in parts[f]]
     return np.array([[sum((a[c] - b[c]) ** 2 for c in columns) for b in X] for a in X])
+
+
+def several_target_matrix(targets):
+    """All targets side by side; ``targets`` are lists with one entry per row: a number, a class (text) or None.
+
+    A number becomes one column, a class one column per class. Each column is centred over the rows in which the target
+    is known, and the columns of a target are divided by the root of their mean sum of squares per known row. A missing
+    cell is 0. At last all is divided by the root of the mean square of all entries.
+    """
+    blocks = []
+    for target in targets:
+        known = [i for i, value in enumerate(target) if value is not None]
+        values = [target[i] for i in known]
+        if isinstance(values[0], str):
+            columns = [[float(value == name) for value in values] for name in sorted(set(values))]
+        else:
+            columns = [[float(value) for value in values]]
+        columns = [[v - sum(column) / len(column) for v in column] for column in columns]
+        total = sum(v * v for column in columns for v in column) / len(known)
+        block = np.zeros((len(target), len(columns)))
+        for c, column in enumerate(columns):
+            for i, v in zip(known, column, strict=True):
+                block[i, c] = v / np.sqrt(total)
+        blocks.append(block)
+    T = np.hstack(blocks)
+    return T / np.sqrt((T**2).mean())
+
+
+def neighbor_joint_loss(X, targets, k=15, balanced=False, groups=None, weights=None):
+    """Mean over targets of the loss of the nearest rows, divided by the loss without features."""
+    n, shares = len(X), []
+    w = np.ones(n) if weights is None else np.asarray(weights) / np.mean(weights)
+    for target in targets:
+        if target.ndim == 1:
+            loss = neighbor_squared_error(X, target, k, groups=groups, weights=weights)
+            alone = []
+            for i in range(n):
+                others = [j for j in range(n) if j != i]
+                alone.append((target[i] - np.average(target[others], weights=w[others])) ** 2)
+            nothing = np.average(alone, weights=w)
+        else:
+            loss = neighbor_cross_entropy(X, target, k, balanced=balanced, groups=groups, weights=weights)
+            mass = w @ target
+            priors = mass / mass.sum()
+            of_class = [1 / len(priors)] * len(priors) if balanced else priors
+            nothing = -sum(c * np.log(p) for c, p in zip(of_class, priors, strict=True))
+        shares.append(loss / nothing)
+    return sum(shares) / len(shares)

@@ -16,8 +16,9 @@ from scipy import sparse
 
 from dubio._sklearn import check_weights
 from dubio.errors import InputError
-from dubio.supervision import OfClasses, Supervision, read_supervision
+from dubio.supervision import OfClasses, SeveralTargets, Supervision, read_supervision
 from dubio.supervision.reader import Target
+from dubio.supervision.several import refuse_shared_names
 from dubio.tables.any_table import ReadTable, read_any_table
 from dubio.tables.columns import column_names
 from dubio.tables.features import Columns, feature_sums
@@ -311,6 +312,8 @@ def read_problem(
         cannot_link_weights=cannot_link_weights,
         is_block=is_block,
     )
+    if isinstance(supervision, SeveralTargets):
+        refuse_shared_names(y, names)
     weights = None if sample_weight is None else _in_range(check_weights(sample_weight, matrix), is_block)
     together = read_groups(groups, matrix.shape[0])
     if together is not None and supervision.has_pairs:

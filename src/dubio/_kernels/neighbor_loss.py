@@ -269,3 +269,63 @@ def squared_error_sums(
             error = values[i] - total / k
             sums[c] += error * error
     return sums
+
+
+@numba.njit(cache=True, nogil=True)
+def joint_sums(
+    columns: Floats,
+    squared: Floats,
+    candidates: Integers,
+    sign: float,
+    values: Floats,
+    memberships: Floats,
+    row_weights: Floats,
+    priors: Floats,
+    target_of: Integers,
+    votes: Floats,
+    known: NDArray[np.int32],
+    is_known: bool,
+    k: int,
+    dimensions: int,
+    start: int,
+    stop: int,
+) -> Floats:
+    """The losses of several targets for the same neighbours: one column per target, one row per changed subset.
+
+    ``values`` are (targets of numbers, rows), as in :func:`squared_error_sums`; ``memberships``, ``row_weights`` and
+    ``priors`` hold the classes of all other targets, as in :func:`cross_entropy_sums`. ``target_of`` says to which
+    target each row of ``values`` and then each class belongs.
+    """
+    n_numbers, n_classes, n = values.shape[0], memberships.shape[0], columns.shape[1]
+    marks = scratch_marks(n)
+    distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
+    anywhere = first_rows(n, k)
+    sums = np.zeros((len(candidates), target_of.max() + 1))
+    power = 2.0 / dimensions
+    for i in range(start, stop):
+        row = squared[i]
+        for c in range(len(candidates)):
+            column = columns[candidates[c]]
+            own = column[i]
+            some = known[i] if is_known else anywhere
+            nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
+            voices = float(k)
+            if len(votes):
+                voices = 0.0
+                for p in range(k):
+                    voices += votes[nearest[p]]
+            for v in range(n_numbers):
+                total = 0.0
+                for p in range(k):
+                    other = nearest[p]
+                    total += votes[other] * values[v, other] if len(votes) else values[v, other]
+                error = values[v, i] - total / voices
+                sums[c, target_of[v]] += (votes[i] if len(votes) else 1.0) * error * error
+            for s in range(n_classes):
+                if row_weights[s, i] == 0.0:
+                    continue
+                mass = priors[s]
+                for p in range(k):
+                    mass += memberships[s, nearest[p]]
+                sums[c, target_of[n_numbers + s]] -= row_weights[s, i] * math.log(mass / (voices + 1.0))
+    return sums

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,8 +11,10 @@ from dubio.alerts.alert import Alert
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
 from dubio.alerts.of_rows import repeated_alerts, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
-from dubio.alerts.view import view_of
+from dubio.alerts.view import View, view_of
+from dubio.errors import quoted
 from dubio.problem import Problem
+from dubio.supervision import SeveralTargets
 
 
 def find_alerts(problem: Problem) -> tuple[Alert, ...]:
@@ -45,10 +48,34 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
         return ()
     # rows that are said to belong together may be alike
     of_rows = [*visit_alerts(view), *repeated_alerts(view)] if problem.groups is None else []
-    finders = [identifier_alerts, rating_alerts, lonely_alerts, sentinel_alerts, alike_alerts, text_alerts]
-    finders.append(constant_alerts)
+    rows_depend = bool(of_rows) or problem.groups is not None
+    copies, of_labels = [], []
+    for target in _targets(view):
+        copies += target.named_alerts(copy_alerts(target.view, rows_depend))
+        of_labels += target.named_alerts([*rating_alerts(target.view), *lonely_alerts(target.view)])
+    finders = [sentinel_alerts, alike_alerts, text_alerts, constant_alerts]
     others = [alert for find in finders for alert in find(view)]
-    return (*copy_alerts(view, bool(of_rows) or problem.groups is not None), *of_rows, *others)
+    return (*copies, *of_rows, *identifier_alerts(view), *of_labels, *others)
+
+
+class _Target(NamedTuple):
+    """One target of a table, which has a name if there are several."""
+
+    view: View
+    name: str = ""
+
+    def named_alerts(self, alerts: list[Alert]) -> list[Alert]:
+        """The alerts; their sentences name the target."""
+        if not self.name:
+            return alerts
+        return [replace(alert, sentence=f"target {quoted(self.name)}: {alert.sentence}") for alert in alerts]
+
+
+def _targets(view: View) -> list[_Target]:
+    known = view.supervision
+    if not isinstance(known, SeveralTargets):
+        return [_Target(view)]
+    return [_Target(replace(view, supervision=part), name) for name, part in zip(known.names, known.parts, strict=True)]
 
 
 def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:

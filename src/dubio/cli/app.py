@@ -74,7 +74,8 @@ def _nonzero(value: int | None) -> int | None:
 
 
 Target = Annotated[
-    str | None, typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number.")
+    str | None,
+    typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number; A,B for several targets."),
 ]
 TargetKind = Annotated[
     Kind, typer.Option("--target-kind", help="What the target holds; ordered: classes with an order.")

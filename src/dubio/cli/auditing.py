@@ -78,6 +78,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
 
 
 def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) -> None:
+    wishes = wishes.for_columns(file.frame.columns)
     question = with_corrections(ask(file, wishes), wishes, options.corrections)
     notes = list(question.notes)
     with notes_from_warnings(notes):

@@ -22,7 +22,7 @@ def with_corrections(question: Question, wishes: Wishes, path: str | None) -> Qu
     if path is None:
         return question
     if not wishes.target or wishes.confidence:
-        raise UserError("--corrections changes the classes of a --target: give --target, without --confidence.")
+        raise UserError("--corrections changes the classes of one --target: give --target, without --confidence.")
     ids = question.table[wishes.identifiers[0]] if wishes.identifiers else None
     mended = apply_corrections(question.y, path, ids)
     identified = f", ids=table[{wishes.identifiers[0]!r}]" if wishes.identifiers else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from dubio.cli.target_kinds import interval_target, ordered_target, positive_tar
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, name_row, quoted
 from dubio.noise.audit import reads_as
-from dubio.supervision import Supervision, soft_labels
+from dubio.supervision import SeveralTargets, Supervision, several_targets, soft_labels
 from dubio.supervision.classes import is_whole
 from dubio.supervision.reader import Target, has_order, numbers_of
 from dubio.supervision.written import WrittenNumbers
@@ -39,6 +40,7 @@ class Wishes:
     """What the command line says about the columns."""
 
     target: str | None = None
+    targets: tuple[str, ...] = ()
     soft: tuple[str, ...] = ()
     normalize: bool = False
     annotators: tuple[str, ...] = ()
@@ -68,6 +70,13 @@ class Wishes:
         """How the file is to be read: columns that name rows stay as they are written (007)."""
         return replace(self.how, as_text=self.identifiers)
 
+    def for_columns(self, columns: Iterable[Any]) -> Wishes:
+        """The same wishes; ``--target A,B`` names several targets, unless a column has just this name."""
+        if self.target is None or "," not in self.target or self.target in set(columns):
+            return self
+        names = tuple(name.strip() for name in self.target.split(",") if name.strip())
+        return replace(self, target=None, targets=names) if len(names) > 1 else replace(self, target=names[0])
+
     @property
     def limits(self) -> tuple[str, ...]:
         """The columns that say between which limits a number lies."""
@@ -76,7 +85,7 @@ class Wishes:
     @property
     def is_supervised(self) -> bool:
         """Whether the command line says anything about the target."""
-        return bool(self.target or self.soft or self.annotators or self.pairs or self.limits)
+        return bool(self.target or self.targets or self.soft or self.annotators or self.pairs or self.limits)
 
 
 @dataclass(frozen=True)
@@ -119,6 +128,7 @@ class Question:
 def ask(file: TableFile, wishes: Wishes) -> Question:
     """Check the wishes against the table of a file, and separate features from the target."""
     frame = file.frame
+    wishes = wishes.for_columns(frame.columns)
     _check_wishes(frame, wishes)
     notes = list(file.notes)
     code = [f"table = {file.code}"]
@@ -126,7 +136,8 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
         code = ["import sys", "", *code]
     with notes_from_warnings(notes):
         y, kind, missing_label = _target(frame, wishes, notes, code)
-    target_names = [name for name in (wishes.target, *wishes.soft, *wishes.annotators, *wishes.limits) if name]
+    several = (*wishes.targets, *wishes.soft, *wishes.annotators, *wishes.limits)
+    target_names = [name for name in (wishes.target, *several) if name]
     apart = [
         *target_names,
         *(name for name in (wishes.confidence, wishes.annotator, wishes.groups, wishes.weights) if name),
@@ -188,7 +199,7 @@ def _cell(value: Any) -> str:
 
 def _check_wishes(frame: Any, wishes: Wishes) -> None:
     for option, names in (
-        ("--target", [wishes.target] if wishes.target else []),
+        ("--target", [wishes.target] if wishes.target else list(wishes.targets)),
         ("--soft", list(wishes.soft)),
         ("--annotators", list(wishes.annotators)),
         *((f"--{name}", [getattr(wishes, name)]) for name in ("low", "high", "time", "event") if getattr(wishes, name)),
@@ -207,7 +218,7 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
     given = [
         option
         for option, value in (
-            ("--target", wishes.target),
+            ("--target", wishes.target or wishes.targets),
             ("--soft", wishes.soft),
             ("--annotators", wishes.annotators),
             ("--low", wishes.low or wishes.high),
@@ -220,8 +231,10 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
     if wishes.groups and wishes.pairs:
         raise UserError("--groups and --pairs cannot be combined: leave one of them out.")
     for option, name in (("--groups", wishes.groups), ("--weights", wishes.weights)):
-        if name and name in (wishes.target, *wishes.soft, *wishes.annotators):
+        if name and name in (wishes.target, *wishes.targets, *wishes.soft, *wishes.annotators):
             raise UserError(f"{option} names {quoted(name)}, which is the target: name another column.")
+    if wishes.targets:
+        _check_targets(wishes)
     if wishes.annotator and not wishes.target:
         raise UserError("--annotator says who gave the class in --target: give --target too.")
     if wishes.confidence and not wishes.target:
@@ -239,6 +252,35 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         raise UserError(
             f"--soft needs one probability column per class, at least two, but it names only {quoted(wishes.soft[0])}."
         )
+
+
+def _check_targets(wishes: Wishes) -> None:
+    """What is said of one target cannot be said of several."""
+    if wishes.only_classes:
+        each = ", then ".join(f"--target {shlex.quote(name)}" for name in wishes.targets[:2])
+        raise UserError(f"an audit looks at one target at a time: run it once for each ({each}).")
+    for option, given in (
+        ("--confidence", wishes.confidence),
+        ("--annotator", wishes.annotator),
+        ("--positive", wishes.positive),
+        ("--order", wishes.order),
+        ("--pairs", wishes.pairs),
+    ):
+        if given:
+            raise UserError(f"{option} goes with one target, and --target names {len(wishes.targets)}: leave it out.")
+
+
+def _several(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, Target, Any]:
+    """Several targets, each read as if it were the only one."""
+    code.append("targets = {}")
+    columns, kinds, missing = {}, set(), []
+    for name in wishes.targets:
+        columns[name], kind, label = _target(frame, replace(wishes, target=name, targets=()), notes, code)
+        code.append(f"targets[{name!r}] = y")
+        kinds.add(kind)
+        missing.append(label)
+    code.append("y = several_targets(targets)")
+    return several_targets(columns), kinds.pop() if len(kinds) == 1 else "auto", None if None in missing else "auto"
 
 
 def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tuple[Any, Target, Any]:
@@ -266,6 +308,8 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
         if wishes.low or wishes.high:
             return interval_target(frame, wishes.low, wishes.high, code), "auto", "auto"
         return survival_target(frame, wishes.time, wishes.event, code), "auto", "auto"
+    if wishes.targets:
+        return _several(frame, wishes, notes, code)
     if wishes.target is None:
         code.append("y = None")
         return None, "auto", "auto"
@@ -308,6 +352,9 @@ def _target(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> tu
 
 def how_read(target: str, supervision: Supervision) -> list[str]:
     """A note if the numbers of a target were written as text, or are dates."""
+    if isinstance(supervision, SeveralTargets):
+        parts = zip(supervision.names, supervision.parts, strict=True)
+        return [note for name, part in parts for note in how_read(name, part)]
     as_read = getattr(supervision, "as_read", "")
     return [f"target {quoted(target)} was read as numbers {as_read}."] if as_read else []
 

@@ -28,7 +28,7 @@ from dubio.noise.number_audit import FEWEST_AUDITED
 from dubio.problem import Problem
 from dubio.significance import problem_stability, problem_tolerance
 from dubio.significance.fingerprints import annotators_in_words
-from dubio.supervision import Classes, CorrectedLabels, Memberships, Numbers
+from dubio.supervision import Classes, CorrectedLabels, Memberships, Numbers, SeveralTargets
 from dubio.tables.files import TableFile, frame_bytes, read_file, table_format
 from dubio.whole_files import write_whole
 
@@ -79,6 +79,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
 
 def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions, *, n_rows: int | None = None) -> None:
     """Rank the features of a table in memory, which may be a sample of the ``n_rows`` rows of the file."""
+    wishes = wishes.for_columns(file.frame.columns)
     question = with_corrections(ask(file, wishes), wishes, options.corrections)
     notes = list(question.notes)
     if n_rows is not None and n_rows > len(file.frame):
@@ -158,7 +159,8 @@ def _tolerance(selector: Any, problem: Problem, options: RankOptions, notes: lis
         return None
     if not isinstance(problem.supervision, Classes | Memberships | Numbers):
         if options.tolerance:
-            raise UserError("--tolerance asks how wrong the labels may be: give --target with classes or numbers.")
+            one = "one --target" if isinstance(problem.supervision, SeveralTargets) else "--target"
+            raise UserError(f"--tolerance asks how wrong the labels may be: give {one} with classes or numbers.")
         return None
     relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
     if relevant is not None and not relevant.any():
@@ -258,7 +260,14 @@ def python_code(question: Question, options: RankOptions) -> str:
     """Python that gives the same ranking."""
     used = [
         name
-        for name in ("apply_corrections", "interval_targets", "ordered_classes", "positive_unlabelled", "soft_labels")
+        for name in (
+            "apply_corrections",
+            "interval_targets",
+            "ordered_classes",
+            "positive_unlabelled",
+            "several_targets",
+            "soft_labels",
+        )
         if any(f"{name}(" in line for line in question.code)
     ]
     names = ["FeatureSelector", *used]
@@ -448,9 +457,9 @@ def print_ranking(
         hidden_names.add("score")
     if terminal_width() < _NARROW:
         hidden_names |= {"score", "rank_low", "rank_high"}
-    names = [name for name in rows[0] if name not in hidden_names]
+    names = [name for name in rows[0] if name not in hidden_names and not name.startswith("pvalue of ")]
     names.insert(names.index("feature") + 1, "kept")
-    columns = [(labels.get(name, name), "left" if name in ("feature", "kept") else "right") for name in names]
+    columns = [(labels.get(name, name), "left" if name in ("feature", "kept", "serves") else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     hidden = len(rows) - len(shown)
     more = [f"{counted(hidden, 'more feature')}; --top {len(rows)} shows all"] if hidden > 0 else []

@@ -100,6 +100,8 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
         rank_sample(path, wishes, options)
         return
     pieces = open_source(path, wishes.reading)
+    if wishes.for_columns(pieces[0].types).targets:
+        raise UserError(f"--method {options.method} with --stream takes one --target: leave out --method or --stream.")
     notes = list(pieces[0].notes)
     exclude = [*wishes.ignore, *wishes.identifiers]
     if not asked:
@@ -155,7 +157,8 @@ def rank_sample(path: str, wishes: Wishes, options: RankOptions) -> None:
     """Draw a sample of rows in one pass, and rank the features as if the sample were the table."""
     pieces = open_source(path, wishes.reading)
     require_same_columns(pieces)
-    named = [wishes.target] if wishes.target else [*wishes.soft, *wishes.annotators]
+    wishes = wishes.for_columns(pieces[0].types)
+    named = [wishes.target] if wishes.target else [*wishes.targets, *wishes.soft, *wishes.annotators]
     labels = [name for name in named if name in pieces[0].types]
     others = [name for name in pieces[0].types if name not in labels]
     with step(f"drawing rows from {path}"):

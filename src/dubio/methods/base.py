@@ -26,7 +26,7 @@ from dubio.significance.group_units import independent_parts
 from dubio.significance.permutation import RelabelNull, permutation_pvalues
 from dubio.significance.relevance import Relevance, decide, qvalues_of, relevance_of
 from dubio.significance.sufficient import RowLosses, row_losses_of
-from dubio.supervision import OfClasses
+from dubio.supervision import OfClasses, SeveralTargets
 from dubio.supervision.knowledge import kinds_in_words
 
 
@@ -182,6 +182,7 @@ class Selector(SelectorMixin, BaseEstimator):
             raise InputError(
                 "y",
                 f"cannot be used: {supervision.given}, and {name} needs {kinds_in_words(self._takes)}",
+                "use FeatureSelector, or one target at a time" if supervision.kind == "several" else "",
                 code="wrong kind",
             )
         if self._needs_labels:
@@ -359,6 +360,18 @@ class ScoreSelector(Selector):
             pvalues = np.minimum(pvalues, test(self, part, self._score(part)) * (whole / share))
         return pvalues
 
+    def _target_pvalues(self, problem: Problem) -> dict[str, NDArray[np.float64]]:
+        """p-values for each of several targets, by name."""
+        known, found = problem.supervision, {}
+        assert isinstance(known, SeveralTargets)
+        for name, part in zip(known.names, known.parts, strict=True):
+            alone = problem.with_supervision(part).labelled
+            if alone.groups is not None:
+                found[name] = self._group_pvalues(alone)
+            else:
+                found[name] = self._pvalues(alone, self._score(alone))
+        return found
+
     def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
         """Quick p-values that show which features surely do not stand out, if the score has closed-form moments."""
         return None
@@ -377,8 +390,11 @@ class ScoreSelector(Selector):
             else:
                 pvalues = self._pvalues(tested, scored if tested is problem else self._score(tested))
             worst = np.inf if self._lower_is_better else -np.inf  # constant features are no hypotheses
-            relevance = decide(pvalues, qvalues_of(pvalues, scored.scores != worst), self.alpha)
-            columns = {"pvalue": pvalues, "qvalue": relevance.qvalues, **columns}
+            counts = scored.scores != worst
+            relevance = decide(pvalues, qvalues_of(pvalues, counts), self.alpha)
+            if isinstance(tested.supervision, SeveralTargets):
+                relevance = relevance.serving(self._target_pvalues(tested), counts, self.alpha)
+            columns = {**relevance.columns(), **columns}
             losses = None
             if wish == "sufficient":
                 losses = self._row_losses(problem)
@@ -510,7 +526,7 @@ class SearchSelector(Selector):
             n_found = None if found.sufficient is None else found.sufficient[0]
             wish = self.n_features_to_select
             lines = draw_lines(wish, found.best_first, relevance, found.row_losses, n_found)
-            columns = {"pvalue": relevance.pvalues, "qvalue": relevance.qvalues, **columns}
+            columns = {**relevance.columns(), **columns}
             attributes["at_the_line_"] = relevance.at_the_line
         else:
             if count is None:

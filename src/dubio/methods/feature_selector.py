@@ -128,7 +128,7 @@ class FeatureSelector(Selector):
     """
 
     _target = "auto"
-    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals")
+    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
     _needs_labels = False
     _takes_nan = True
     _takes_sparse = True

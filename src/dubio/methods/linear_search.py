@@ -20,6 +20,7 @@ from dubio.problem import Problem
 from dubio.ranking import Answer
 from dubio.search.ridge_elimination import Elimination, gcv_ridge, grouped_elimination, ridge_elimination
 from dubio.significance.count import NoFeatureStandsOut
+from dubio.supervision import SeveralTargets
 from dubio.supervision.reader import Target
 from dubio.tables.features import Columns, feature_sums
 
@@ -38,10 +39,11 @@ class LinearSearch(RunningSelector, SearchSelector):
     r"""Backward search for the features that a linear fit of the target needs, from sums over rows alone.
 
     The target is a matrix T of centred columns: one per class (one-hot classes or memberships), or the standardised
-    number. The columns of X are standardised to Z. A ridge regression on all features is fitted, and the feature
-    without which it loses least is dropped, until none is left. The last one ranks first. If features lose equally
-    little, the last column is dropped. The criterion of a subset S is the share of the target that the fit explains,
-    after the penalty (high is good, at most 1):
+    number; of several targets, those of all of them, each with the same sum of squares (a missing cell is 0). The
+    columns of X are standardised to Z. A ridge regression on all features is fitted, and the feature without which it
+    loses least is dropped, until none is left. The last one ranks first. If features lose equally little, the last
+    column is dropped. The criterion of a subset S is the share of the target that the fit explains, after the penalty
+    (high is good, at most 1):
 
     .. math:: R^2_S = 1 - \min_W \frac{\|T - Z_S W\|^2 / n + \lambda \|W\|^2}{\|T\|^2 / n}
               = \frac{\mathrm{tr}(B_S^T A_S^{-1} B_S)}{\|T\|^2 / n}
@@ -119,7 +121,7 @@ class LinearSearch(RunningSelector, SearchSelector):
     _name = "linear_search"
     _takes_weights = True
     _does = "subsets that a linear fit of the target needs, from sums over rows"
-    _takes = ("hard", "soft", "numbers")
+    _takes = ("hard", "soft", "numbers", "several")
     _criterion = "share of the target that a ridge regression explains (high is good)"
     _moments = SecondMoments
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -137,7 +139,7 @@ class LinearSearch(RunningSelector, SearchSelector):
         ----------
         X : array-like, CSR matrix, Dask array or dataframe (n, d)
         y : array-like (n,) or (n, classes)
-            Classes, memberships whose rows sum to 1 (a row of NaN = unlabelled), or numbers.
+            Classes, memberships whose rows sum to 1 (a row of NaN = unlabelled), numbers, or several targets.
         sample_weight : array-like (n,), optional
             The weight of each row; a row with weight 2 counts twice.
 
@@ -148,8 +150,12 @@ class LinearSearch(RunningSelector, SearchSelector):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
-        moments = SecondMoments.of_problem(problem)
-        running = RunningMoments.of_block(problem.supervision, moments)
+        moments, known = SecondMoments.of_problem(problem), problem.supervision
+        if isinstance(known, SeveralTargets):
+            columns = known.independent_columns  # in the place of the classes
+            running = RunningMoments(known.kind, np.arange(columns), moments, known.n_rows, known.n_labelled)
+        else:
+            running = RunningMoments.of_block(known, moments)
         self._require_running(running)
         return self._search_running(running, count, problem.columns if problem.has_wide_features else None)
 
@@ -167,7 +173,7 @@ class LinearSearch(RunningSelector, SearchSelector):
 
     def _require_running(self, running: RunningMoments[Any]) -> None:
         moments: SecondMoments = running.moments
-        if running.kind != "numbers":
+        if running.kind not in ("numbers", "several"):
             running.require_two_classes()
         if not moments.squares.any():
             raise InputError(
@@ -203,14 +209,17 @@ class LinearSearch(RunningSelector, SearchSelector):
         best_first = varying[path.dropped[::-1]]
         scores = np.zeros(len(spread))
         scores[varying[path.dropped]] = path.costs
-        columns = 1 if running.kind == "numbers" else int(np.count_nonzero(moments.class_weight)) - 1
+        columns = int(np.count_nonzero(moments.class_weight)) - 1
+        if running.kind in ("numbers", "several"):
+            columns = len(running.classes)
+        blocks = wide is None and running.kind != "several"  # may be followed by other blocks of rows
         return Searched(
             {size: best_first[:size] for size in range(1, len(varying) + 1)},
             {size: float(path.values[size]) for size in range(1, len(varying) + 1)},
             np.concatenate([best_first, np.flatnonzero(spread == 0)]),
             scores,
             _sufficient_size(path, n, columns) if count is None else None,
-            attributes={"ridge_": ridge, "_running": running if wide is None else None},
+            attributes={"ridge_": ridge, "_running": running if blocks else None},
         )
 
     def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: float) -> float:

@@ -13,6 +13,7 @@ from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import AT_LEAST_ONE, Interval, StrOptions
 from dubio.counts import clip_neighbors
 from dubio.errors import counted
+from dubio.information.joint_loss import NeighborJointLoss
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.memory import require_memory
 from dubio.methods.base import Searched, SearchSelector
@@ -25,7 +26,7 @@ from dubio.progress import lines_of, listening
 from dubio.search import DeviceDistances, SearchPath, SubsetDistances, best_subsets, greedy_search
 from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
-from dubio.supervision import Numbers
+from dubio.supervision import Numbers, SeveralTargets
 from dubio.supervision.reader import Target
 from dubio.tables.features import Columns
 
@@ -39,6 +40,9 @@ _GPU_IS_WORTH = Worth(again=5e6, first=7e9)
 _SAME = 1e-11
 #: A row is predicted by at most one neighbour per so many rows, but by at least so many.
 _ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
+
+
+_Loss = NeighborCrossEntropy | NeighborSquaredError | NeighborJointLoss
 
 
 @estimator
@@ -103,19 +107,22 @@ class NeighborSearch(SearchSelector):
         For each size, the features of the best subset as column indices. With ``direction="both"`` the subsets are not
         necessarily nested. Constant features are in no subset.
     values_ : dict of int to float
-        The criterion of each subset: cross-entropy in nats, or mean squared error. Low is good.
+        The criterion of each subset: cross-entropy in nats, or mean squared error; of several targets, the mean share
+        of these that is left. Low is good.
     ranking_ : array (n_features,)
         1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
     support_, n_features_, n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
         See :class:`~dubio.methods.base.SearchSelector`.
     audit_ : LabelAudit or None
-        The result of the audit of the labels (of the sample, if there is one).
+        The result of the audit of the labels (of the sample, if there is one). Of several targets: None, and
+        ``audits_`` has one for each target with classes, by name.
     used_rows_ : array of int
         The rows that the search used. With ``reference_rows="all"``, those that it judged.
     searched_features_ : array of int
         The features that it searched among.
     n_completed_, n_left_out_ : int
-        Number of unlabelled rows that the experts completed, and of labelled rows left out as doubtful.
+        Number of unlabelled rows that the experts completed, and of labelled rows left out as doubtful; of several
+        targets, of cells.
     notes_ : tuple of str
         What was sampled, completed and left out, in sentences.
     paths_ : dict of str to SearchPath
@@ -140,7 +147,7 @@ class NeighborSearch(SearchSelector):
     _name = "neighbor_search"
     _takes_weights = True
     _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
-    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
     _keeps_groups_apart = True
     _criterion = "loss of the nearest neighbours (low is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -270,12 +277,16 @@ class NeighborSearch(SearchSelector):
         judged: NDArray[np.int64],
         others: NDArray[np.int64],
         searched: NDArray[np.intp],
-    ) -> NeighborCrossEntropy | NeighborSquaredError:
+    ) -> _Loss:
         n = len(judged) + len(others)
         space = problem.space(self.standardize)[:, problem.columns_of(searched)]
         features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
         known = belief.supervision
-        goal = known.values if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
+        if isinstance(known, SeveralTargets):
+            goals = known.goals()
+            goal = np.column_stack(goals)
+        else:
+            goal = known.values if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
         rows = np.concatenate(
@@ -283,13 +294,17 @@ class NeighborSearch(SearchSelector):
         )
         part = problem.rows(rows)
         weights = part.uneven_weights
-        distances = self._distances(space[rows], len(judged), part.groups, features)
+        one_target = not isinstance(known, SeveralTargets)
+        distances = self._distances(space[rows], len(judged), part.groups, features, one_target)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
+        balanced = self.class_weight == "balanced"
+        if isinstance(distances, SubsetDistances) and not one_target:
+            parts = [values[rows] for values in goals]
+            return NeighborJointLoss(distances, parts, n_neighbors=k, balanced=balanced, weights=weights)
         if isinstance(known, Numbers):
             return NeighborSquaredError(distances, goal[rows], n_neighbors=k, weights=weights)
-        balanced = self.class_weight == "balanced"
         return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced, weights=weights)
 
     def _distances(
@@ -298,11 +313,12 @@ class NeighborSearch(SearchSelector):
         n_judged: int,
         groups: NDArray[np.int64] | None,
         features: Columns | None,
+        one_target: bool,
     ) -> SubsetDistances | DeviceDistances:
         n_threads = resolve_threads(self.n_jobs)
         work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
-        # features of several columns are searched on the processor only
-        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None else None
+        # features of several columns, and several targets, are searched on the processor only
+        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None and one_target else None
         if gpu is not None:
             return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
         require_memory(
@@ -321,7 +337,7 @@ class NeighborSearch(SearchSelector):
         backward = 0.5 * n_features * (n_features + 1) if self.direction in ("backward", "both") else 0.0
         return forward + backward
 
-    def _walk(self, criterion: NeighborCrossEntropy | NeighborSquaredError, n_features: int) -> dict[str, SearchPath]:
+    def _walk(self, criterion: _Loss, n_features: int) -> dict[str, SearchPath]:
         features = np.arange(n_features)
         forward_stop = n_features if self.max_steps is None else min(self.max_steps, n_features)
         same = _SAME * criterion.value_of_nothing

@@ -67,7 +67,9 @@ class Method:
         if supervision.kind in self.takes or (supervision.has_pairs and "pairs" in self.takes):
             return
         code = "no target" if supervision.kind == "none" else ""
-        raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", code=code)
+        able = ", ".join(repr(method.name) for method in METHODS.values() if supervision.kind in method.takes)
+        remedy = f"use {able}, or rank for one target at a time" if supervision.kind == "several" else ""
+        raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", remedy, code=code)
 
     def require_weights(self) -> None:
         """Raise unless the method takes weights of rows."""

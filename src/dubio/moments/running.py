@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputError
 from dubio.problem import Problem
-from dubio.supervision import OfClasses, Supervision
+from dubio.supervision import OfClasses, SeveralTargets, Supervision
 from dubio.supervision.classes import refuse_one_class
 
 #: Bytes that the sums of all classes may take. If they need more, the target is probably not made of classes.
@@ -62,6 +62,8 @@ class RunningMoments(Generic[M]):
     @classmethod
     def of_block(cls, known: Supervision, moments: M) -> RunningMoments[M]:
         """Moments of one validated block of rows."""
+        if isinstance(known, SeveralTargets):  # each is scaled by all of its rows
+            raise InputError("y", "has several targets", "give the whole table to fit, not blocks of it")
         classes = known.classes if isinstance(known, OfClasses) else _NUMBER
         return cls(known.kind, classes, moments, known.n_rows, known.n_labelled)
 

@@ -18,7 +18,7 @@ from dubio._kernels.threads import chunks, default_threads, one_blas_thread, run
 from dubio.errors import InputError
 from dubio.moments.class_moments import provisional_centre
 from dubio.problem import Problem
-from dubio.supervision import Classes, Numbers, OfClasses, Supervision
+from dubio.supervision import Classes, Numbers, OfClasses, SeveralTargets, Supervision
 from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
 
 Floats = NDArray[np.float64]
@@ -50,7 +50,8 @@ class SecondMoments:
     products : array (d, d)
         Sum of the products of each two columns.
     target_origin, target_offset : array (K,)
-        Their sum is the mean of each column of the target: a membership of every class, or one number.
+        Their sum is the mean of each column of the target: a membership of every class, or one number, or the columns
+        of several targets (:meth:`~dubio.supervision.SeveralTargets.target_matrix`).
     cross : array (d, K)
         Sum of the products of each column and each column of the target.
     squares : array (K,)
@@ -175,11 +176,20 @@ class _Target:
     mean: Floats
     weight: float
     roots: Floats
+    matrix: Floats | None = None
 
     @classmethod
     def of(cls, known: Supervision, weights: Floats) -> _Target:
         weight = float(weights.sum())
         whole = weight or 1.0
+        if isinstance(known, SeveralTargets):
+            matrix = np.zeros((known.n_rows, 1))
+            if known.n_labelled:
+                rows = known.target_matrix(np.flatnonzero(known.labelled))
+                matrix = np.zeros((known.n_rows, rows.shape[1]))
+                matrix[known.labelled] = rows
+            mean = weights @ matrix / whole
+            return cls(known, np.zeros(len(mean)), mean, weight, np.sqrt(weights), matrix)
         if isinstance(known, Numbers):
             first = int(np.argmax(weights > 0))
             origin = known.values[first : first + 1] if weights[first] > 0 else np.zeros(1)
@@ -196,6 +206,8 @@ class _Target:
     def raw(self, start: int, stop: int) -> NDArray[Any]:
         """The columns of some rows, around the origin. For classes they are made here: no one-hot table is needed."""
         known, rows = self.known, slice(start, stop)
+        if self.matrix is not None:
+            return self.matrix[rows]
         if isinstance(known, Numbers):
             return np.asarray(np.where(known.labelled[rows], known.values[rows] - self.origin, 0.0)[:, None])
         if isinstance(known, Classes):

@@ -24,7 +24,15 @@ from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
 from dubio.seeds import seed_of
-from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, OrderedLabels, read_supervision
+from dubio.supervision import (
+    Classes,
+    Memberships,
+    Numbers,
+    OrderedClasses,
+    OrderedLabels,
+    SeveralLabels,
+    read_supervision,
+)
 from dubio.supervision.classes import is_whole
 from dubio.supervision.corrections import CorrectedLabels
 from dubio.supervision.given import GivenByRow
@@ -440,7 +448,11 @@ def _require_classes(supervision: Any) -> Classes:
             "an audit needs one label per row",
         )
     if not isinstance(supervision, Classes):
-        raise InputError("y", f"cannot be audited: {supervision.given}, and an audit needs one label per row")
+        raise InputError(
+            "y",
+            f"cannot be audited: {supervision.given}, and an audit needs one label per row",
+            "audit each target on its own" if supervision.kind == "several" else "",
+        )
     supervision.require_enough()
     return supervision
 
@@ -453,6 +465,8 @@ def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
         return "ordered"
     if isinstance(y, GivenByRow | SoftLabels | CorrectedLabels):
         return "classes"
+    if isinstance(y, SeveralLabels) or np.ndim(y) == 2:  # the reader says what cannot be audited
+        return "auto"
     found = numbers_of(y, missing_label=missing_label)
     if found is None or (is_whole(found.values[np.isfinite(found.values)]) and not found.of_time):
         return "classes"

@@ -31,6 +31,7 @@ from dubio.supervision import (
     OrderedClasses,
     OrderedMemberships,
     Positives,
+    SeveralTargets,
     Supervision,
 )
 
@@ -63,9 +64,13 @@ class Belief:
     """Further attributes of the fitted search."""
     joined: str = ""
     """How the experts' opinions were joined with what was given, in words; empty if they were not."""
+    by_target: dict[str, Belief] = field(default_factory=dict)
+    """If there are several targets: what is believed of each, by name."""
 
     def notes(self) -> tuple[str, ...]:
         """What was done, in sentences without a full stop."""
+        if self.by_target:
+            return tuple(f"{name}: {_small(note)}" for name, one in self.by_target.items() for note in one.notes())
         said = list(self.said)
         if self.joined:
             said.append(self.joined)
@@ -85,8 +90,11 @@ def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: E
     that are trained on the likeliest class of each row. *Numbers*: gross errors are left out, and rows without a number
     get the experts' prediction, on the scale of normal scores. *Ordered classes* are numbers: their normal scores.
     *Intervals*: numbers inside their limits, near the experts' prediction. *Positive rows only*: every other row is
-    positive with the probability that the experts give it.
+    positive with the probability that the experts give it. *Several targets*: each on its own; a number that would be
+    left out gets the experts' prediction, so that its row can serve the other targets.
     """
+    if isinstance(problem.supervision, SeveralTargets):
+        return _believe_several(problem, problem.supervision, clean, complete, options)
     if isinstance(problem.supervision, OrderedClasses | OrderedMemberships):
         problem = problem.tested
     supervision = problem.supervision
@@ -210,6 +218,41 @@ def _believe_positives(problem: Problem, supervision: Positives, options: Expert
     joined = _believe_memberships(problem.with_supervision(believed), believed, True, True, options)
     notes = found.notes(given=supervision.prior is not None)
     return replace(joined, said=notes, attributes={"positives_": found})
+
+
+def _believe_several(
+    problem: Problem, supervision: SeveralTargets, clean: Cleaning | None, complete: bool, options: ExpertOptions
+) -> Belief:
+    found: dict[str, Belief] = {}
+    for name, part in zip(supervision.names, supervision.parts, strict=True):
+        one = problem.with_supervision(part)
+        found[name] = believe(one, clean, complete, options)
+        known = found[name].supervision
+        if found[name].n_left_out and isinstance(known, Numbers):
+            said = number_opinions(
+                one.tested, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs
+            )
+            left_out = one.tested.supervision.labelled & ~known.labelled
+            values = np.where(left_out, said.opinions, known.values)
+            mended = replace(known, values=values, labelled=known.labelled | left_out)
+            found[name] = replace(found[name], supervision=mended)
+    believed = SeveralTargets.of(supervision.names, tuple(one.supervision for one in found.values()))
+    attributes: dict[str, Any] = {"audits_": {name: one.audit for name, one in found.items() if one.audit is not None}}
+    for name, belief in found.items():
+        for attribute, value in belief.attributes.items():
+            attributes.setdefault(attribute, {})[name] = value
+    return Belief(
+        believed,
+        np.flatnonzero(believed.labelled),
+        n_completed=sum(one.n_completed for one in found.values()),
+        n_left_out=sum(one.n_left_out for one in found.values()),
+        attributes=attributes,
+        by_target=found,
+    )
+
+
+def _small(sentence: str) -> str:
+    return f"{sentence[0].lower()}{sentence[1:]}"
 
 
 def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.bool_]) -> Memberships:

@@ -15,7 +15,16 @@ from dubio.report.findings import Curve, Findings
 from dubio.report.labelling import labellers
 from dubio.report.mending import mending
 from dubio.report.svg import figures, shorten
-from dubio.supervision import Intervals, Numbers, OfClasses, OrderedClasses, OrderedMemberships, Positives
+from dubio.supervision import (
+    Intervals,
+    Numbers,
+    OfClasses,
+    OrderedClasses,
+    OrderedMemberships,
+    Positives,
+    SeveralTargets,
+    Supervision,
+)
 from dubio.tables.scaling import fill_missing, standardize
 
 _TOP_BARS = 30
@@ -128,6 +137,9 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     ):
         if key in ranking.extras:
             columns.append(_column(label, _numbers(ranking.extras[key][order], 3), "number", hint))
+    if "serves" in ranking.extras:
+        hint = "the targets that it is related to; ?: it is not clear which"
+        columns.append(_column("serves", [str(ranking.extras["serves"][j]) for j in order], "text", hint))
     if findings.fingerprints is not None:
         hint = "q-value of the test whether labels are more doubtful where the feature is high, or low"
         columns.append(_column("doubt", _numbers(findings.fingerprints.doubt[order], 3), "number", hint))
@@ -216,14 +228,14 @@ def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
 
 def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]:
     """Charts of the top features against the labels, or on their own if there are no labels."""
-    known = findings.supervision
-    if isinstance(known, Positives | Intervals):
-        known = known.as_tested()
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):
+        target, known = _served(findings, j)
+        if isinstance(known, Positives | Intervals):
+            known = known.as_tested()
         name, values = str(findings.ranking.names[j]), findings.table[:, j]
         if isinstance(known, Numbers):
-            picture = charts.feature_by_number(name, values, known.values, findings.target_name)
+            picture = charts.feature_by_number(name, values, known.values, target)
         else:
             memberships, classes = np.ones((len(values), 1)), ["all rows"]
             if isinstance(known, OfClasses):
@@ -232,8 +244,21 @@ def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]
             if isinstance(known, OrderedClasses | OrderedMemberships):
                 order = np.arange(len(classes))
             picture = charts.feature_by_class(name, values, memberships, classes, order)
+        if isinstance(findings.supervision, SeveralTargets):
+            name = f"{name}, for {target}"
         pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
     return pictures
+
+
+def _served(findings: Findings, feature: int) -> tuple[str, Supervision]:
+    """The target against which a feature is drawn: of several, the one with its smallest p-value."""
+    known = findings.supervision
+    if not isinstance(known, SeveralTargets):
+        return findings.target_name, known
+    extras = findings.ranking.extras
+    pvalues = [float(extras[f"pvalue of {name}"][feature]) if "serves" in extras else 1.0 for name in known.names]
+    best = int(np.argmin(pvalues))
+    return known.names[best], known.parts[best]
 
 
 def _heat(findings: Findings, top: NDArray[np.int64]) -> str:

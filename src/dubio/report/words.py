@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 from dubio.noise import NumberAudit
 from dubio.report.findings import Findings
-from dubio.supervision import Classes, Intervals, Memberships, OfClasses, OrderedClasses, OrderedMemberships, Positives
+from dubio.supervision import (
+    Classes,
+    Intervals,
+    Memberships,
+    OfClasses,
+    OrderedClasses,
+    OrderedMemberships,
+    Positives,
+    SeveralTargets,
+)
 from dubio.supervision.ordered import in_words
 
 _RESAMPLED = {
@@ -127,6 +136,9 @@ def labels_table(findings: Findings) -> list[tuple[str, str]]:
         rows.append(("rows with a known number", f"{exact:,}"))
         rows.append(("rows with a censored number", f"{censored:,}"))
         rows.append(("rows with other limits", f"{known.n_labelled - exact - censored:,}"))
+    if isinstance(known, SeveralTargets):
+        for name, part in zip(known.names, known.parts, strict=True):
+            rows.append((f"rows with {name}", f"{part.n_labelled:,}"))
     if known.kind == "numbers":
         rows.append(("rows with a number", f"{known.n_labelled:,}"))
     if known.kind != "none":

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dubio.errors import counted
 from dubio.problem import Problem, mixed_contents
-from dubio.supervision import Memberships, Numbers, OfClasses, Supervision
+from dubio.supervision import Classes, Memberships, Numbers, OfClasses, SeveralTargets, Supervision
 from dubio.tables.row_groups import groups_of_rows
 
 Floats = NDArray[np.float64]
@@ -48,7 +48,7 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     if between > _NOTHING:
         parts.append((unit_problem(known), between))
     if within > _NOTHING:
-        parts.append((_within_problem(known), within))
+        parts.append((within_problem(known), within))
     return parts or [(unit_problem(known), 1.0)]
 
 
@@ -154,6 +154,8 @@ def _unit_supervision(
     known: Supervision, groups: NDArray[np.int64], first: NDArray[np.int64], weight: Floats | None
 ) -> Supervision:
     """What is known of each group: what all of its rows say, or the mean."""
+    if isinstance(known, SeveralTargets):
+        return known.with_parts(tuple(_unit_part(part, groups, weight) for part in known.parts))
     rows = np.arange(known.n_rows)
     if known.kind == "none" or not centred_within(known.target_matrix(rows), groups).any():
         return known.rows(first)
@@ -166,7 +168,29 @@ def _unit_supervision(
     return Memberships(n_rows=len(first), labelled=labelled, classes=known.classes, memberships=means)
 
 
-def _within_problem(problem: Problem) -> Problem:
+def _unit_part(part: Supervision, groups: NDArray[np.int64], weight: Floats | None) -> Supervision:
+    """What is known of each group of one of several targets, which may be missing in some rows, or in whole groups."""
+    known = np.flatnonzero(part.labelled)
+    names, codes = np.unique(groups, return_inverse=True)
+    order, starts, _ = groups_of_rows(groups[known])
+    unit = _unit_supervision(part.rows(known), groups[known], order[starts], None if weight is None else weight[known])
+    place = np.unique(codes[known])
+    labelled = np.isin(np.arange(len(names)), place)
+    if isinstance(unit, Numbers):
+        values = np.full(len(names), np.nan)
+        values[place] = unit.values
+        return replace(unit, n_rows=len(names), labelled=labelled, values=values)
+    if isinstance(unit, Classes):
+        codes = np.full(len(names), -1, dtype=np.int64)
+        codes[place] = unit.codes
+        return Classes(n_rows=len(names), labelled=labelled, classes=unit.classes, codes=codes)
+    assert isinstance(unit, OfClasses)
+    memberships = np.zeros((len(names), unit.n_classes))
+    memberships[place] = unit.memberships
+    return Memberships(n_rows=len(names), labelled=labelled, classes=unit.classes, memberships=memberships)
+
+
+def within_problem(problem: Problem) -> Problem:
     """The rows of groups in which the target varies; features without the means of their groups."""
     groups = problem.groups
     assert groups is not None

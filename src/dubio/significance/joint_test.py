@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dubio._kernels.threads import resolve_threads
+from dubio.information.joint_loss import NeighborJointLoss
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.noise.number_experts import normal_scores
 from dubio.problem import Problem, sample_groups, sample_rows
@@ -18,7 +19,7 @@ from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.relation_tests import TestedFeatures, linear_r2, smooth_r2
 from dubio.significance.subsets import smallest_sufficient_size
-from dubio.supervision import Numbers, OfClasses
+from dubio.supervision import Numbers, OfClasses, SeveralTargets, Supervision
 from dubio.tables.features import Columns, columns_of_sizes
 from dubio.tables.row_groups import shuffled_within
 from dubio.tables.scaling import standardize
@@ -32,7 +33,7 @@ _PERMUTATIONS = 60
 #: Different splits into halves. More of them make the result depend less on the seed.
 _SPLITS = 2
 
-Loss = NeighborCrossEntropy | NeighborSquaredError
+Loss = NeighborCrossEntropy | NeighborSquaredError | NeighborJointLoss
 
 
 def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None = None) -> TestedFeatures:
@@ -51,17 +52,29 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     by rows of other groups, and features are permuted within groups.
 
     Only given labels are used, not those completed by experts, who have seen all rows.
+
+    Of several targets, the search and the test use the joint loss
+    (:class:`~dubio.information.joint_loss.NeighborJointLoss`; a missing cell counts as the mean of its target). The
+    same permutations also give a p-value for each target, in ``by_target``.
     """
     known = problem.tested.labelled
     if not has_enough_rows(problem):
         nothing = np.ones(problem.n_features)
         return TestedFeatures(nothing, nothing, nothing)
-    if isinstance(known.supervision, Numbers):
-        scores = replace(known.supervision, values=normal_scores(known.supervision.values))
-        known = known.with_supervision(scores)
+    known = known.with_supervision(_on_normal_scores(known.supervision))
     known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
     found = [_split_pvalues(known, [random_state, split], n_jobs) for split in range(_SPLITS)]
-    return TestedFeatures(cauchy_combination(*found), np.min(found, axis=0), np.max(found, axis=0))
+    pvalues = cauchy_combination(*(split.ravel() for split in found)).reshape(found[0].shape)
+    low, high = np.min(found, axis=0), np.max(found, axis=0)
+    names = known.supervision.names if isinstance(known.supervision, SeveralTargets) else ()
+    by_target = {name: pvalues[1 + place] for place, name in enumerate(names)}
+    return TestedFeatures(pvalues[0], low[0], high[0], by_target=by_target)
+
+
+def _on_normal_scores(known: Supervision) -> Supervision:
+    if isinstance(known, SeveralTargets):
+        return known.with_parts(tuple(_on_normal_scores(part) for part in known.parts))
+    return replace(known, values=normal_scores(known.values)) if isinstance(known, Numbers) else known
 
 
 def has_enough_rows(problem: Problem) -> bool:
@@ -73,14 +86,16 @@ def has_enough_rows(problem: Problem) -> bool:
 
 
 def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
+    """(1, features): the p-value of each feature; of several targets (1 + targets, features): first the joint one."""
     one = _half(problem, int(np.random.default_rng(seed).integers(2**31)))
     other = np.setdiff1d(np.arange(problem.n_rows), one)
-    smaller = np.ones(problem.n_features)
+    known = problem.supervision
+    smaller = np.ones((1 + (known.n_targets if isinstance(known, SeveralTargets) else 0), problem.n_features))
     for searched, tested in ((one, other), (other, one)):
         subset = _found(problem.rows(searched), n_jobs)
         if len(subset):
             judged = _tested(problem.rows(tested), subset, seed, n_jobs)
-            smaller[subset] = np.minimum(smaller[subset], judged)
+            smaller[:, subset] = np.minimum(smaller[:, subset], judged)
     return np.minimum(1.0, 2.0 * smaller)
 
 
@@ -111,10 +126,10 @@ def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
 
 
 def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
-    """p-value of each feature of the subset, from permutations of it among the rows."""
+    """(1 or 1 + targets, subset): p-values of its features, from permutations of each among the rows."""
     space, _ = standardized_space(problem)
     rng = np.random.default_rng([*seed, 1])
-    pvalues = np.ones(len(subset))
+    pvalues: list[NDArray[np.float64]] = [np.ones(1)] * len(subset)
     for position, feature in enumerate(subset):
         own = space[:, problem.columns_of(np.array([feature]))]
         if (own == own[0]).all():
@@ -127,11 +142,21 @@ def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs:
         features = columns_of_sizes([*sizes, *[own.shape[1]] * (_PERMUTATIONS + 1)])
         loss = neighbor_loss(problem, np.hstack([others, copies]), n_jobs, features)
         loss.start(np.arange(len(rest)))
-        values = loss.evaluate(np.arange(len(rest), len(rest) + _PERMUTATIONS + 1), ADD)
-        spread = values[1:].std(ddof=1) * np.sqrt(1.0 + 1.0 / _PERMUTATIONS)
-        if spread > 0:
-            pvalues[position] = stats.t.cdf((values[0] - values[1:].mean()) / spread, _PERMUTATIONS - 1)
-    return pvalues
+        values = _losses(loss, np.arange(len(rest), len(rest) + _PERMUTATIONS + 1))
+        spread = values[1:].std(axis=0, ddof=1) * np.sqrt(1.0 + 1.0 / _PERMUTATIONS)
+        better = np.divide(
+            values[0] - values[1:].mean(axis=0), spread, out=np.full(len(spread), np.inf), where=spread > 0
+        )
+        pvalues[position] = stats.t.cdf(better, _PERMUTATIONS - 1)
+    return np.stack(np.broadcast_arrays(*pvalues), axis=1)
+
+
+def _losses(loss: Loss, added: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The loss with each of the added features, as a column; of several targets, followed by the loss of each."""
+    if not isinstance(loss, NeighborJointLoss):
+        return loss.evaluate(added, ADD)[:, None]
+    each = loss.evaluate_each(added, ADD)
+    return np.column_stack([each.sum(axis=1), each])
 
 
 def _permuted(column: NDArray[np.float64], problem: Problem, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -156,6 +181,8 @@ def neighbor_loss(
     features = problem.columns if features is None else features
     distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups, features=features)
     known, weights = problem.supervision, problem.uneven_weights
+    if isinstance(known, SeveralTargets):
+        return NeighborJointLoss(distances, known.goals(), n_neighbors=k, weights=weights)
     if isinstance(known, Numbers):
         return NeighborSquaredError(distances, known.values, n_neighbors=k, weights=weights)
     assert isinstance(known, OfClasses)

@@ -18,8 +18,9 @@ from dubio.significance.relation_tests import (
     relation_target,
     smooth_null,
     smooth_r2,
+    varying_features,
 )
-from dubio.significance.relevance import SINGLE, TOGETHER, passes, qvalues_of, varying_features
+from dubio.significance.relevance import SINGLE, TOGETHER, passes, qvalues_of
 
 Floats = NDArray[np.float64]
 

@@ -47,12 +47,15 @@ class TestedFeatures:
         Combined p-values, and limits that another seed would stay within, except once in a thousand times.
     parts : dict of arrays
         p-values of each test, by name.
+    by_target : dict of arrays
+        If there are several targets: p-values of each of them, by name.
     """
 
     pvalues: NDArray[np.float64]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     parts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    by_target: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     __test__ = False  # not a class of tests
 
@@ -438,3 +441,10 @@ def _raise_same(n_rows: int) -> None:
         f"is the same for all {counted(n_rows, 'labelled row')}",
         "features can only be ranked by a target that varies",
     )
+
+
+def varying_features(problem: Problem) -> NDArray[np.bool_]:
+    """The features that vary among the labelled rows."""
+    X = problem.labelled.X
+    varying = np.asarray((X[:1] != X).any(axis=0)).ravel()
+    return varying if problem.columns is None else problem.per_feature(varying.astype(np.float64)) > 0

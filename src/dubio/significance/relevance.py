@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,9 @@ from dubio.problem import Problem, mixed_contents
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.group_units import independent_parts
 from dubio.significance.joint_test import has_enough_rows, joint_pvalues
-from dubio.significance.relation_tests import TestedFeatures, relation_pvalues
+from dubio.significance.relation_tests import TestedFeatures, relation_pvalues, varying_features
+from dubio.significance.served_targets import relations_to_any, served
+from dubio.supervision import SeveralTargets
 
 #: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
 SINGLE, TOGETHER = 0.8, 0.2
@@ -34,6 +37,11 @@ class Relevance:
         Why so many.
     parts : dict of arrays
         p-values of each test, by name.
+    by_target : dict of arrays
+        If there are several targets: p-values of each of them, by name.
+    serves : array (n_features,) of str, or None
+        If there are several targets: those that each relevant feature serves
+        (:func:`~dubio.significance.served_targets.served`).
     """
 
     pvalues: NDArray[np.float64]
@@ -42,6 +50,21 @@ class Relevance:
     at_the_line: NDArray[np.bool_]
     reason: str
     parts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    by_target: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    serves: NDArray[Any] | None = None
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Columns of the ranking: p-values, q-values, and the targets that each feature serves if there are several."""
+        columns: dict[str, NDArray[Any]] = {"pvalue": self.pvalues, "qvalue": self.qvalues}
+        if self.serves is not None:
+            columns["serves"] = self.serves
+            columns |= {f"pvalue of {name}": values for name, values in self.by_target.items()}
+        return columns
+
+    def serving(self, by_target: dict[str, NDArray[np.float64]], counts: NDArray[np.bool_], alpha: float) -> Relevance:
+        """The same result with the targets that each relevant feature serves; ``counts``: the features tested."""
+        serves = served(by_target, self.relevant, int(counts.sum()), alpha)
+        return replace(self, by_target=by_target, serves=serves)
 
     def relevant_first(self, best_first: NDArray[np.int64]) -> NDArray[np.int64]:
         """One order: relevant features first, each part in the given order.
@@ -65,27 +88,35 @@ def relevance_of(
     :math:`p = \min(p_1 / 0.8, p_2 / 0.2)`. Benjamini and Hochberg's rule then decides. Constant features are no
     hypotheses and do not count.
 
+    Of several targets, a feature is relevant if it is related to any of them
+    (:func:`~dubio.significance.served_targets.relations_to_any`), and ``serves`` says to which.
+
     If rows belong together, groups are compared with groups, and rows only with rows of their group
     (:func:`~dubio.significance.group_units.independent_parts`).
     """
     problem = problem.tested
     pvalues, low, high = np.ones((3, problem.n_features))
     parts: dict[str, NDArray[np.float64]] = {}
+    by_target: dict[str, NDArray[np.float64]] = {}
+    if isinstance(problem.supervision, SeveralTargets):
+        by_target = {name: np.ones(problem.n_features) for name in problem.supervision.names}
     counts = np.zeros(problem.n_features, dtype=bool)
     for part, share in independent_parts(problem):
         varying = np.flatnonzero(varying_features(part))
         if not len(varying):
             continue
         counts[varying] = True
-        found = _tested(part.features(varying), alpha, random_state, n_jobs)
-        for whole, values in ((pvalues, found.pvalues), (low, found.low), (high, found.high)):
+        tested = _tested(part.features(varying), alpha, random_state, n_jobs)
+        each = [(by_target[name], values) for name, values in tested.by_target.items()]
+        for whole, values in ((pvalues, tested.pvalues), (low, tested.low), (high, tested.high), *each):
             whole[varying] = np.minimum(whole[varying], values / share)
-        for name, values in found.parts.items():
+        for name, values in tested.parts.items():
             name = name if part.groups is None else f"{name} within groups"
             parts[name] = np.ones(problem.n_features)
             parts[name][varying] = values
     moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in (low, high)))
-    return decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
+    found = decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
+    return found.serving(by_target, counts, alpha) if by_target else found
 
 
 def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
@@ -93,7 +124,8 @@ def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | Non
     problem = problem.rows(
         np.argsort(mixed_contents(problem, 0), kind="stable")
     )  # the order of the rows decides nothing
-    single = relation_pvalues(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    test = relations_to_any if isinstance(problem.supervision, SeveralTargets) else relation_pvalues
+    single = test(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     together = joint_pvalues(problem, random_state=random_state, n_jobs=n_jobs)
     # with too few rows for the second test, the first one has all of the error
     share = SINGLE if has_enough_rows(problem) else 1.0
@@ -105,7 +137,11 @@ def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | Non
             (single.high, together.high),
         )
     )
-    return TestedFeatures(pvalues, low, high, {**single.parts, "together": together.pvalues})
+    by_target = {
+        name: np.minimum(1.0, np.minimum(values / share, together.by_target.get(name, np.ones(1)) / TOGETHER))
+        for name, values in single.by_target.items()
+    }
+    return TestedFeatures(pvalues, low, high, {**single.parts, "together": together.pvalues}, by_target)
 
 
 def qvalues_of(pvalues: NDArray[np.float64], counts: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -155,10 +191,3 @@ def decide(
 def passes(qvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
     """The features with ``q <= alpha``; none if even the smallest q-value is above ``alpha / 2``."""
     return (qvalues <= alpha) & (qvalues.min() <= alpha / 2)
-
-
-def varying_features(problem: Problem) -> NDArray[np.bool_]:
-    """The features that vary among the labelled rows."""
-    X = problem.labelled.X
-    varying = np.asarray((X[:1] != X).any(axis=0)).ravel()
-    return varying if problem.columns is None else problem.per_feature(varying.astype(np.float64)) > 0

@@ -18,8 +18,8 @@ from dubio.seeds import seed_of
 from dubio.significance.joint_test import has_enough_rows
 from dubio.significance.label_errors import Flips, rates_of, with_errors
 from dubio.significance.quick_tests import QuickTests
-from dubio.significance.relation_tests import linear_law
-from dubio.significance.relevance import SINGLE, relevance_of, varying_features
+from dubio.significance.relation_tests import linear_law, varying_features
+from dubio.significance.relevance import SINGLE, relevance_of
 from dubio.significance.worst_case import fewest_flips, greedy_flips, smallest_shift
 from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, Supervision
 from dubio.supervision.reader import Target
@@ -225,7 +225,11 @@ def problem_tolerance(
     problem = problem.with_supervision(problem.supervision.certain())
     problem.supervision.require_enough()
     if not isinstance(problem.supervision, Classes | Memberships | Numbers):
-        raise InputError("y", "has no labels that could be wrong", "give classes, probabilities or numbers")
+        raise InputError(
+            "y",
+            f"cannot be used: {problem.supervision.given}",
+            "give classes, probabilities or numbers, of one target at a time",
+        )
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))

@@ -11,6 +11,7 @@ from dubio.supervision.ordered import OrderedClasses, OrderedLabels, OrderedMemb
 from dubio.supervision.pair_forms import pairs_from_labels
 from dubio.supervision.positives import PositiveLabels, Positives, positive_unlabelled
 from dubio.supervision.reader import READERS, Reader, read_supervision
+from dubio.supervision.several import SeveralLabels, SeveralTargets, several_targets
 from dubio.supervision.simulate import (
     UnsureExpert,
     blur_numbers,
@@ -21,6 +22,7 @@ from dubio.supervision.simulate import (
     flip_labels_to_neighbor,
     flip_labels_to_next,
     hide_labels,
+    hide_targets,
     label_some_positives,
     misstate_numbers,
     unsure_expert,
@@ -43,6 +45,8 @@ __all__ = [
     "PositiveLabels",
     "Positives",
     "Reader",
+    "SeveralLabels",
+    "SeveralTargets",
     "SoftLabels",
     "Supervision",
     "UnsureExpert",
@@ -55,6 +59,7 @@ __all__ = [
     "flip_labels_to_neighbor",
     "flip_labels_to_next",
     "hide_labels",
+    "hide_targets",
     "interval_targets",
     "krippendorff_alpha",
     "label_some_positives",
@@ -63,6 +68,7 @@ __all__ = [
     "pairs_from_labels",
     "positive_unlabelled",
     "read_supervision",
+    "several_targets",
     "soft_labels",
     "unsure_expert",
 ]

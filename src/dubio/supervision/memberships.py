@@ -130,7 +130,8 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
         raise InputError(
             "y",
             f"has shape {table.shape} and holds values that are not numbers. A 2-D y means class probabilities",
-            "if it has one column per annotator, use soft_labels(votes)",
+            "if it has one column per annotator, use soft_labels(votes); if each column is a target of its own, "
+            "several_targets(y)",
         ) from error
     if raw.shape[1] == 0:
         raise InputError(
@@ -178,6 +179,7 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
     raise InputError(
         "y",
         f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}",
-        "divide each row by its sum, or pass soft_labels(y, normalize=True)",
+        "divide each row by its sum, or pass soft_labels(y, normalize=True). If each column is a target of its own, "
+        "pass several_targets(y)",
         code="sum",
     )

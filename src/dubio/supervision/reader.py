@@ -27,6 +27,7 @@ from dubio.supervision.numbers import read_numbers
 from dubio.supervision.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
 from dubio.supervision.pairs import read_pairs
 from dubio.supervision.positives import PositiveLabels, read_positives
+from dubio.supervision.several import SeveralLabels, about_target, join_targets, several_targets
 from dubio.supervision.written import WrittenNumbers, days_since_first, read_written
 from dubio.tables.columns import column_names
 
@@ -70,7 +71,8 @@ def read_supervision(
     Parameters
     ----------
     y : None, 1-D array, 2-D array (n, classes), data frame of probabilities, or SoftLabels and the like
-        1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled.
+        1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled. With
+        ``target="numbers"``, and in a data frame with a column that holds no numbers, every column is a target.
         Or a record of what one array cannot say, made by ``soft_labels``, ``ordered_classes`` and the like.
     n_rows : int
         Number of rows of the table.
@@ -110,7 +112,7 @@ def read_supervision(
     if np.ndim(missing_label) > 0 or isinstance(missing_label, set | dict):
         raise InputError("missing_label", f"={missing_label!r}", "give 'auto', None or one value")
     question = Question(n_rows, target, missing_label, is_block)
-    supervision = next(reader for reader in READERS if reader.claims(y)).read(y, question)
+    supervision = _read_one(y, question)
     if must_link is None and cannot_link is None:
         return supervision
     pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
@@ -119,7 +121,8 @@ def read_supervision(
 
 def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
     _require_rows(len(y), question)
-    _refuse_numbers_of_shape(y.shape, question)
+    if question.target == "numbers":
+        raise InputError("y", f"has shape {y.shape}", "this method needs one number per row (1-D)")
     memberships = read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
     return memberships_in_order(memberships) if question.target == "ordered" else memberships
 
@@ -154,12 +157,36 @@ def _read_interval_labels(y: IntervalLabels, question: Question) -> Supervision:
     return read_intervals(y)
 
 
+def _read_several(y: SeveralLabels, question: Question) -> Supervision:
+    """Every target on its own."""
+    _require_rows(len(y), question)
+    parts = []
+    for name, values in y.targets.items():
+        with about_target(name):
+            part = _read_one(values, question)
+            if not question.is_block:
+                _require_labels(part)
+        parts.append(part)
+    return join_targets(tuple(y.targets), tuple(parts))
+
+
+def _require_labels(part: Supervision) -> None:
+    if not part.n_labelled:
+        raise InputError("y", "has no value in any row", "leave it out")
+
+
+def _read_one(y: Any, question: Question) -> Supervision:
+    return next(reader for reader in READERS if reader.claims(y)).read(y, question)
+
+
 def _read_array(y: Any, question: Question) -> Supervision:
     names = None
     if sparse.issparse(y):
         raise InputError("y", "is a sparse matrix", "give a dense array (y.toarray())")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):
         names = np.asarray(column_names(y, name="y"), dtype=object)
+        if len(names) > 1 and any(not _holds_numbers(y[name]) for name in names):
+            return _read_several(several_targets(y), question)
     column = _as_array(y)
     if column.ndim == 2 and column.shape[1] == 1:
         warn(
@@ -171,8 +198,9 @@ def _read_array(y: Any, question: Question) -> Supervision:
     if column.ndim not in (1, 2):
         raise InputError("y", f"has {column.ndim} dimensions", "give one label per row (1-D) or probabilities (2-D)")
     _require_rows(len(column), question)
+    if column.ndim == 2 and question.target == "numbers" and column.shape[1] > 1:
+        return _read_several(several_targets(column if names is None else y), question)
     if column.ndim == 2:
-        _refuse_numbers_of_shape(column.shape, question)
         memberships = read_memberships(column, names)
         return memberships_in_order(memberships) if question.target == "ordered" else memberships
     values, missing, ordered = _split_missing(y, column, question.missing_label)
@@ -202,6 +230,7 @@ READERS: list[Reader] = [
     Reader(lambda y: isinstance(y, PositiveLabels), _read_positive_labels),
     Reader(lambda y: isinstance(y, CorrectedLabels), _read_corrected),
     Reader(lambda y: isinstance(y, IntervalLabels), _read_interval_labels),
+    Reader(lambda y: isinstance(y, SeveralLabels), _read_several),
     Reader(lambda y: True, _read_array),
 ]
 
@@ -211,9 +240,9 @@ def _require_rows(found: int, question: Question) -> None:
         raise InputError("y", f"has {found} rows and X has {question.n_rows}", "they must be the same rows")
 
 
-def _refuse_numbers_of_shape(shape: tuple[int, ...], question: Question) -> None:
-    if question.target == "numbers":
-        raise InputError("y", f"has shape {shape}", "this method needs one number per row (1-D)")
+def _holds_numbers(column: Any) -> bool:
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    return (np.asarray(column).dtype.kind if kind is None else kind) in "biuf"
 
 
 def _as_array(y: Any) -> NDArray[Any]:

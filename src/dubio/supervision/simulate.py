@@ -14,6 +14,7 @@ from dubio.seeds import random_of
 from dubio.supervision.intervals import IntervalLabels, interval_targets
 from dubio.supervision.memberships import SoftLabels
 from dubio.supervision.positives import PositiveLabels
+from dubio.supervision.several import SeveralLabels, several_targets
 
 
 class UnsureExpert(NamedTuple):
@@ -476,6 +477,25 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     for i in free[:wanted]:
         hidden[i] = nothing
     return hidden
+
+
+def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_state: Any = 0) -> SeveralLabels:
+    """Hide this share of the cells of each of several targets, independently: see :func:`hide_labels`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.supervision import hide_targets
+    >>> hidden = hide_targets({"a": np.arange(50.0), "b": np.arange(50) % 2}, 0.5)
+    >>> {name: sum(value is None or value != value for value in values) for name, values in hidden.targets.items()}
+    {'a': 25, 'b': 25}
+    """
+    rng, given = random_of(random_state), several_targets(targets)
+    hidden = {
+        name: hide_labels(values, share, min_per_class=min_per_class, random_state=rng.randint(2**31 - 1))
+        for name, values in given.targets.items()
+    }
+    return SeveralLabels(hidden, given.named)
 
 
 def _flips_wanted(y: ArrayLike, rate: float) -> int:
