@@ -239,7 +239,7 @@ def test_tolerance_refuses_what_it_cannot_use() -> None:
     X, y = signals()
     with pytest.raises(InputError, match="flips='sideways'"):
         label_tolerance(X, y, flips="sideways")
-    with pytest.raises(InputError, match="no labels"):
+    with pytest.raises(InputError, match="no target is given"):
         label_tolerance(X, None)
 
 
