@@ -482,6 +482,22 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
 def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_state: Any = 0) -> SeveralLabels:
     """Hide this share of the cells of each of several targets, independently: see :func:`hide_labels`.
 
+    Parameters
+    ----------
+    targets : data frame, 2-D array or dict of str to target
+        As in :func:`dubio.several_targets`.
+    share : float
+        The share of cells to hide, in [0, 1].
+    min_per_class : int
+        Labels of each class that stay; of numbers, so many in all.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    SeveralLabels
+        The targets with missing cells.
+
     Examples
     --------
     >>> import numpy as np
