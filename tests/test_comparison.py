@@ -10,6 +10,7 @@ import pytest
 from benchmarks.selection import run as runner
 from benchmarks.selection import tables
 from benchmarks.selection.page import page
+from benchmarks.selection.quote import renewed
 from benchmarks.selection.regimes import REGIMES
 from benchmarks.selection.selectors import AUTO, Selector, selectors
 from benchmarks.selection.summary import Results
@@ -87,3 +88,9 @@ def test_doubt_leaves_the_truth_alone(regime: Any) -> None:
     assert known.X.shape[1] == 6 + (culprit is not None)
     if regime.few:
         assert np.bincount(known.labels[known.rows]).min() >= 3 and len(known.rows) < 15
+
+
+def test_the_page_of_alternatives_quotes_the_comparison() -> None:
+    docs = Path(__file__).parents[1] / "docs"
+    text = (docs / "alternatives.md").read_text(encoding="utf-8")
+    assert renewed(text, (docs / "comparison.md").read_text(encoding="utf-8")) == text

@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "bench-results" / "selection"
 PAGE = ROOT / "docs" / "comparison.md"
+ALTERNATIVES = ROOT / "docs" / "alternatives.md"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -46,6 +47,7 @@ def main(given: list[str] | None = None) -> None:
         os.environ[name] = "1"
 
     from benchmarks.selection.page import page
+    from benchmarks.selection.quote import renewed
     from benchmarks.selection.regimes import REGIMES
     from benchmarks.selection.run import forget, run, stale
     from benchmarks.selection.selectors import PREVIOUS, selectors
@@ -70,8 +72,12 @@ def main(given: list[str] | None = None) -> None:
             print(f"selector  {selector.name:28} {selector.family:8} {selector.reason_missing or selector.note}")
         return
     if options.write:
-        write_whole(options.page, page(options.results))
+        text = page(options.results)
+        write_whole(options.page, text)
         print(f"written: {options.page}")
+        if options.page == PAGE:
+            write_whole(ALTERNATIVES, renewed(ALTERNATIVES.read_text(encoding="utf-8"), text))
+            print(f"renewed: {ALTERNATIVES}")
         return
     regimes = names(options.regimes, list(REGIMES), "regimes")
     short = names(options.tables, list(dict.fromkeys(table.name for table in BY_NAME.values())), "tables")

@@ -131,9 +131,8 @@ class FuzzyRoughSearch(SearchSelector):
     n_features_to_select : "reduct", "auto", "relevant", "sufficient", int, float or None
         "reduct": as many as needed to reach the dependency of all features. "auto" or "relevant": the features that
         tests find related to the target (:func:`~dubio.significance.relevance_of`). "sufficient": the smaller of the
-        two numbers. Otherwise a count, a share, or
-        None for half: only the first features of the search are kept. If this is more than the search needs, features
-        that add nothing follow, in the order of the columns, constant ones last.
+        two numbers. Otherwise a count, a share, or None for half: only the first features of the search are kept. If
+        this is more than the search needs, features that add nothing follow.
     nominal : array of bool, int or names, optional
         Columns that are nominal although they hold numbers. Categories, text and bools of a data frame always are.
     similarity : {"std", "range", "gaussian"}
@@ -151,7 +150,8 @@ class FuzzyRoughSearch(SearchSelector):
     Attributes
     ----------
     ranking_ : array (n_features,)
-        1 for the feature chosen first; features that were never needed share the last rank.
+        1 for the feature chosen first; features that were never needed follow in the order of the columns, constant
+        ones last.
     support_ : array (n_features,) of bool
         The features kept, at least one. If no feature is needed, or none helps, this is the first feature that is not
         constant, with a warning.
