@@ -5,7 +5,7 @@ benchmarks are named, only their sections are replaced.
 
 These measure speed. How good the selected features are is measured by modules of their own, which take hours:
 ``python -m benchmarks.selection`` (dubio and its peers: ``docs/comparison.md``), ``python -m benchmarks.wrong_labels``,
-``python -m benchmarks.false_discoveries``, ``python -m benchmarks.visits`` and
+``python -m benchmarks.false_discoveries``, ``python -m benchmarks.visits``, ``python -m benchmarks.evaluation`` and
 ``python -m benchmarks.constraints_accuracy``.
 """
 

@@ -17,6 +17,7 @@ from dubio.cli.run import run
 from dubio.noise.belief import ExpertOptions, believe
 from dubio.problem import read_problem
 from dubio.report import gather, render_report
+from dubio.report.mending import mending
 from dubio.significance import compare
 from dubio.significance.mended import calibrated
 from tests.browser import Browser, find_browser
@@ -303,3 +304,19 @@ def test_a_saved_table_has_the_mended_labels(tmp_path):
     mended = pd.read_csv(saved)
     assert mended["diagnosis"][0] == other and pd.isna(mended["diagnosis"][1])
     assert (mended["diagnosis"][2:] == frame["diagnosis"][2:]).all()
+
+
+def test_values_beside_a_row_are_those_of_the_feature() -> None:
+    """A column of categories is several columns of the matrix: the features after it keep their own values."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = pd.DataFrame({"kind": rng.choice(["a", "b", "c", "d"], 120), "noise": rng.normal(size=120)})
+    X["telling"] = np.round(3.0 * y + rng.normal(size=120), 3)
+    given = np.where(np.arange(120) < 6, 1 - y, y)
+    findings = gather(FeatureSelector().fit(X, given), X, given, audit=audit_labels(X[["telling"]], given))
+    content = mending(findings)
+    assert [one["name"] for one in content["features"]] == [
+        name for name in findings.ranking.names[findings.ranking.order] if name != "kind"
+    ]
+    shown = next(one for one in content["features"] if one["name"] == "telling")
+    assert shown["values"] == X["telling"].to_numpy()[np.array(content["rows"]) - 1].tolist()

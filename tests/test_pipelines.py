@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dubio import InputError, LinearR2Score, WeightedLaplacianScore, soft_labels
+from dubio import FeatureSelector, InputError, LaplacianScore, LinearR2Score, WeightedLaplacianScore, soft_labels
 from dubio.pipelines import (
     DoubtClassifier,
     DoubtRegressor,
     KnownFolds,
+    SelectionEvaluation,
+    evaluate_problem,
     evaluate_selection,
     expected_accuracy,
     known_r2,
     negative_expected_log_loss,
+    usual_model,
 )
 
 WINE, CLASSES = load_wine(return_X_y=True)
@@ -201,20 +207,57 @@ class TestScores:
             known_r2(Ridge().fit(WINE, CLASSES), WINE, np.full(178, np.nan))
 
 
+def synthetic():
+    """Three classes in four of twelve columns."""
+    rng = np.random.default_rng(0)
+    classes = np.arange(150) % 3
+    X = rng.normal(size=(150, 12))
+    X[:, :4] += 2.0 * rng.normal(size=(3, 4))[classes]
+    return X, classes
+
+
+TABLES = {
+    "wine": lambda: load_wine(return_X_y=True),
+    "iris": lambda: load_iris(return_X_y=True),
+    "synthetic": synthetic,
+}
+
+
 class TestSearches:
-    @pytest.mark.parametrize("load", [load_wine, load_iris])
-    def test_a_pipeline_in_a_grid_search(self, load):
-        X, classes = load(return_X_y=True)
-        P = 0.7 * np.eye(3)[classes] + 0.1
-        model = make_pipeline(WeightedLaplacianScore(), StandardScaler(), DoubtClassifier(GaussianNB()))
-        grid = {"weightedlaplacianscore__n_features_to_select": [1, 3]}
-        for y, scoring, least in (
-            (hidden(classes), expected_accuracy, 0.8),
-            (P, expected_accuracy, 0.7),
-            (P, negative_expected_log_loss, -1.0),
-        ):
-            search = GridSearchCV(model, grid, cv=KnownFolds(3), scoring=scoring, error_score="raise").fit(X, y)
-            assert search.best_score_ > least
+    """A whole pipeline in GridSearchCV: what is known, how it is judged, and what it should reach."""
+
+    model = make_pipeline(WeightedLaplacianScore(), StandardScaler(), DoubtClassifier(LogisticRegression()))
+    grid = {"weightedlaplacianscore__n_features_to_select": [1, 3]}
+
+    @pytest.mark.parametrize("table", TABLES)
+    @pytest.mark.parametrize("scoring", [expected_accuracy, negative_expected_log_loss])
+    @pytest.mark.parametrize("kind", ["missing", "probabilities", "groups", "missing in groups"])
+    def test_a_pipeline_in_a_grid_search(self, table, kind, scoring):
+        X, classes = TABLES[table]()
+        y, routed = {
+            "missing": (hidden(classes), {}),
+            "probabilities": (0.7 * np.eye(3)[classes] + 0.1, {}),
+            "groups": (classes, {"groups": np.arange(len(classes)) // 4}),
+            "missing in groups": (hidden(classes), {"groups": np.arange(len(classes)) // 4}),
+        }[kind]
+        search = GridSearchCV(self.model, self.grid, cv=KnownFolds(3), scoring=scoring, error_score="raise")
+        search.fit(X, y, **routed)
+        if scoring is expected_accuracy:  # of probabilities, 0.8 is the most
+            assert search.best_score_ > (0.7 if kind == "probabilities" else 0.8)
+            assert search.best_score_ <= (0.8 if kind == "probabilities" else 1.0) + 1e-9
+        else:  # saying a third for each class would give -1.1
+            assert search.best_score_ > (-1.0 if kind == "probabilities" else -0.8)
+        assert expected_accuracy(search.best_estimator_, X, classes) > 0.8
+
+    def test_numbers_in_a_grid_search(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(150, 8))
+        y = np.where(rng.random(150) < 0.7, np.nan, X[:, 0] - X[:, 1])
+        model = make_pipeline(LinearR2Score(target="numbers"), DoubtRegressor(Ridge()))
+        grid = {"linearr2score__n_features_to_select": [1, 2]}
+        search = GridSearchCV(model, grid, cv=KnownFolds(3, target="numbers"), scoring=known_r2, error_score="raise")
+        assert search.fit(X, y).best_score_ > 0.9
+        assert search.best_params_ == {"linearr2score__n_features_to_select": 2}
 
     def test_groups_are_routed(self):
         groups = np.arange(len(CLASSES)) // 4
@@ -244,6 +287,18 @@ class TestEvaluation:
         assert "not better than chance" in found.headline()
         assert found.estimate(found.selected).low < 0.5 < found.estimate(found.selected).high
 
+    def test_noise_is_not_said_to_help(self):
+        """A small form of ``python -m benchmarks.evaluation``."""
+        covered, better = [], []
+        for seed in range(10):
+            rng = np.random.default_rng([22, seed])
+            X, y = rng.normal(size=(80, 30)), np.arange(80) % 2
+            found = evaluate_selection(LinearR2Score(n_features_to_select=3), GaussianNB(), X, y, sizes=[3])
+            selected = found.estimate(found.selected)
+            covered.append(selected.low <= 0.5 <= selected.high)
+            better.append("does not help" not in found.verdict())
+        assert sum(covered) >= 9 and sum(better) <= 1
+
     def test_probabilities_numbers_and_groups(self):
         P = 0.7 * np.eye(3)[CLASSES] + 0.1
         ranker = LinearR2Score(n_features_to_select=3)
@@ -266,6 +321,90 @@ class TestEvaluation:
     def test_it_shows_itself(self):
         found = evaluate_selection(LinearR2Score(), GaussianNB(), WINE, CLASSES, n_repeats=1, sizes=[2])
         assert "<table" in found._repr_html_() and repr(found) == found.headline()
+
+    def test_a_problem_gives_the_numbers_of_its_table(self):
+        selector = FeatureSelector("linear_r2", n_features_to_select=4)
+        weights = np.random.default_rng(0).random(len(CLASSES))
+        y, groups = hidden(CLASSES, 0.3), np.arange(len(CLASSES)) // 2
+        options = {"n_repeats": 1, "sizes": [2, 13]}
+        table = evaluate_selection(selector, GaussianNB(), WINE, y, groups=groups, sample_weight=weights, **options)
+        read = selector.read_problem(WINE, y, sample_weight=weights, groups=groups)
+        problem = evaluate_problem(selector, GaussianNB(), replace(read, groups=groups), **options)
+        assert table.record() == problem.record()
+
+    def test_groups_and_weights_for_a_selector_that_takes_none(self):
+        groups, weights = np.arange(178) // 4, np.ones(178)
+        ranker = LinearR2Score(n_features_to_select=3)
+        options = {"n_repeats": 1, "sizes": [3], "sample_weight": weights}
+        found = evaluate_selection(ranker, KNeighborsClassifier(), WINE, CLASSES, groups=groups, **options)
+        assert found.selected.mean() > 0.5
+
+    def test_a_feature_of_several_columns_is_one_feature(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(0, 3, 150)
+        frame = pd.DataFrame({"noise": rng.normal(size=150), "kind": np.array(["a", "b", "c"])[y]})
+        frame.loc[::7, "noise"] = np.nan
+        selector = FeatureSelector("linear_r2", n_features_to_select=1)
+        problem = selector.read_problem(frame, y)
+        found = evaluate_problem(selector, usual_model("logistic"), problem, n_repeats=1)
+        assert found.sizes.tolist() == [1, 2] and found.selected.mean() == 1.0
+
+    @pytest.mark.parametrize("target", ["classes", "numbers"])
+    @pytest.mark.parametrize("name", ["logistic", "forest", "svm"])
+    def test_usual_models_learn(self, name, target):
+        X = np.array(WINE[:, 1:])
+        X[::9, 3] = np.nan
+        y = CLASSES if target == "classes" else WINE[:, 0]
+        assert cross_val_score(usual_model(name, target), X, y, cv=KFold(3, shuffle=True, random_state=0)).mean() > 0.4
+
+    def test_an_unknown_model_is_refused(self):
+        with pytest.raises(InputError, match="'logistic', 'forest' or 'svm'"):
+            usual_model("tree")
+
+    def test_weights_count_in_the_score(self):
+        model = GaussianNB().fit(WINE, CLASSES)
+        right = model.predict(WINE) == CLASSES
+        assert expected_accuracy(model, WINE, CLASSES, sample_weight=right.astype(float)) == 1.0
+        assert expected_accuracy(model, WINE, CLASSES, sample_weight=(~right).astype(float)) == 0.0
+        weights = np.random.default_rng(0).random(len(WINE))
+        loss = -np.log(np.maximum(model.predict_proba(WINE)[np.arange(178), CLASSES], 1e-12))
+        found = negative_expected_log_loss(model, WINE, CLASSES, sample_weight=weights)
+        assert found == pytest.approx(-(weights * loss).sum() / weights.sum())
+        linear = Ridge().fit(WINE[:, 1:], WINE[:, 0])
+        known = np.where(np.arange(178) % 2, WINE[:, 0], np.nan)
+        plain = linear.score(WINE[1::2, 1:], WINE[1::2, 0], sample_weight=weights[1::2])
+        assert known_r2(linear, WINE[:, 1:], known, sample_weight=weights) == pytest.approx(plain)
+
+    def test_what_cannot_be_judged_is_refused(self):
+        problem = LaplacianScore().read_problem(WINE)
+        with pytest.raises(InputError, match="no target is given"):
+            evaluate_problem(LaplacianScore(), GaussianNB(), problem)
+
+    @pytest.mark.parametrize(
+        ("selected", "everything", "random", "words"),
+        [
+            (0.5, 0.5, 0.5, "not better than chance"),
+            (0.9, 0.7, 0.6, "Selection helps"),
+            (0.7, 0.9, 0.6, "Selection costs"),
+            (0.9, 0.9, 0.6, "as well as all of them"),
+            (0.9, 0.9, 0.9, "not seen to help"),
+        ],
+    )
+    def test_the_verdict(self, selected, everything, random, words):
+        jitter = np.array([-0.01, 0.0, 0.01, 0.0, 0.0])
+        scores = {"selected": selected, "all_features": everything, "random": random}
+        found = SelectionEvaluation(
+            sizes=np.array([1]),
+            by_size=np.full((5, 1), 0.5),
+            random_by_size=np.full((5, 1), 0.5),
+            n_selected=np.array([1, 2, 2, 2, 3]),
+            chance=np.full(5, 0.5),
+            measure="accuracy",
+            share_tested=0.2,
+            **{name: np.roll(jitter, k) + value for k, (name, value) in enumerate(scores.items())},
+        )
+        assert words in found.verdict() and "(2)" in found.numbers() and len(repr(found)) < 400
+        assert json.loads(json.dumps(found.record()))["n_folds"] == 5
 
     @pytest.mark.parametrize(("option", "value"), [("sizes", [0]), ("sizes", [14]), ("n_repeats", 0)])
     def test_bad_options_are_refused(self, option, value):

@@ -49,6 +49,14 @@ class Device(StrEnum):
     auto = "auto"
 
 
+class Model(StrEnum):
+    """The model that a selection is evaluated with."""
+
+    logistic = "logistic"
+    forest = "forest"
+    svm = "svm"
+
+
 class Kind(StrEnum):
     """What the target holds."""
 
@@ -283,6 +291,14 @@ def rank(
             show_default=False,
         ),
     ] = None,
+    evaluate: Annotated[
+        Model | None,
+        typer.Option(
+            "--evaluate",
+            help="Say what the selection is worth to this model: its accuracy on rows it has not seen, with the kept "
+            "features, with all and with random ones.",
+        ),
+    ] = None,
     seed: Seed = 0,
     jobs: Jobs = None,
     device: DeviceOption = Device.cpu,
@@ -361,6 +377,7 @@ def rank(
         drop_leaks=drop_leaks,
         draws=draws,
         tolerance=tolerance,
+        evaluate=None if evaluate is None else evaluate.value,
         corrections=corrections,
         seed=seed,
         jobs=jobs,

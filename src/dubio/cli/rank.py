@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, Literal
 
 import joblib
 import numpy as np
@@ -16,6 +16,7 @@ from sklearn.base import clone
 from dubio._gpu.devices import DeviceName
 from dubio.cli.alerting import alert_lines, alert_records, left_out
 from dubio.cli.bars import step
+from dubio.cli.evaluating import WORDS, evaluation_of, evaluation_record, in_words, require_evaluable
 from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
@@ -49,6 +50,7 @@ class RankOptions:
     drop_leaks: bool = False
     draws: int | None = None
     tolerance: bool | None = None
+    evaluate: Literal["logistic", "forest", "svm"] | None = None
     corrections: str | None = None
     seed: int = 0
     jobs: int | None = None
@@ -87,6 +89,7 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
     selector = _selector(question, options)
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit_arguments)
+        require_evaluable(problem, options)
         selector.fit_problem(problem)
     notes += how_read(question.asked, problem.supervision)
     draws = options.draws if options.draws is not None else (_usual_draws(selector, problem) if options.report else 0)
@@ -95,8 +98,11 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
     read = problem.with_supervision(problem.supervision.certain())
     marks = fingerprints_of(question, wishes, read, options, notes, bool(options.report))
     mended = before_and_after(question, problem, selector, options) if options.corrections else None
+    evaluation = evaluation_of(selector, problem, options, notes)
     if options.report:
-        more = {"tolerance": tolerance, "fingerprints": marks, "mended": mended}
+        more: dict[str, Any] = {"tolerance": tolerance, "fingerprints": marks, "mended": mended}
+        if evaluation is not None and options.evaluate is not None:
+            more |= {"evaluation": evaluation, "model": WORDS[options.evaluate][evaluation.measure == "R2"]}
         more["identifiers"] = {name: question.table[name].tolist() for name in wishes.identifiers}
         _write_report(path, question, problem, selector, sure, options, notes, more)
     if options.save_table:
@@ -105,7 +111,8 @@ def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions,
             tell([said], quiet=False)  # a missing file is said even with --quiet
         else:
             notes.append(said)
-    _print(path, question, selector, sure, options, notes, tolerance, marks if wishes.annotator else None, mended)
+    more = {"tolerance": tolerance, "marks": marks if wishes.annotator else None}
+    _print(path, question, selector, sure, options, notes, **more, mended=mended, evaluation=evaluation)
 
 
 def _selector(question: Question, options: RankOptions) -> Any:
@@ -339,15 +346,17 @@ def _print(
     tolerance: Any = None,
     marks: Any = None,
     mended: Any = None,
+    evaluation: Any = None,
 ) -> None:
     rows = ranking_records(selector, sure, tolerance, marks)
     alerts = selector.alerts_
     full = selector.to_ranking()
     ranking = full.without_last(left_out(alerts, options.drop_leaks))
     rows = rows[: len(ranking.names)]
+    evaluated = [] if evaluation is None else in_words(evaluation, str(options.evaluate))
     if options.output == "csv":
         print_text(as_csv(rows))
-        notes = [*alert_lines(alerts), *notes]
+        notes = [*alert_lines(alerts), *(f"{sentence}." for sentence in evaluated), *notes]
     elif options.output == "json":
         content: dict[str, Any] = {
             "table": path,
@@ -373,6 +382,8 @@ def _print(
             }
         if mended is not None:
             content["corrections"] = mended.record()
+        if evaluation is not None:
+            content["evaluation"] = evaluation_record(evaluation, str(options.evaluate))
         print_text(as_json(content))
     else:
         how = [
@@ -392,6 +403,7 @@ def _print(
             how.append(f"{counted(selector.n_missing_values_, 'missing value')} filled with {selector.filled_with_}")
         line = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
         said = _how_sure(ranking, options, sure, [str(name) for name in full.names[line]])
+        said += evaluated
         said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts)]
         is_search = hasattr(selector.selector_, "subsets_")
         print_ranking(question.asked, rows, full, said, how, options.top, scores=not is_search)

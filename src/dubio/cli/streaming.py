@@ -201,6 +201,7 @@ def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--s
         ("--report", options.report, False),
         ("--stability", options.draws, False),
         ("--tolerance", options.tolerance, False),
+        ("--evaluate", options.evaluate, False),
         ("--redundancy", options.redundancy, False),
         ("--device cuda", options.device == "cuda", False),
         ("--drop-leaks", options.drop_leaks, False),

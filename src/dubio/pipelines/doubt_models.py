@@ -79,14 +79,16 @@ class _DoubtModel(MetaEstimatorMixin, BaseEstimator):
     def _given_weights(self, X: Any, sample_weight: Any) -> NDArray[np.float64] | None:
         if sample_weight is None:
             return None
-        if not _weight(self.estimator):
+        if not weight_argument(self.estimator):
             raise InputError("sample_weight", f"cannot be used: {type(self.estimator).__name__} takes no weights")
         return check_weights(sample_weight, X)
 
     def _fit_model(self, X: Any, y: Any, rows: NDArray[np.int64], weights: Any) -> None:
         model = clone(self.estimator)
         table = X if len(rows) == number_of_rows(X) and (rows == np.arange(len(rows))).all() else safe_indexing(X, rows)
-        self.estimator_ = model.fit(table, y) if weights is None else model.fit(table, y, **{_weight(model): weights})
+        self.estimator_ = (
+            model.fit(table, y) if weights is None else model.fit(table, y, **{weight_argument(model): weights})
+        )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -94,11 +96,11 @@ class _DoubtModel(MetaEstimatorMixin, BaseEstimator):
         return tags
 
 
-def _weight(model: Any) -> str:
+def weight_argument(model: Any) -> str:
     """The argument of ``fit`` that takes weights of rows; of a pipeline, that of its last step; empty if none does."""
     if isinstance(model, Pipeline):
         name, last = model.steps[-1]
-        inner = "" if last in (None, "passthrough") else _weight(last)
+        inner = "" if last in (None, "passthrough") else weight_argument(last)
         return f"{name}__{inner}" if inner else ""
     return "sample_weight" if has_fit_parameter(model, "sample_weight") else ""
 
@@ -184,7 +186,7 @@ class DoubtClassifier(ClassifierMixin, _DoubtModel):
         self.classes_ = supervision.classes
         self.n_labelled_, self.n_completed_ = int(known.sum()), int((~known).sum()) if complete else 0
         in_doubt = isinstance(supervision, Memberships) or complete
-        self.uses_weights_ = in_doubt and bool(_weight(self.estimator))
+        self.uses_weights_ = in_doubt and bool(weight_argument(self.estimator))
         if self.uses_weights_:
             rows, codes = np.nonzero(memberships >= _LEAST)
             weights: Any = memberships[rows, codes]

@@ -2,139 +2,35 @@
 
 from __future__ import annotations
 
-import html
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import joblib
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy import sparse
 from sklearn.base import clone, is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
 
-from dubio._sklearn import number_of_rows, safe_indexing
+from dubio._kernels.threads import one_blas_thread, resolve_threads
+from dubio._sklearn import check_weights, number_of_rows, safe_indexing
 from dubio.errors import InputError
-from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor
+from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor, weight_argument
+from dubio.pipelines.evaluation_record import SelectionEvaluation
 from dubio.pipelines.known_folds import KnownFolds
 from dubio.pipelines.scoring import expected_accuracy, known_r2
+from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.seeds import seed_of
-from dubio.supervision import Numbers, read_supervision
+from dubio.supervision import Classes, Memberships, Numbers, OfClasses, Supervision, read_supervision
 
-Floats = NDArray[np.float64]
-Measure = Literal["accuracy", "R2"]
+Rows = NDArray[np.int64]
 #: Largest number of sizes at which the model is evaluated.
 _MOST_SIZES = 12
 #: Random subsets of each size per fold.
 _RANDOM_DRAWS = 3
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over folds, with its confidence interval."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
-
-
-@dataclass(frozen=True)
-class SelectionEvaluation:
-    """The result of :func:`evaluate_selection`. Every score is of rows that neither selection nor model has seen.
-
-    Attributes
-    ----------
-    sizes : array (n_sizes,)
-        Numbers of features.
-    by_size, random_by_size : array (n_folds, n_sizes)
-        Score of the model on the first features of the ranking, and on as many random ones.
-    selected, all_features, random : array (n_folds,)
-        Score of the model on the features that the selector keeps, on all features, and on as many random ones.
-    n_selected : array (n_folds,)
-        Number of features kept in each fold.
-    chance : array (n_folds,)
-        Score of always saying the most frequent class, or the mean.
-    measure : str
-        "accuracy" (with probabilities, the expected one) or "R2".
-    share_tested : float
-        Share of the known rows in a test fold.
-    confidence : float
-    """
-
-    sizes: NDArray[np.int64]
-    by_size: Floats
-    random_by_size: Floats
-    selected: Floats
-    all_features: Floats
-    random: Floats
-    n_selected: NDArray[np.int64]
-    chance: Floats
-    measure: Measure
-    share_tested: float
-    confidence: float = 0.95
-
-    def estimate(self, scores: Floats, most: float = np.inf) -> Estimate:
-        r"""Mean of the scores of the folds, with an interval that ends at ``most``.
-
-        Folds share most of their training rows, so their plain standard error is too small. The variance is
-        :math:`\sigma^2 (1/m + n_{test} / n_{train})` for :math:`m` folds [1]_.
-
-        .. [1] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52, 239-281.
-        """
-        m = len(scores)
-        spread = float(np.std(scores, ddof=1)) * np.sqrt(1 / m + self.share_tested / (1 - self.share_tested))
-        half = float(student.ppf(0.5 + self.confidence / 2, m - 1)) * spread
-        mean = float(scores.mean())
-        return Estimate(mean, mean - half, min(mean + half, most))
-
-    @property
-    def gain(self) -> Estimate:
-        """Score on the selected features minus the score on all features, fold by fold."""
-        return self.estimate(self.selected - self.all_features)
-
-    @property
-    def gain_over_random(self) -> Estimate:
-        """Score on the selected features minus the score on as many random ones, fold by fold."""
-        return self.estimate(self.selected - self.random)
-
-    def headline(self) -> str:
-        """What the selection is worth, in two sentences."""
-        kept, measure = f"{np.median(self.n_selected):g}", "R2" if self.measure == "R2" else "Accuracy"
-        said = (
-            f"{measure} with the selected features ({kept}): {self.estimate(self.selected, 1.0)}; "
-            f"with all features: {self.estimate(self.all_features, 1.0)}; with {kept} random ones: "
-            f"{self.estimate(self.random, 1.0)}. "
-        )
-        above = self.estimate(self.selected - self.chance)
-        if above.low <= 0:
-            return said + "Selection does not help: the model is not better than chance."
-        if self.gain.low > 0:
-            return said + "Selection helps: the model is better than with all features."
-        if self.gain.high < 0:
-            return said + "Selection costs: the model is better with all features."
-        if self.gain_over_random.low > 0:
-            return said + "The selected features do as well as all of them, and better than random ones."
-        return said + "It cannot be told whether they are better than as many random ones."
-
-    def to_frame(self) -> Any:
-        """One row per number of features: mean score with its interval, and that of random features (needs pandas)."""
-        import pandas as pd
-
-        rows = []
-        for place, size in enumerate(self.sizes):
-            found = self.estimate(self.by_size[:, place], 1.0)
-            rows.append((int(size), found.mean, found.low, found.high, float(self.random_by_size[:, place].mean())))
-        return pd.DataFrame(rows, columns=["n_features", self.measure, "low", "high", "random"])
-
-    def __repr__(self) -> str:
-        return self.headline()
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.headline())}</p>{self.to_frame().round(3).to_html(index=False, border=0)}"
 
 
 def evaluate_selection(
@@ -144,6 +40,7 @@ def evaluate_selection(
     y: Any,
     *,
     groups: Any = None,
+    sample_weight: Any = None,
     sizes: Any = None,
     n_splits: int = 5,
     n_repeats: int = 2,
@@ -165,7 +62,10 @@ def evaluate_selection(
     y : array-like
         What is known of the target: classes, probabilities or numbers; some may be missing.
     groups : array-like (n_rows,), optional
-        Rows that belong together: they are never divided between training and test.
+        Rows that belong together: they are never divided between training and test, and the selector gets them too if
+        it takes groups.
+    sample_weight : array-like (n_rows,), optional
+        Weight of each row: in the score, and in the selection and the model if they take weights.
     sizes : list of int, optional
         Numbers of features at which the model is evaluated; by default up to 12 between 1 and all.
     n_splits, n_repeats : int
@@ -193,29 +93,146 @@ def evaluate_selection(
     >>> found.measure, found.sizes.tolist()
     ('accuracy', [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13])
     """
-    if n_repeats < 1:
-        raise InputError("n_repeats", f"={n_repeats}", "give at least 1")
-    n_rows = number_of_rows(X)
-    known = read_supervision(y, n_rows, target=target, missing_label=missing_label).certain()
+    known = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
     is_numeric = isinstance(known, Numbers)
     if is_numeric and is_classifier(_last(model)):
         raise InputError("model", f"is a classifier, but {known.given}", "give a regressor, or target='classes'")
-    kind: Literal["classes", "numbers"] = "numbers" if is_numeric else "classes"
+    weights = None if sample_weight is None else check_weights(sample_weight, X)
+    table = _ArrayTable(y, is_numeric, missing_label, weights, groups, X)
+    return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
+
+
+def evaluate_problem(
+    selector: Any,
+    model: Any,
+    problem: Problem,
+    *,
+    sizes: Any = None,
+    n_splits: int = 5,
+    n_repeats: int = 2,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> SelectionEvaluation:
+    """The same as :func:`evaluate_selection`, for a selector of dubio and a problem.
+
+    The model gets the columns of numbers that the features were read as; some cells may be missing.
+    """
+    if sparse.issparse(problem.X):
+        problem = replace(problem, X=problem.X.toarray())
+    known = problem.supervision.certain()
+    y, is_numeric = known_target(known), isinstance(known, Numbers)
+    table = _ProblemTable(y, is_numeric, -1, problem.sample_weight, problem.groups, problem)
+    return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
+
+
+def known_target(known: Supervision) -> NDArray[Any]:
+    """The target of a model: codes of classes (-1 if unlabelled), probabilities or numbers (NaN if unlabelled)."""
+    if isinstance(known, Numbers):
+        return np.where(known.labelled, known.values, np.nan)
+    if isinstance(known, Classes):
+        return np.where(known.labelled, known.codes, -1)
+    if isinstance(known, Memberships):
+        return np.where(known.labelled[:, None], known.memberships, np.nan)
+    raise InputError("y", f"cannot be evaluated: {known.given}", "give classes, probabilities or numbers")
+
+
+@dataclass(frozen=True)
+class _Table(ABC):
+    """A table and its target: selectors and models are fitted to parts of it."""
+
+    y: Any
+    is_numeric: bool
+    missing_label: Any
+    weights: NDArray[np.float64] | None
+    groups: Any
+
+    @property
+    @abstractmethod
+    def n_features(self) -> int:
+        """Number of features."""
+
+    @abstractmethod
+    def selected(self, selector: Any, rows: Rows) -> Any:
+        """A clone of the selector, fitted to some rows."""
+
+    @abstractmethod
+    def part(self, rows: Rows, features: Rows) -> Any:
+        """Some rows of some features, for a model."""
+
+    def target(self, rows: Rows) -> Any:
+        """The target of some rows."""
+        return safe_indexing(self.y, rows)
+
+    def weight(self, rows: Rows) -> dict[str, Any]:
+        """The weights of some rows, as an argument of ``fit`` or of a score; nothing if rows have no weights."""
+        return {} if self.weights is None else {"sample_weight": self.weights[rows]}
+
+
+@dataclass(frozen=True)
+class _ArrayTable(_Table):
+    """A table as the user gave it."""
+
+    X: Any
+
+    @property
+    def n_features(self) -> int:
+        return int(self.X.shape[1])
+
+    def selected(self, selector: Any, rows: Rows) -> Any:
+        options = self.weight(rows)
+        if self.groups is not None:
+            options["groups"] = np.asarray(self.groups)[rows]
+        options = {name: value for name, value in options.items() if has_fit_parameter(selector, name)}
+        return clone(selector).fit(safe_indexing(self.X, rows), self.target(rows), **options)
+
+    def part(self, rows: Rows, features: Rows) -> Any:
+        return safe_indexing(safe_indexing(self.X, rows), features, axis=1)
+
+
+@dataclass(frozen=True)
+class _ProblemTable(_Table):
+    """A problem: a feature may be several columns of its matrix."""
+
+    problem: Problem
+
+    @property
+    def n_features(self) -> int:
+        return self.problem.n_features
+
+    def selected(self, selector: Any, rows: Rows) -> Any:
+        return clone(selector).fit_problem(self.problem.rows(rows))
+
+    def part(self, rows: Rows, features: Rows) -> Any:
+        return self.problem.table[np.ix_(rows, self.problem.columns_of(features))]
+
+
+def _evaluate(
+    selector: Any,
+    model: Any,
+    table: _Table,
+    sizes: Any,
+    n_splits: int,
+    n_repeats: int,
+    random_state: Any,
+    n_jobs: int | None,
+) -> SelectionEvaluation:
+    if n_repeats < 1:
+        raise InputError("n_repeats", f"={n_repeats}", "give at least 1")
+    resolve_threads(n_jobs)  # raises for a number that joblib cannot use
+    kind: Literal["classes", "numbers"] = "numbers" if table.is_numeric else "classes"
     seed = seed_of(random_state)
-    n_features = X.shape[1]
-    wanted = _sizes(sizes, n_features)
+    wanted = _sizes(sizes, table.n_features)
+    options: dict[str, Any] = {"target": kind, "missing_label": table.missing_label}
     folds = [
         fold
         for repeat in range(n_repeats)
-        for fold in KnownFolds(n_splits, target=kind, missing_label=missing_label, random_state=seed + repeat).split(
-            X, y, groups
-        )
+        for fold in KnownFolds(n_splits, random_state=seed + repeat, **options).split(table.y, table.y, table.groups)
     ]
-    wrap: Any = DoubtRegressor if is_numeric else DoubtClassifier
-    judge = _Judge(selector, wrap(model, missing_label=missing_label), X, y, groups, wanted, is_numeric, missing_label)
+    wrap: Any = DoubtRegressor if table.is_numeric else DoubtClassifier
+    judge = _Judge(selector, wrap(model, missing_label=table.missing_label), table, wanted)
     found = []
     work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(judge.fold)(train, test, seed + number) for number, (train, test) in enumerate(folds)
+        joblib.delayed(judge)(train, test, seed + number) for number, (train, test) in enumerate(folds)
     )
     for scores in work:
         found.append(scores)
@@ -223,7 +240,7 @@ def evaluate_selection(
     columns: dict[str, Any] = {name: np.array([scores[name] for scores in found]) for name in found[0]}
     return SelectionEvaluation(
         sizes=wanted,
-        measure="R2" if is_numeric else "accuracy",
+        measure="R2" if table.is_numeric else "accuracy",
         share_tested=1 / n_splits,
         n_selected=columns.pop("n_selected").astype(np.int64),
         **columns,
@@ -236,28 +253,27 @@ class _Judge:
 
     selector: Any
     model: Any
-    X: Any
-    y: Any
-    groups: Any
+    table: _Table
     sizes: NDArray[np.int64]
-    is_numeric: bool
-    missing_label: Any
 
-    def fold(self, train: NDArray[np.int64], test: NDArray[np.int64], seed: int) -> dict[str, Any]:
-        rng = np.random.default_rng(seed)
-        X, y = safe_indexing(self.X, train), safe_indexing(self.y, train)
-        X_test, y_test = safe_indexing(self.X, test), safe_indexing(self.y, test)
-        selector = clone(self.selector)
-        options = {} if self.groups is None else {"groups": np.asarray(self.groups)[train]}
-        selector.fit(X, y, **options)
+    def __call__(self, train: Rows, test: Rows, seed: int) -> dict[str, Any]:
+        with one_blas_thread():  # hundreds of small models
+            return self._fold(train, test, seed)
+
+    def _fold(self, train: Rows, test: Rows, seed: int) -> dict[str, Any]:
+        table, rng = self.table, np.random.default_rng(seed)
+        selector = table.selected(self.selector, train)
         order = np.argsort(selector.ranking_, kind="stable")
         n_features = len(order)
-        score = expected_accuracy if not self.is_numeric else known_r2
+        y, y_test = table.target(train), table.target(test)
+        weights = table.weight(train) if weight_argument(self.model.estimator) else {}
+        options = {"missing_label": table.missing_label, **table.weight(test)}
+        score: Any = known_r2 if table.is_numeric else expected_accuracy
 
-        def on(features: NDArray[np.int64]) -> float:
+        def on(features: Rows) -> float:
             features = np.sort(features)
-            fitted = clone(self.model).fit(safe_indexing(X, features, axis=1), y)
-            return score(fitted, safe_indexing(X_test, features, axis=1), y_test, missing_label=self.missing_label)
+            fitted = clone(self.model).fit(table.part(train, features), y, **weights)
+            return float(score(fitted, table.part(test, features), y_test, **options))
 
         def random(size: int) -> float:
             if size == n_features:
@@ -273,21 +289,25 @@ class _Judge:
             "all_features": everything,
             "random": random(len(kept)),
             "n_selected": len(kept),
-            "chance": self._chance(y, y_test),
+            "chance": 0.0 if table.is_numeric else self._chance(train, test),
         }
 
-    def _chance(self, y: Any, y_test: Any) -> float:
-        """What a constant prediction scores."""
-        if self.is_numeric:
-            return 0.0
-        options = {"target": "classes", "missing_label": self.missing_label}
-        known: Any = read_supervision(y, number_of_rows(y), **options)
-        tested: Any = read_supervision(y_test, number_of_rows(y_test), **options)
-        likeliest = known.classes.tolist()[int(known.memberships.sum(axis=0).argmax())]
+    def _chance(self, train: Rows, test: Rows) -> float:
+        """What it scores to say always the most frequent class of the training rows."""
+        known, tested = (self._classes(rows) for rows in (train, test))
+        weights = np.ones(len(train)) if self.table.weights is None else self.table.weights[train]
+        likeliest = known.classes.tolist()[int((weights @ known.memberships).argmax())]
         names = tested.classes.tolist()
         if likeliest not in names:
             return 0.0
-        return float(tested.memberships[tested.labelled, names.index(likeliest)].mean())
+        hits = tested.memberships[:, names.index(likeliest)][tested.labelled]
+        counted = None if self.table.weights is None else self.table.weights[test][tested.labelled]
+        return float(np.average(hits, weights=counted))
+
+    def _classes(self, rows: Rows) -> OfClasses:
+        y = self.table.target(rows)
+        read: Any = read_supervision(y, len(rows), target="classes", missing_label=self.table.missing_label)
+        return read
 
 
 def _sizes(sizes: Any, n_features: int) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
 
-from dubio._sklearn import safe_indexing
+from dubio._sklearn import check_weights, safe_indexing
 from dubio.errors import InputError
 from dubio.supervision import Numbers, OfClasses, Supervision, read_supervision
 
@@ -16,7 +16,9 @@ from dubio.supervision import Numbers, OfClasses, Supervision, read_supervision
 _FLOOR = 1e-12
 
 
-def expected_accuracy(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> float:
+def expected_accuracy(
+    estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None
+) -> float:
     r"""How probable the predicted classes are, on average over the rows with a label.
 
     With probabilities :math:`P_{ik}` and predictions :math:`\hat y_i` this is :math:`\frac1n \sum_i P_{i \hat y_i}`,
@@ -32,6 +34,8 @@ def expected_accuracy(estimator: Any, X: Any, y: Any, *, missing_label: Any = "a
         Classes, some of them missing, or probabilities.
     missing_label : "auto", None or a value
         The label that means "unlabelled", besides None and NaN.
+    sample_weight : array-like (n_rows,), optional
+        Weight of each row.
 
     Returns
     -------
@@ -47,21 +51,23 @@ def expected_accuracy(estimator: Any, X: Any, y: Any, *, missing_label: Any = "a
     >>> round(expected_accuracy(DummyClassifier().fit(X, [0, 0]), X, P), 2)
     0.7
     """
-    known, table = _known_classes(X, y, missing_label)
+    known, table, weights = _known_classes(X, y, missing_label, sample_weight)
     places = _places(known.classes, np.asarray(estimator.predict(table)))
     memberships = known.memberships
     hit = np.where(places >= 0, memberships[np.arange(len(places)), places], 0.0)
-    return float(hit.mean())
+    return float(np.average(hit, weights=weights))
 
 
-def negative_expected_log_loss(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> float:
+def negative_expected_log_loss(
+    estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None
+) -> float:
     r"""Minus the cross-entropy of the rows with a label, :math:`\frac1n \sum_i \sum_k P_{ik} \log \hat p_{ik}`.
 
     Parameters
     ----------
     estimator : fitted classifier
         With ``predict_proba``.
-    X, y, missing_label
+    X, y, missing_label, sample_weight
         As in :func:`expected_accuracy`.
 
     Returns
@@ -78,15 +84,16 @@ def negative_expected_log_loss(estimator: Any, X: Any, y: Any, *, missing_label:
     >>> round(negative_expected_log_loss(DummyClassifier().fit(X[:2], y[:2]), X, y), 3)
     -0.693
     """
-    known, table = _known_classes(X, y, missing_label)
+    known, table, weights = _known_classes(X, y, missing_label, sample_weight)
     said = np.asarray(estimator.predict_proba(table))
     places = _places(known.classes, np.asarray(estimator.classes_))
     aligned = np.zeros((len(said), len(known.classes)))
     aligned[:, places[places >= 0]] = said[:, places >= 0]
-    return float((known.memberships * np.log(np.maximum(aligned, _FLOOR))).sum(axis=1).mean())
+    gains = (known.memberships * np.log(np.maximum(aligned, _FLOOR))).sum(axis=1)
+    return float(np.average(gains, weights=weights))
 
 
-def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> float:
+def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None) -> float:
     """R2 on the rows with a number.
 
     Parameters
@@ -99,6 +106,8 @@ def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> 
         Numbers; NaN where nothing is known.
     missing_label : "auto", None or a value
         The number that means "unlabelled", besides NaN.
+    sample_weight : array-like (n_rows,), optional
+        Weight of each row.
 
     Returns
     -------
@@ -117,16 +126,21 @@ def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto") -> 
     supervision = read_supervision(y, len(y), target="numbers", missing_label=missing_label)
     assert isinstance(supervision, Numbers)
     rows = _labelled_rows(supervision)
-    return float(r2_score(supervision.values[rows], estimator.predict(safe_indexing(X, rows))))
+    weights = None if sample_weight is None else check_weights(sample_weight, X)[rows]
+    said = estimator.predict(safe_indexing(X, rows))
+    return float(r2_score(supervision.values[rows], said, sample_weight=weights))
 
 
-def _known_classes(X: Any, y: Any, missing_label: Any) -> tuple[OfClasses, Any]:
-    """The classes of the labelled rows, and these rows of the table."""
+def _known_classes(
+    X: Any, y: Any, missing_label: Any, sample_weight: Any
+) -> tuple[OfClasses, Any, NDArray[np.float64] | None]:
+    """The classes of the labelled rows, and these rows of the table and of the weights."""
     supervision = read_supervision(y, len(y), target="classes", missing_label=missing_label)
     rows = _labelled_rows(supervision)
     if not isinstance(supervision, OfClasses):
         raise InputError("y", f"cannot be used: {supervision.given}", "this score needs classes or probabilities")
-    return supervision.rows(rows), safe_indexing(X, rows)
+    weights = None if sample_weight is None else check_weights(sample_weight, X)[rows]
+    return supervision.rows(rows), safe_indexing(X, rows), weights
 
 
 def _labelled_rows(supervision: Supervision) -> NDArray[np.int64]:

@@ -37,10 +37,12 @@ def render_report(findings: Findings) -> str:
     script = _read("page.js") + _read("mending.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     content = page_content(findings)
-    for name in ("bars", "size", "path", "heat", "correlation", "classes", "tolerance", "data"):
+    for name in ("bars", "size", "path", "heat", "correlation", "classes", "tolerance", "chance", "data"):
         content[name] = Markup(content[name])  # made by this package, from escaped parts
     for picture in content["drawn"]:
         picture["svg"] = Markup(picture["svg"])
+    if content["evaluation"]:
+        content["evaluation"]["chart"] = Markup(content["evaluation"]["chart"])
     if content["audit"]:
         content["audit"]["rates"] = Markup(content["audit"]["rates"])
     return environment.get_template("page.html.j2").render(
@@ -63,6 +65,7 @@ def write_report(
     tolerance: Any = None,
     fingerprints: Any = None,
     mended: Any = None,
+    evaluation: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -88,6 +91,8 @@ def write_report(
         From :func:`dubio.label_fingerprints`: adds features that are related to how rows were labelled.
     mended : Mended, optional
         From :func:`dubio.significance.compare`: adds what corrections of labels changed.
+    evaluation : SelectionEvaluation, optional
+        From :func:`dubio.pipelines.evaluate_selection`: adds what the selection is worth to a model.
     table_name, target_name : str
         Their names on the page.
     code : str
@@ -118,6 +123,7 @@ def write_report(
         tolerance=tolerance,
         fingerprints=fingerprints,
         mended=mended,
+        evaluation=evaluation,
         table_name=table_name,
         target_name=target_name,
         code=code,

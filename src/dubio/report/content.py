@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from dubio.methods.redundancy import likenesses
 from dubio.noise import NumberAudit, OrderedAudit
-from dubio.report import charts, words
+from dubio.report import feature_charts, words
+from dubio.report.bar_charts import interval_bars, ranking_bars, share_bars
+from dubio.report.curves import chance_chart, evaluation_chart, size_chart
 from dubio.report.findings import Curve, Findings
+from dubio.report.heat_maps import correlation_heat, rank_heat
 from dubio.report.labelling import labellers
 from dubio.report.mending import mending
-from dubio.report.svg import figures, shorten
+from dubio.report.svg import both, figures, shorten
 from dubio.supervision import (
     Intervals,
     Numbers,
@@ -46,6 +49,7 @@ def page_content(findings: Findings) -> dict[str, Any]:
     if mend:
         tables["mending"] = mend
     correlations = _correlations(findings, top)
+    names = [str(findings.ranking.names[j]) for j in top]
     return {
         "findings": findings,
         "question": words.question(findings),
@@ -58,7 +62,10 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "path": _curve(findings.path, "are enough") if findings.path is not None else "",
         "drawn": _drawn(findings, order[:_TOP_DRAWN]),
         "heat": _heat(findings, top),
-        "correlation": charts.correlation_heat([str(findings.ranking.names[j]) for j in top], correlations),
+        "correlation": both(lambda narrow: correlation_heat(names, correlations, narrow=narrow)),
+        "chance": _chance(findings),
+        "evaluation": _evaluation(findings),
+        "limits": words.limits(findings),
         "alike": _alike(findings, top, correlations),
         "near": _NEAR,
         "audit": audit,
@@ -75,16 +82,32 @@ def page_content(findings: Findings) -> dict[str, Any]:
     }
 
 
-def _curve(curve: Curve, words: str) -> str:
-    return charts.size_chart(
-        curve.sizes,
-        curve.values,
-        curve.chosen,
-        f"{curve.chosen} {words}",
-        curve.label,
-        curve.threshold,
-        curve.logarithmic,
-    )
+def _curve(curve: Curve, said: str) -> str:
+    about = (f"{curve.chosen} {said}", curve.label, curve.threshold, curve.logarithmic)
+    return both(lambda narrow: size_chart(curve.sizes, curve.values, curve.chosen, *about, narrow=narrow))
+
+
+def _chance(findings: Findings) -> str:
+    """The p-values beside those that chance would give; empty if the features were not tested."""
+    ranking = findings.ranking
+    if "pvalue" not in ranking.extras:
+        return ""
+    return both(lambda narrow: chance_chart(ranking.extras["pvalue"], ranking.support, narrow=narrow))
+
+
+def _evaluation(findings: Findings) -> dict[str, Any]:
+    """What the selection is worth to a model; empty if it was not evaluated."""
+    found = findings.evaluation
+    if found is None:
+        return {}
+    return {
+        "model": findings.model,
+        "numbers": found.numbers(),
+        "verdict": found.verdict(),
+        "chart": both(lambda narrow: evaluation_chart(found, narrow=narrow)),
+        "folds": len(found.selected),
+        "confidence": f"{100 * found.confidence:g}",
+    }
 
 
 def tables_json(tables: dict[str, Any]) -> str:
@@ -173,15 +196,11 @@ def _tolerance(findings: Findings) -> str:
     if not len(shown):
         return ""
     label = {"hard": "wrong labels at random", "soft": "flattened by", "numbers": "gross errors"}[found.kind]
-    return charts.interval_bars(
-        [str(findings.ranking.names[j]) for j in shown],
-        found.random[shown],
-        found.low[shown],
-        found.high[shown],
-        [found.worst_in_words(int(j)) for j in shown],
-        label,
-        "How wrong the labels may be before each feature is no longer kept",
-    )
+    names = [str(findings.ranking.names[j]) for j in shown]
+    numbers = (found.random[shown], found.low[shown], found.high[shown])
+    said = [found.worst_in_words(int(j)) for j in shown]
+    title = "How wrong the labels may be before each feature is no longer kept"
+    return both(lambda narrow: interval_bars(names, *numbers, said, label, title, narrow=narrow))
 
 
 def _first_rows(table: dict[str, Any], count: int) -> list[list[str]]:
@@ -203,47 +222,30 @@ def _cell(value: Any, kind: str) -> str:
 
 
 def _merits(findings: Findings, shown: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Lengths of the bars: the best feature shown has a full bar, the worst a very short one."""
+    """Lengths of the bars: the best feature shown has a full bar, the worst none."""
     scores = findings.ranking.scores[shown] * (-1.0 if findings.ranking.lower_is_better else 1.0)
     finite = np.isfinite(scores)
     if not finite.any():
         return np.zeros(len(scores))
     low, high = scores[finite].min(), scores[finite].max()
-    merits = np.ones(len(scores)) if high == low else 0.04 + 0.96 * (scores - low) / (high - low)
+    merits = np.ones(len(scores)) if high == low else (scores - low) / (high - low)
     return np.where(finite, merits, 0.0)
 
 
 def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
     ranking, sure = findings.ranking, findings.stability
     intervals = None if sure is None else (sure.rank_low[shown], sure.rank_median[shown], sure.rank_high[shown])
-    return charts.ranking_bars(
-        [str(ranking.names[j]) for j in shown],
-        _merits(findings, shown),
-        [figures(float(ranking.scores[j])) for j in shown],
-        ranking.support[shown],
-        intervals,
-        len(ranking.names),
-    )
+    names, labels = [str(ranking.names[j]) for j in shown], [figures(float(ranking.scores[j])) for j in shown]
+    drawn = (names, _merits(findings, shown), labels, ranking.support[shown], intervals, len(ranking.names))
+    return both(lambda narrow: ranking_bars(*drawn, narrow=narrow))
 
 
 def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]:
     """Charts of the top features against the labels, or on their own if there are no labels."""
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):
-        target, known = _served(findings, j)
-        if isinstance(known, Positives | Intervals):
-            known = known.as_tested()
-        name, values = str(findings.ranking.names[j]), findings.table[:, j]
-        if isinstance(known, Numbers):
-            picture = charts.feature_by_number(name, values, known.values, target)
-        else:
-            memberships, classes = np.ones((len(values), 1)), ["all rows"]
-            if isinstance(known, OfClasses):
-                memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
-            order = np.argsort(-memberships.sum(axis=0), kind="stable")
-            if isinstance(known, OrderedClasses | OrderedMemberships):
-                order = np.arange(len(classes))
-            picture = charts.feature_by_class(name, values, memberships, classes, order)
+        name, (target, known) = str(findings.ranking.names[j]), _served(findings, j)
+        picture = _picture(findings, j, name, target, known)
         if isinstance(findings.supervision, SeveralTargets):
             name = f"{name}, for {target}"
         pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
@@ -261,6 +263,25 @@ def _served(findings: Findings, feature: int) -> tuple[str, Supervision]:
     return known.names[best], known.parts[best]
 
 
+def _picture(findings: Findings, feature: int, name: str, target: str, known: Supervision) -> str:
+    values, levels = findings.table[:, feature], findings.levels(feature)
+    if isinstance(known, Positives | Intervals):
+        known = known.as_tested()
+    if isinstance(known, Numbers):
+        if levels:
+            return feature_charts.number_by_category(name, values, levels, known.values, target)
+        return feature_charts.number_by_number(name, values, known.values, target)
+    memberships, classes = np.ones((len(values), 1)), ["all rows"]
+    if isinstance(known, OfClasses):
+        memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
+    order = np.argsort(-memberships.sum(axis=0), kind="stable")
+    if isinstance(known, OrderedClasses | OrderedMemberships):
+        order = np.arange(len(classes))
+    if levels:
+        return feature_charts.categories_by_class(name, values, levels, memberships, classes, order)
+    return feature_charts.numbers_by_class(name, values, memberships, classes, order)
+
+
 def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
     sure = findings.stability
     if sure is None:
@@ -272,7 +293,8 @@ def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
     if n_ranks < len(findings.ranking.names):
         shares = np.column_stack([shares, (ranks > n_ranks).mean(axis=0)])
         columns.append(f">{n_ranks}")
-    return charts.rank_heat([str(findings.ranking.names[j]) for j in top], shares, columns)
+    names = [str(findings.ranking.names[j]) for j in top]
+    return both(lambda narrow: rank_heat(names, shares, columns, narrow=narrow))
 
 
 def _correlations(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -306,7 +328,8 @@ def _classes(findings: Findings) -> str:
     totals = known.memberships.sum(axis=0)
     order = np.argsort(-totals, kind="stable")[:30]
     names = [str(known.classes.tolist()[k]) for k in order]
-    return charts.share_bars(names, totals[order], [f"{totals[k]:,.4g}" for k in order], "Rows of each class")
+    labels = [f"{totals[k]:,.4g}" for k in order]
+    return both(lambda narrow: share_bars(names, totals[order], labels, "Rows of each class", narrow=narrow))
 
 
 def _audit(findings: Findings) -> dict[str, Any]:
@@ -341,22 +364,25 @@ def _audit(findings: Findings) -> dict[str, Any]:
             columns.append(_column(name, _numbers(findings.table[rows, j]), "number"))
         else:
             columns.append(_column(name, words, "text"))
-    shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
     return {
         "judged": audit.judged,
         "said": str(audit),
         "likely": audit.how_likely(),
-        "rates": charts.share_bars(
-            [names[k] for k in shown],
-            np.nan_to_num(rates[shown]),
-            [f"{100 * rates[k]:.1f} %" if np.isfinite(rates[k]) else "–" for k in shown],
-            "Estimated share of wrong labels by given class",
-        ),
+        "rates": _rates(names, rates),
         "assumption": audit.assumption,
         "doubtful": doubtful,
         "labelled": int(audit.labelled.sum()),
         "table": {"noun": "rows", "columns": columns},
     }
+
+
+def _rates(names: list[str], rates: NDArray[np.float64]) -> str:
+    """The estimated share of wrong labels of each class."""
+    shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
+    labels = [f"{100 * rates[k]:.1f} %" if np.isfinite(rates[k]) else "–" for k in shown]
+    title = "Estimated share of wrong labels by given class"
+    shares = np.nan_to_num(rates[shown])
+    return both(lambda narrow: share_bars([names[k] for k in shown], shares, labels, title, narrow=narrow))
 
 
 def _number_audit(findings: Findings, audit: NumberAudit) -> dict[str, Any]:

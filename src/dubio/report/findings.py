@@ -49,6 +49,8 @@ class Findings:
     tolerance: Any = None
     fingerprints: Any = None
     mended: Any = None
+    evaluation: Any = None
+    model: str = "the model"
     table_name: str = "the table"
     target_name: str = "the target"
     code: str = ""
@@ -63,14 +65,17 @@ class Findings:
         """One column of numbers per feature, to be drawn; categories are counted from 0, and a missing cell is NaN."""
         return self.problem.once("drawn", lambda: drawn_table(self.problem))
 
-    def cells(self, feature: int, rows: NDArray[np.int64]) -> list[Any] | None:
-        """The categories of a feature in some rows, as text; None if the feature holds numbers."""
+    def levels(self, feature: int) -> list[str]:
+        """The categories of a feature, in the order of their codes; empty if the feature holds numbers."""
         columns = self.problem.columns
         reading = None if columns is None else columns.reading_of(feature)
-        if reading is None or not reading.levels:
-            return None
+        return [] if reading is None else [str(level) for level in reading.levels or ()]
+
+    def cells(self, feature: int, rows: NDArray[np.int64]) -> list[Any] | None:
+        """The categories of a feature in some rows, as text; None if the feature holds numbers."""
+        levels = self.levels(feature)
         codes = self.table[rows, feature]
-        return ["\u2013" if np.isnan(code) else reading.levels[int(code)] for code in codes]
+        return ["\u2013" if np.isnan(code) else levels[int(code)] for code in codes] if levels else None
 
     @property
     def supervision(self) -> Supervision:
@@ -146,6 +151,8 @@ def gather_problem(
     tolerance: Any = None,
     fingerprints: Any = None,
     mended: Any = None,
+    evaluation: Any = None,
+    model: str = "the model",
     table_name: str = "the table",
     target_name: str = "the target",
     code: str = "",
@@ -179,6 +186,8 @@ def gather_problem(
         tolerance=tolerance,
         fingerprints=fingerprints,
         mended=mended,
+        evaluation=evaluation,
+        model=model,
         table_name=table_name,
         target_name=target_name,
         code=code,

@@ -103,18 +103,18 @@
     const value = feature.values[at];
     const ends = feature.spread.flat().concat(value).filter((x) => x !== null);
     const low = Math.min(...ends), high = Math.max(...ends);
-    const x = (v) => 150 + 300 * (high > low ? (v - low) / (high - low) : 0.5);
+    const x = (v) => 104 + 208 * (high > low ? (v - low) / (high - low) : 0.5);
     const height = 14 * data.classes.length + 4;
     const name = `${feature.name}: ${value === null ? "missing" : value}`;
     const figure = element("figure");
     figure.append(element("figcaption", name));
-    const svg = shape("svg", { class: "chart", role: "img", viewBox: `0 0 460 ${height}`, "aria-label": name });
-    svg.style.maxWidth = "460px";
+    const svg = shape("svg", { class: "chart", role: "img", viewBox: `0 0 320 ${height}`, "aria-label": name });
+    svg.style.maxWidth = "420px";
     feature.spread.forEach((q, k) => {
       const y = 4 + 14 * k;
-      const label = shape("text", { x: 144, y: y + 9, "text-anchor": "end", class: "tick" });
+      const label = shape("text", { x: 98, y: y + 9, "text-anchor": "end", class: "tick" });
       const text = data.classes[k];
-      label.textContent = text.length > 20 ? `${text.slice(0, 19)}…` : text;
+      label.textContent = text.length > 11 ? `${text.slice(0, 10)}…` : text;
       svg.append(label);
       if (q[0] === null) return;
       svg.append(shape("rect", { x: x(q[0]), y: y + 4, width: Math.max(1, x(q[4]) - x(q[0])), height: 2, class: "left" }));

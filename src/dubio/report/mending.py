@@ -30,7 +30,7 @@ def mending(findings: Findings) -> dict[str, Any]:
     rows = (doubtful if len(doubtful) else rows[:_FEWEST_ROWS])[:_MOST_ROWS]
     probabilities = np.array(audit.probabilities[rows])
     probabilities[np.arange(len(rows)), audit.codes[rows]] = -1.0
-    telling = [(int(j), _column_of(findings, int(j))) for j in findings.ranking.order[:_TELLING]]
+    telling = [j for j in findings.ranking.order[:_TELLING].tolist() if _is_one_column(findings, j)]
     names = list(findings.identifiers)
     ids = [str(value) for value in findings.identifiers[names[0]]] if names else []
     content: dict[str, Any] = {
@@ -43,21 +43,19 @@ def mending(findings: Findings) -> dict[str, Any]:
         "features": [
             {
                 "name": str(findings.ranking.names[j]),
-                "values": _rounded(findings.table[rows, column]),
-                "spread": _spread(findings.table[:, column], audit),
+                "values": _rounded(findings.table[rows, j]),
+                "spread": _spread(findings.table[:, j], audit),
             }
-            for j, column in telling
-            if column is not None
+            for j in telling
         ],
     }
     content["key"] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
     return content
 
 
-def _column_of(findings: Findings, feature: int) -> int | None:
-    """The only column of a feature; None if it has several."""
-    columns = findings.problem.columns_of(np.array([feature]))
-    return int(columns[0]) if len(columns) == 1 else None
+def _is_one_column(findings: Findings, feature: int) -> bool:
+    """Whether a feature is one column of numbers, so that its values can be compared."""
+    return len(findings.problem.columns_of(np.array([feature]))) == 1
 
 
 def _spread(values: NDArray[np.float64], audit: Any) -> list[list[float | None]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,38 @@ def escape(text: object) -> str:
     return html.escape(printable(text), quote=True)
 
 
+def legend(x: float, y: float, kind: str, words: str, *, size: float = 12.0) -> tuple[str, float]:
+    """A short line of a kind (a class of the style sheet) with its name, and where the next one may begin."""
+    name = fit(words, 10_000.0, size)
+    drawn = line([(x, y - 4), (x + 18, y - 4)], class_=kind) + text(x + 24, y, name, class_="axis-name")
+    return drawn, x + 24 + sum(size * _width(letter) for letter in name) + 14
+
+
 def shorten(text: object, length: int) -> str:
     """Cut the text to at most ``length`` characters, with an ellipsis."""
     plain = str(text)
     return plain if len(plain) <= length else plain[: length - 1] + "…"
+
+
+def fit(words: object, room: float, size: float = 13.0) -> str:
+    """Cut the text so that it fits into ``room`` pixels in letters of this size, whatever the font."""
+    plain, used = str(words), 0.0
+    for place, letter in enumerate(plain):
+        used += size * _width(letter)
+        if used > room:
+            return plain[: max(1, place - 1)] + "…"
+    return plain
+
+
+def _width(letter: str) -> float:
+    """Width of a letter in units of its size, as in a wide font."""
+    if unicodedata.east_asian_width(letter) in "WF":
+        return 1.05
+    if letter in "mwMW@%—":
+        return 1.0
+    if letter in "ijl.,:;'|!()[]ftr ":
+        return 0.42
+    return 0.72 if letter.isupper() or letter == "_" else 0.64
 
 
 def number(value: float) -> str:
@@ -52,12 +81,23 @@ def text(x: float, y: float, words: object, **attributes: Any) -> str:
 
 
 def chart(width: float, height: float, title: str, content: Sequence[str], description: str = "") -> str:
-    """A complete drawing. It scales with the page, and screen readers read its title."""
+    """A complete drawing. It shrinks with the page and grows a little, and screen readers read its title."""
     inside = f"<title>{escape(title)}</title>" + (f"<desc>{escape(description)}</desc>" if description else "")
+    most = width if width > PHONE else 1.4 * width
     return (
         f'<svg class="chart" role="img" aria-label="{escape(title)}" viewBox="0 0 {number(width)} {number(height)}" '
-        f'style="max-width:{number(width)}px">{inside}{"".join(content)}</svg>'
+        f'style="max-width:{number(most)}px">{inside}{"".join(content)}</svg>'
     )
+
+
+#: Width of the drawings for phones. Their letters have at least 11 pixels on a page of 360.
+PHONE = 320.0
+
+
+def both(draw: Callable[[bool], str]) -> str:
+    """A drawing for wide pages and one for phones (``draw(True)``); the style sheet shows one of them."""
+    wide = draw(False)
+    return f'<div class="wide">{wide}</div><div class="narrow">{draw(True)}</div>' if wide else ""
 
 
 def is_wide(low: float, high: float) -> bool:

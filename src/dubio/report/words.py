@@ -83,6 +83,41 @@ def surety(findings: Findings) -> list[str]:
     return sentences
 
 
+def limits(findings: Findings) -> list[str]:
+    """What the page does not tell, so that nobody reads it into the answer."""
+    known, tested = findings.supervision, findings.alpha is not None
+    target = findings.target_name if known.kind != "none" else "the groups of rows"
+    said = [
+        f"Whether a feature causes {target}, or {target} causes it. It is only seen that they go together."
+        if known.kind != "none"
+        else "Whether the groups of rows mean anything. Nothing was given to compare them with.",
+        "Anything about columns that were not measured, or about rows that were not drawn like these.",
+        "That the features at the end of the list have nothing to do with it: too little evidence is not evidence of "
+        "nothing."
+        if tested
+        else "Which features are there by chance: they were ranked, but not tested.",
+    ]
+    if known.kind != "none" and findings.evaluation is None:
+        said.append(
+            "How well a model would predict. Add --evaluate logistic to the command, or evaluate_selection in Python."
+        )
+    if known.kind != "none" and findings.audit is None:
+        said.append("Whether the labels are right. The ranking takes them as they are given.")
+    if 0 < known.n_labelled < known.n_rows:
+        said.append(
+            "Whether the rows without a label are like those with one. If labels are missing for a reason that the "
+            "columns do not show, the answer holds for labelled rows only."
+        )
+    if tested and findings.problem.groups is None:
+        said.append(
+            "Whether rows belong together. The tests take them as independent; if several are of one patient, name the "
+            "column that says so (--groups)."
+        )
+    if findings.stability is None:
+        said.append("How far the ranks would move with other rows. Add --stability 50 to see it.")
+    return said
+
+
 def tolerance(findings: Findings) -> str:
     """What the bars of the tolerance mean."""
     found = findings.tolerance

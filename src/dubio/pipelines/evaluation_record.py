@@ -1,0 +1,152 @@
+"""What a selection is worth, as numbers with intervals, in words and as a table."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+Floats = NDArray[np.float64]
+Measure = Literal["accuracy", "R2"]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over folds, with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class SelectionEvaluation:
+    """The result of :func:`evaluate_selection`. Every score is of rows that neither selection nor model has seen.
+
+    Attributes
+    ----------
+    sizes : array (n_sizes,)
+        Numbers of features.
+    by_size, random_by_size : array (n_folds, n_sizes)
+        Score of the model on the first features of the ranking, and on as many random ones.
+    selected, all_features, random : array (n_folds,)
+        Score of the model on the features that the selector keeps, on all features, and on as many random ones.
+    n_selected : array (n_folds,)
+        Number of features kept in each fold.
+    chance : array (n_folds,)
+        Score of always saying the most frequent class, or the mean.
+    measure : str
+        "accuracy" (with probabilities, the expected one) or "R2".
+    share_tested : float
+        Share of the known rows in a test fold.
+    confidence : float
+    """
+
+    sizes: NDArray[np.int64]
+    by_size: Floats
+    random_by_size: Floats
+    selected: Floats
+    all_features: Floats
+    random: Floats
+    n_selected: NDArray[np.int64]
+    chance: Floats
+    measure: Measure
+    share_tested: float
+    confidence: float = 0.95
+
+    def estimate(self, scores: Floats, most: float = np.inf) -> Estimate:
+        r"""Mean of the scores of the folds, with an interval that ends at ``most``.
+
+        Folds share most of their training rows, so their plain standard error is too small. The variance is
+        :math:`\sigma^2 (1/m + n_{test} / n_{train})` for :math:`m` folds [1]_.
+
+        .. [1] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52, 239-281.
+        """
+        m = len(scores)
+        spread = float(np.std(scores, ddof=1)) * np.sqrt(1 / m + self.share_tested / (1 - self.share_tested))
+        half = float(student.ppf(0.5 + self.confidence / 2, m - 1)) * spread
+        mean = float(scores.mean())
+        return Estimate(mean, mean - half, min(mean + half, most))
+
+    @property
+    def gain(self) -> Estimate:
+        """Score on the selected features minus the score on all features, fold by fold."""
+        return self.estimate(self.selected - self.all_features)
+
+    @property
+    def gain_over_random(self) -> Estimate:
+        """Score on the selected features minus the score on as many random ones, fold by fold."""
+        return self.estimate(self.selected - self.random)
+
+    @property
+    def above_chance(self) -> Estimate:
+        """Score on the selected features minus that of a constant prediction, fold by fold."""
+        return self.estimate(self.selected - self.chance)
+
+    def numbers(self) -> str:
+        """The scores, in one sentence."""
+        kept, measure = f"{np.median(self.n_selected):.0f}", "R2" if self.measure == "R2" else "Accuracy"
+        return (
+            f"{measure} with the selected features ({kept}): {self.estimate(self.selected, 1.0)}; "
+            f"with all features: {self.estimate(self.all_features, 1.0)}; with as many random ones: "
+            f"{self.estimate(self.random, 1.0)}; by chance: {self.chance.mean():.3f}."
+        )
+
+    def verdict(self) -> str:
+        """Whether the selection helps, in one sentence."""
+        if self.above_chance.low <= 0:
+            return "Selection does not help: the model is not better than chance."
+        if self.gain.low > 0:
+            return "Selection helps: the model is better than with all features."
+        if self.gain.high < 0:
+            return "Selection costs: the model is better with all features."
+        if self.gain_over_random.low > 0:
+            return "The selected features do as well as all of them, and better than random ones."
+        return "Selection is not seen to help: as many random features do about as well."
+
+    def headline(self) -> str:
+        """What the selection is worth, in two sentences."""
+        return f"{self.numbers()} {self.verdict()}"
+
+    def record(self) -> dict[str, Any]:
+        """Everything as plain numbers, for JSON."""
+        scores = {"selected": self.selected, "all_features": self.all_features, "random": self.random}
+        return {
+            "measure": self.measure,
+            "verdict": self.verdict(),
+            "n_selected": float(np.median(self.n_selected)),
+            "n_folds": len(self.selected),
+            "confidence": self.confidence,
+            **{name: vars(self.estimate(values, 1.0)) for name, values in scores.items()},
+            "chance": float(self.chance.mean()),
+            "gain": vars(self.gain),
+            "gain_over_random": vars(self.gain_over_random),
+            "by_size": [
+                {
+                    "n_features": int(size),
+                    **vars(self.estimate(self.by_size[:, place], 1.0)),
+                    "random": float(self.random_by_size[:, place].mean()),
+                }
+                for place, size in enumerate(self.sizes)
+            ],
+        }
+
+    def to_frame(self) -> Any:
+        """One row per number of features: mean score with its interval, and that of random features (needs pandas)."""
+        import pandas as pd
+
+        frame = pd.DataFrame(self.record()["by_size"])
+        return frame.rename(columns={"mean": self.measure})
+
+    def __repr__(self) -> str:
+        return self.headline()
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.headline())}</p>{self.to_frame().round(3).to_html(index=False, border=0)}"
