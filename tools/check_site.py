@@ -74,7 +74,7 @@ LOOK = """
     for (let e = element; e; e = e.parentElement) opacity *= parseFloat(getComputedStyle(e).opacity);
     if (opacity === 0) return;
     const under = background(element);
-    const color = read(style.color);
+    const color = read(element instanceof SVGElement ? style.fill : style.color);
     color[3] *= opacity;
     const [a, b] = [light(over(color, under)), light(under)].sort((x, y) => y - x);
     const ratio = (a + 0.05) / (b + 0.05);

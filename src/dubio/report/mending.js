@@ -98,6 +98,17 @@
     return made;
   }
 
+  // The text, cut so that it fits into so many pixels in letters of 13, whatever the font.
+  function fit(text, room) {
+    let used = 0, out = "";
+    for (const letter of text) {
+      used += 13 * (letter > "\u2e7f" ? 1.05 : "mwMW@%".includes(letter) ? 1 : letter.toLowerCase() !== letter ? 0.72 : 0.64);
+      if (used > room) return `${out.slice(0, -1)}…`;
+      out += letter;
+    }
+    return out;
+  }
+
   // One feature: the spread of each class (5 to 95 %, 25 to 75 %, median), and this row as a line through all of them.
   function strip(feature) {
     const value = feature.values[at];
@@ -113,8 +124,7 @@
     feature.spread.forEach((q, k) => {
       const y = 4 + 14 * k;
       const label = shape("text", { x: 98, y: y + 9, "text-anchor": "end", class: "tick" });
-      const text = data.classes[k];
-      label.textContent = text.length > 11 ? `${text.slice(0, 10)}…` : text;
+      label.textContent = fit(data.classes[k], 92);
       svg.append(label);
       if (q[0] === null) return;
       svg.append(shape("rect", { x: x(q[0]), y: y + 4, width: Math.max(1, x(q[4]) - x(q[0])), height: 2, class: "left" }));
