@@ -174,7 +174,7 @@ class SoftReliefScore(ScoreSelector):
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         table, _ = scale_to_range(problem)
         P = _memberships(problem)
-        neighbors = relief_neighbors(table, self.n_neighbors, self.n_jobs, self.device)
+        neighbors = relief_neighbors(for_neighbors(problem, table), self.n_neighbors, self.n_jobs, self.device)
 
         def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
             return problem.per_feature(soft_relief_from_neighbors(table, P[order], neighbors))
@@ -250,7 +250,7 @@ def soft_relief(
 ) -> NDArray[np.float64]:
     """:func:`soft_relief_score` of a problem."""
     table, varies = scale_to_range(problem)
-    neighbors = relief_neighbors(table, n_neighbors, n_jobs, device)
+    neighbors = relief_neighbors(for_neighbors(problem, table), n_neighbors, n_jobs, device)
     scores = soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs)
     return np.where(varies, problem.per_feature(scores), -np.inf)
 
@@ -352,6 +352,38 @@ def scale_to_range(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.bo
     table -= low
     table /= np.where(reach > 0, reach, 1.0)
     return table, varies
+
+
+def for_neighbors(problem: Problem, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table in which the neighbours of soft Relief are sought; the same table if no feature holds categories.
+
+    Two different categories differ by 1, which is as much as the ends of a numeric feature. So all near rows would have
+    the same category, and none of them would show what the category says. Here two random rows differ as much in a
+    feature of categories, on average, as in the median numeric feature.
+    """
+    blocks = [] if problem.columns is None else problem.columns.level_blocks()
+    if not blocks:
+        return table
+    numeric = np.ones(table.shape[1], dtype=bool)
+    for start, stop in blocks:
+        numeric[start:stop] = False
+    typical = _mean_differences(table[:, numeric])
+    typical = typical[typical > 0]
+    if not len(typical):
+        return table
+    table = table.copy()
+    for start, stop in blocks:
+        own = float(_mean_differences(table[:, start:stop]).sum())
+        if own > 0:
+            table[:, start:stop] *= min(1.0, float(np.median(typical)) / own)
+    return table
+
+
+def _mean_differences(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean absolute difference of two rows, for every column."""
+    n = len(table)
+    places = 2.0 * np.arange(n) - n + 1
+    return np.asarray(2.0 * (places @ np.sort(table, axis=0)) / max(1, n * (n - 1)))
 
 
 def _memberships(problem: Problem) -> NDArray[np.float64]:
