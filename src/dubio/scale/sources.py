@@ -220,7 +220,7 @@ def _csv_piece(path: Path, how: HowToRead) -> Piece:
     import pyarrow as pa
     from pyarrow import csv
 
-    form = text_form(str(path), how)
+    form = text_form(str(path), how, whole=False)
     if form.separator == BLANKS:
         raise InputError(str(path), "has columns separated by blanks, which cannot be streamed", "write it with commas")
     block, parse = form.read_options(_CSV_BLOCK), form.parse_options()

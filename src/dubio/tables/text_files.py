@@ -36,6 +36,8 @@ _NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": BLA
 _BLOCK = 1 << 26
 #: Most bytes in one block, a limit of pyarrow.
 _MOST = (1 << 31) - 1
+#: Bytes that are looked at, or translated, at a time.
+_PART = 1 << 20
 #: Bytes and lines that are looked at to find the encoding and the separator.
 _SAMPLE_BYTES, _SAMPLE_LINES = 1 << 18, 50
 
@@ -127,10 +129,13 @@ class TextForm:
         return ", ".join([*parts, "keep_default_na=False", f"na_values={self.null_values!r}"])
 
 
-def text_form(path: str, how: HowToRead, content: bytes | None = None) -> TextForm:
-    """How a text file is written: as the user says, and otherwise as its first lines show."""
+def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole: bool = True) -> TextForm:
+    """How a text file is written: as the user says, and otherwise as its first lines show.
+
+    If the ``whole`` file will be in memory, all of its bytes show whether it is UTF-8: this takes little of the time.
+    """
     notes: list[str] = []
-    encoding = how.encoding or _encoding_of(path, content, notes)
+    encoding = how.encoding or _encoding_of(path, content, notes, whole)
     if encoding is None:
         encoding = _windows(path, content, notes)
     separator = how.separator or separator_of(path, content, encoding)
@@ -172,15 +177,10 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
 
     if form.separator == BLANKS:
         return _read_with_pandas(path, form, how, content)
-    block, text = _BLOCK, content
-    if form.encoding != "utf-8":  # pyarrow translates other encodings too, but slowly
-        with plain_bytes(path, content) as stream:
-            text = stream.read().decode(form.encoding).encode()
-    quotes = _has_quotes(path, text)
+    block, quotes = _BLOCK, _has_quotes(path, content)
     while True:
-        source = pa.input_stream(io.BytesIO(text) if text is not None else path)
         try:
-            with source:
+            with _utf8_source(path, content, form.encoding) as source:
                 table = pyarrow.csv.read_csv(
                     source,
                     read_options=pyarrow.csv.ReadOptions(block_size=block),
@@ -303,8 +303,8 @@ def text_lines(path: str, content: bytes | None, encoding: str, *, strict: bool 
         yield io.TextIOWrapper(stream, encoding=name, errors="strict" if strict else "replace", newline="")
 
 
-def _encoding_of(path: str, content: bytes | None, notes: list[str]) -> str | None:
-    """The encoding, from the first bytes: UTF-8 or UTF-16; None if it is neither."""
+def _encoding_of(path: str, content: bytes | None, notes: list[str], whole: bool) -> str | None:
+    """The encoding: UTF-8 or, from the first bytes, UTF-16; None if it is neither."""
     with plain_bytes(path, content) as stream:
         try:
             head = stream.read(_SAMPLE_BYTES)
@@ -313,11 +313,7 @@ def _encoding_of(path: str, content: bytes | None, notes: list[str]) -> str | No
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         encoding = "utf-16"
     elif b"\0" not in head:
-        try:
-            codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut
-        except UnicodeError:
-            return None
-        return "utf-8"
+        return "utf-8" if _is_utf8(path, content, head, whole) else None
     else:
         even, odd = head[::2].count(b"\0"), head[1::2].count(b"\0")
         if 4 * max(even, odd) < len(head) or 20 * min(even, odd) > max(even, odd):  # not text of mostly western letters
@@ -327,15 +323,75 @@ def _encoding_of(path: str, content: bytes | None, notes: list[str]) -> str | No
     return encoding
 
 
+def _is_utf8(path: str, content: bytes | None, head: bytes, whole: bool) -> bool:
+    """Whether all bytes are UTF-8; of a stream and a compressed file, the first ones: the others cost too much."""
+    whole = whole and (content is not None or not path.endswith(COMPRESSED))
+    parts = _parts(path, content) if whole else iter([head])
+    decoder = codecs.getincrementaldecoder("utf-8")()  # a character may be cut at the end of a part
+    try:
+        for part in parts:
+            if not part.isascii() or decoder.getstate()[0]:
+                decoder.decode(part)
+        decoder.decode(b"", final=whole)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _parts(path: str, content: bytes | None) -> Iterator[bytes]:
+    with plain_bytes(path, content) as stream:
+        yield from iter(lambda: stream.read(_PART), b"")
+
+
+class _WindowsAsUTF8(io.RawIOBase):
+    """A stream of Windows-1252 text, read as UTF-8. Parts that are ASCII stay as they are."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """About so many bytes; fewer only at the end."""
+        parts, wanted = [], size
+        while size < 0 or wanted > 0:
+            part = self._stream.read(_PART if size < 0 else min(_PART, wanted))
+            if not part:
+                break
+            wanted -= len(part)
+            if not part.isascii():
+                part = part.decode("cp1252").encode()
+            parts.append(part)
+        return b"".join(parts)
+
+
+@contextmanager
+def _utf8_source(path: str, content: bytes | None, encoding: str) -> Iterator[Any]:
+    """The text of a file as UTF-8, for pyarrow. It translates other encodings too, but slowly."""
+    import pyarrow as pa
+
+    if encoding == "utf-8":
+        with pa.input_stream(pa.py_buffer(content) if content is not None else path) as source:
+            yield source
+        return
+    with plain_bytes(path, content) as stream:
+        if encoding == "cp1252":
+            yield pa.PythonFile(_WindowsAsUTF8(stream), mode="r")
+        else:
+            yield pa.input_stream(pa.py_buffer(stream.read().decode(encoding).encode()))
+
+
 def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
     """The encoding of a file that is not UTF-8: Windows-1252, with a note that shows what was read."""
     example = ""
-    with text_lines(path, content, "cp1252") as lines:
-        for part in iter(lambda: lines.read(_SAMPLE_BYTES), ""):
-            if not part.isascii():
-                words = (word.strip('"') for word in re.split(r"[\s,;|]+", part) if not word.isascii())
-                example = next(words)
-                break
+    for part in _parts(path, content):
+        if not part.isascii():
+            text = part.decode("cp1252", "replace")
+            place = next(place for place, letter in enumerate(text) if letter > "\x7f")
+            words = re.split(r"[\s,;|]+", text[max(0, place - 100) : place + 100])
+            example = next(word.strip('"') for word in words if not word.isascii())
+            break
     notes.append(
         f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}. If this is wrong, "
         "name the encoding with --encoding."
