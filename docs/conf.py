@@ -34,6 +34,7 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "image_scrapers": ("alt_text.scrape",),
     "abort_on_example_error": True,
+    "parallel": True,  # as many examples at once as `make docs` has processes
 }
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3

@@ -99,9 +99,9 @@ LOOK = """
     check(input, getComputedStyle(input, "::placeholder"), input.placeholder);
   for (const image of document.querySelectorAll("img")) {
     const named = image.closest("a, .sphx-glr-thumbcontainer")?.textContent.trim();
-    if (!image.alt.trim() && !(image.hasAttribute("alt") && named)) problems.add(`no alternative text: ${image.src}`);
+    if (!image.alt.trim() && !(image.hasAttribute("alt") && named)) problems.add(`no alternative text: ${image.src.slice(0, 90)}`);
     if (!image.complete || image.naturalWidth === 0) {
-      if (image.loading !== "lazy") problems.add(`not shown: ${image.src}`);
+      if (image.loading !== "lazy") problems.add(`not shown: ${image.src.slice(0, 90)}`);
     }
   }
   return [...problems];
