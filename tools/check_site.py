@@ -99,9 +99,10 @@ LOOK = """
     check(input, getComputedStyle(input, "::placeholder"), input.placeholder);
   for (const image of document.querySelectorAll("img")) {
     const named = image.closest("a, .sphx-glr-thumbcontainer")?.textContent.trim();
-    if (!image.alt.trim() && !(image.hasAttribute("alt") && named)) problems.add(`no alternative text: ${image.src.slice(0, 90)}`);
+    const source = image.src.slice(0, 90);
+    if (!image.alt.trim() && !(image.hasAttribute("alt") && named)) problems.add(`no alternative text: ${source}`);
     if (!image.complete || image.naturalWidth === 0) {
-      if (image.loading !== "lazy") problems.add(`not shown: ${image.src.slice(0, 90)}`);
+      if (image.loading !== "lazy") problems.add(`not shown: ${source}`);
     }
   }
   return [...problems];
