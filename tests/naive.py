@@ -371,6 +371,10 @@ def fuzzy_decision_similarity(values, similarity="std"):
     return D
 
 
+def _is_constant(column):
+    return len({value for value in column if not np.isnan(value)}) <= 1
+
+
 def fuzzy_rough_search(
     X, y, nominal=None, weights=None, numeric=False, similarity="std", t_norm="lukasiewicz", implicator="lukasiewicz"
 ):
@@ -390,7 +394,8 @@ def fuzzy_rough_search(
     while abs(now - gamma_all) > 1e-9:
         values = {a: gamma([*chosen, a]) for a in range(d) if a not in chosen}
         now = max(values.values())
-        best = min(a for a in values if values[a] >= now - 1e-9)
+        equal = [a for a in values if values[a] >= now - 1e-9]
+        best = min(equal, key=lambda a: (_is_constant(X[:, a]), a))  # of equal features, constant ones come last
         chosen.append(best)
         path.append(values[best])
     return chosen, path, gamma_all

@@ -418,8 +418,9 @@ def test_counts_beyond_and_below_the_reduct():
 def test_xor_is_found_although_no_feature_helps_alone():
     X = np.array([[5.0, 0, 0], [5, 0, 1], [5, 1, 0], [5, 1, 1]])
     fitted = FuzzyRoughSearch(nominal=[1, 2]).fit(X, [0, 1, 1, 0])
-    # the first column, constant, is the first of equals; the search goes on
-    assert fitted.dependencies_.tolist() == [0.0, 0.0, 1.0]
+    # no feature helps alone; the search goes on, with the first of equals that varies
+    assert fitted.dependencies_.tolist() == [0.0, 1.0]
+    assert fitted.ranking_.tolist() == [3, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -352,3 +352,56 @@ def test_groups_of_rows_without_any_label():
     selector = FeatureSelector("laplacian", n_features_to_select=1)
     here = selector.fit(X, np.full(60, -1), groups=np.arange(60) // 3).ranking_
     np.testing.assert_array_equal(here, selector.fit(X).ranking_)
+
+
+def test_scores_that_differ_by_rounding_share_their_rank():
+    scores = np.array([0.1, 0.3, 0.3 * (1 + 1e-15), 0.3 * (1 - 1e-15), np.inf])
+    ranks = dubio.methods.consensus.mean_rank([scores], lower_is_better=[True])
+    np.testing.assert_array_equal(ranks, [1, 3, 3, 3, 5])
+
+
+def test_no_number_is_known():
+    X, _ = _table()
+    with pytest.raises(ValueError, match="0 labelled rows"):
+        FeatureSelector(target="numbers").fit(X, np.full(60, np.nan))
+
+
+def test_of_equal_features_a_constant_is_taken_last():
+    X = np.ones((9, 3))
+    X[:, 1:] = np.random.default_rng(0).integers(2, size=(9, 2))
+    assert dubio.FuzzyRoughSearch(n_features_to_select=None).fit(X).ranking_[0] == 3
+
+
+def test_small_groups_leave_few_rows_to_learn_from():
+    rng = np.random.default_rng(0)
+    groups = np.array([3, 3, 0, 1, 2, 3, 3, 2, 0, 2, 1, 1, 3, 2])
+    y = np.isin(groups, [0, 3]).astype(int)
+    found = dubio.audit_labels(rng.normal(size=(14, 3)), y, groups=groups)
+    assert np.isfinite(found.wrong).all()
+
+
+def test_rows_of_different_lengths_beside_probabilities():
+    with pytest.raises(ValueError, match="X has rows of different lengths"):
+        dubio.audit_labels([[1, 2], [3]], [0, 1], probabilities=[[0.5, 0.5], [0.5, 0.5]])
+
+
+@pytest.mark.parametrize("alpha", [10**30, 0, 1, True, "0.1", np.nan])
+@pytest.mark.parametrize("asked", [dubio.label_tolerance, dubio.label_fingerprints])
+def test_alpha_is_a_share(asked, alpha):
+    with pytest.raises(ValueError, match=r"alpha=.*strictly between 0 and 1"):
+        asked(*_table(), alpha=alpha)
+
+
+def test_a_table_in_which_nothing_varies(tmp_path, capfd):
+    file = tmp_path / "table.csv"
+    file.write_text("a,y\n1,0\n1,0\n1,1\n1,1\n")
+    assert run(["rank", str(file), "--target", "y", "--method", "relieff"]) == 0
+    assert "only one value" in capfd.readouterr().out
+
+
+def test_a_column_too_large_to_square_beside_categories(tmp_path, capfd):
+    file = tmp_path / "table.csv"
+    rows = [f"{['red', 'green', 'blue'][i % 3]},{i},1e{160 + i % 2},{i % 2}" for i in range(12)]
+    file.write_text("a,b,c,y\n" + "\n".join(rows) + "\n")
+    assert run(["audit", str(file), "--target", "y"]) == 2
+    assert "column 'c'" in capfd.readouterr().err

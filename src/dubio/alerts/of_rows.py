@@ -163,6 +163,8 @@ def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
 def _strata(view: View) -> NDArray[np.int64]:
     known = view.supervision
     if isinstance(known, Numbers):
+        if not known.labelled.any():
+            return np.full(len(known.labelled), -1)
         values = np.where(known.labelled, known.values, np.nan)
         edges = np.nanquantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])
         return np.where(known.labelled, np.digitize(values, edges), -1)

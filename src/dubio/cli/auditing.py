@@ -46,7 +46,7 @@ def _read(question: Question) -> Problem:
             f"target {quoted(question.asked)} holds {question.y.nunique()} different numbers, not classes: "
             f"{NEEDS_CLASSES}."
         )
-    check_squares(problem.X, names=problem.names)
+    check_squares(problem.X, names=problem.column_names)
     return problem
 
 

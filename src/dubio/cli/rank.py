@@ -464,6 +464,8 @@ def print_ranking(
     }
     for line in (ranking.headline(), *(f"{sentence}." for sentence in sure)):
         print_text(visible(fill(line, min(_WIDTH, terminal_width()))) + "\n")
+    if not rows:  # no feature varies: the alerts name the columns
+        return
     hidden_names = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
     if not scores:
         hidden_names.add("score")

@@ -30,6 +30,8 @@ FOR_WEIGHTS = ("smooth_r2", "linear_r2")
 def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -> NDArray[np.float64]:
     """Mean rank of each feature over several scores, 1 = best (low is good); equal scores share their mean rank.
 
+    Scores that differ by less than 1e-10 of the largest one are equal: such a difference is rounding.
+
     Parameters
     ----------
     scores : sequence of arrays (d,)
@@ -63,8 +65,13 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
                 f"[{position}] contains NaN in {counted(int(np.isnan(column).sum()), 'place')}",
                 "give every feature a number",
             )
-    ranks = [rankdata(c if low else -c) for c, low in zip(columns, lower_is_better, strict=True)]
+    ranks = [rankdata(_rounded(c if low else -c)) for c, low in zip(columns, lower_is_better, strict=True)]
     return np.asarray(np.mean(ranks, axis=0))
+
+
+def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    largest = np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
+    return np.asarray(np.round(scores / largest, 10)) if largest else scores
 
 
 @estimator

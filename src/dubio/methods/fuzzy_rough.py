@@ -247,6 +247,7 @@ class FuzzyRoughSearch(SearchSelector):
             n_threads=resolve_threads(self.n_jobs),
         )
         without = criterion.value
+        constant = _constant(problem.table[rows])
         path = greedy_search(
             criterion,
             np.arange(n_features),
@@ -254,6 +255,7 @@ class FuzzyRoughSearch(SearchSelector):
             stop_size=count,
             stop_value=criterion.value_all,
             tie_tolerance=GAMMA_TOLERANCE,
+            last=np.flatnonzero(constant),
         )
         chosen = path.order()
         dependencies = np.array([step.value for step in path.steps])
@@ -261,11 +263,12 @@ class FuzzyRoughSearch(SearchSelector):
         gains[chosen] = np.diff(dependencies, prepend=without)
         if not len(chosen):
             _warn_nothing_found(criterion.value_all, len(rows))
-        rest = _not_needed(problem.table[rows], chosen.tolist())
+        others = np.setdiff1d(np.arange(n_features), chosen)
+        rest = others[np.argsort(constant[others], kind="stable")]
         return Searched(
             path.subsets,
             path.values,
-            np.concatenate([chosen, np.asarray(rest, dtype=np.int64)]),
+            np.concatenate([chosen, rest]),
             gains,
             (max(1, len(chosen)), "as many as needed to reach the dependency of all features"),
             attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
@@ -299,15 +302,10 @@ def one_column_per_feature(problem: Problem) -> Problem:
     return replace(problem, X=table, nominal=nominal, columns=None)
 
 
-def _not_needed(table: NDArray[np.float64], chosen: list[int]) -> list[int]:
-    """The other features, constant ones last."""
-    others = [j for j in range(table.shape[1]) if j not in chosen]
-
-    def is_constant(j: int) -> bool:
-        known = table[~np.isnan(table[:, j]), j]
-        return len(known) == 0 or bool((known == known[0]).all())
-
-    return sorted(others, key=is_constant)
+def _constant(table: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which features have at most one value."""
+    known = [column[~np.isnan(column)] for column in table.T]
+    return np.array([len(values) == 0 or bool((values == values[0]).all()) for values in known])
 
 
 def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:

@@ -498,7 +498,10 @@ def _lnt_memberships(
 
 
 def _count_rows(table: Any, name: str) -> int:
-    shape = np.shape(table) if not hasattr(table, "shape") else table.shape
+    try:
+        shape = np.shape(table) if not hasattr(table, "shape") else table.shape
+    except ValueError:
+        raise InputError(name, "has rows of different lengths", "give every row the same number of cells") from None
     if not shape:
         raise InputError(name, f"is a {type(table).__name__}", "give one row per case")
     return int(shape[0])

@@ -84,11 +84,12 @@ def out_of_fold(
             folds = usable_folds(counts, supervision.classes[kept], n_folds)
             learned = np.minimum(counts, counts * MOST_TRAINED // counts.sum() + 1)
             left = learned - -(-learned // folds)  # rows of each class when a fold is held out
+            fewest = int(left.sum())
         else:
             units = units_per_class(supervision.with_codes(codes), problem.groups)[kept]
             folds = usable_folds(units, supervision.classes[kept], n_folds, "group")
             fold_of = group_folds(known, problem.groups, folds, random_state)
-            left = _fewest_left(known, fold_of, trained, len(kept))
+            left, fewest = _fewest_left(known, fold_of, trained, len(kept))
         table = problem.X
         if experts is None and problem.n_columns > MANY_FEATURES:
             table = main_directions(problem, random_state)
@@ -97,7 +98,7 @@ def out_of_fold(
         as_it_is = table.shape[1] == problem.n_columns
         if experts is None:
             table = varying_columns(table)
-        judges = read_experts(experts, left, table.shape[1], n_jobs)
+        judges = read_experts(experts, left, fewest, table.shape[1], n_jobs)
         if experts is None and problem.has_wide_features and as_it_is:
             judges["neighbors"] = judges["neighbors"][-1]  # every feature, not every column, has unit variance
         # the default experts need no check of parameters and values in every fold
@@ -178,14 +179,17 @@ def group_folds(codes: Codes, groups: Codes, n_folds: int, random_state: int | N
     return fold_of
 
 
-def _fewest_left(codes: Codes, fold_of: Codes, trained: NDArray[np.bool_], n_classes: int) -> Codes:
-    """The fewest rows of each class to learn from when a fold is held out; folds without the class do not count."""
+def _fewest_left(codes: Codes, fold_of: Codes, trained: NDArray[np.bool_], n_classes: int) -> tuple[Codes, int]:
+    """The fewest rows of each class, and of all, to learn from when a fold is held out.
+
+    For a class, folds without it do not count.
+    """
     rows = [
         np.bincount(codes[trained & (codes >= 0) & (fold_of != f)], minlength=n_classes)
         for f in range(fold_of.max() + 1)
     ]
     counts = np.array(rows)
-    return np.where(counts > 0, counts, np.iinfo(np.int64).max).min(axis=0)
+    return np.where(counts > 0, counts, np.iinfo(np.int64).max).min(axis=0), int(counts.sum(axis=1).min())
 
 
 def main_directions(problem: Problem, random_state: int | None) -> Floats:
@@ -195,14 +199,15 @@ def main_directions(problem: Problem, random_state: int | None) -> Floats:
     return np.asarray(found)
 
 
-def default_experts(rows_per_class: Codes, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
+def default_experts(rows_per_class: Codes, n_rows: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
     """The experts of the audit: a forest, k-NN, and two Gaussian classifiers (one shared covariance, one per class).
 
     They err in different ways, so their pool is better than each of them. They will be trained on at least
-    ``rows_per_class`` rows. If the smallest class has fewer than four rows, or no more rows than features (its
-    covariance would be singular), the quadratic Gaussian is left out. With one row per class, so is the other one.
+    ``rows_per_class`` rows of each class, and on ``n_rows`` in all. If the smallest class has fewer than four rows, or
+    no more rows than features (its covariance would be singular), the quadratic Gaussian is left out. With one row per
+    class, so is the other one.
     """
-    n_rows, smallest_class = int(rows_per_class.sum()), int(rows_per_class.min())
+    smallest_class = int(rows_per_class.min())
     # Above 15 features scikit-learn uses brute force; on small tables starting its threads costs more than a tree.
     algorithm = "kd_tree" if n_rows <= _ROWS_FOR_TREE else "auto"
     neighbors = KNeighborsClassifier(min(15, n_rows), algorithm=algorithm, n_jobs=n_jobs)
@@ -218,7 +223,9 @@ def default_experts(rows_per_class: Codes, n_features: int, n_jobs: int | None =
     return experts
 
 
-def read_experts(experts: Any, rows_per_class: Codes, n_features: int, n_jobs: int | None) -> dict[str, Any]:
+def read_experts(
+    experts: Any, rows_per_class: Codes, n_rows: int, n_features: int, n_jobs: int | None
+) -> dict[str, Any]:
     """The experts by name: the given ones, or for None the default ones (see :func:`default_experts`).
 
     Raises
@@ -227,7 +234,7 @@ def read_experts(experts: Any, rows_per_class: Codes, n_features: int, n_jobs: i
         If there is none, or one of them has no ``predict_proba``.
     """
     if experts is None:
-        return default_experts(rows_per_class, n_features, n_jobs)
+        return default_experts(rows_per_class, n_rows, n_features, n_jobs)
     if isinstance(experts, Mapping):
         named = {str(name): expert for name, expert in experts.items()}
     elif isinstance(experts, Sequence) and not isinstance(experts, str):

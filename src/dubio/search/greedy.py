@@ -59,6 +59,7 @@ def greedy_search(
     stop_size: int | None = None,
     stop_value: float | None = None,
     tie_tolerance: float = 0.0,
+    last: ArrayLike = (),
     on_step: Callable[[SearchStep], None] | None = None,
 ) -> SearchPath:
     """Go from all features to few (backward) or from none to many (forward), always by the best change.
@@ -77,13 +78,16 @@ def greedy_search(
         Forward: stop as soon as the criterion is as good as this value (before the first step if it already is).
     tie_tolerance : float, default=0
         Values closer than this to the best, or to ``stop_value``, count as equal to it.
+    last : array of int, optional
+        Features that a forward search adds only if no other one is as good: constant ones.
     on_step : callable, optional
         Called with every step, so that the caller has the steps so far if the search is interrupted.
 
     Returns
     -------
     SearchPath
-        Each subset lists its features in increasing order. Among equal values, the lowest index is moved.
+        Each subset lists its features in increasing order. Among equal values, the lowest index is moved
+        (but see ``last``).
 
     Examples
     --------
@@ -128,7 +132,8 @@ def greedy_search(
         candidates = np.asarray(sorted(movable), dtype=np.int64)
         candidate_values = criterion.evaluate(candidates, change)
         signed = sign * candidate_values
-        best = int(np.flatnonzero(signed >= signed.max() - tie_tolerance)[0])
+        equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
+        best = int(equal[np.argmin(np.isin(candidates[equal], last))])
         feature, value = int(candidates[best]), float(candidate_values[best])
         inside = inside - {feature} if change == REMOVE else inside | {feature}
         if len(inside) != stop:

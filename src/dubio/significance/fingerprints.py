@@ -15,6 +15,7 @@ from dubio.noise.belief import ExpertOptions, pooled_opinions
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance
 from dubio.seeds import seed_of
+from dubio.significance.multiple import check_alpha
 from dubio.significance.quick_tests import QuickTests
 from dubio.supervision import Classes, Memberships, SoftLabels, krippendorff_alpha, soft_labels
 from dubio.supervision.annotators import dawid_skene
@@ -191,6 +192,7 @@ def label_fingerprints(
     >>> print(label_fingerprints(X, given))
     Look at these features before you trust them. x3: labels are more doubtful where it is high.
     """
+    check_alpha(alpha)
     if annotators is not None and np.ndim(annotators) == 2:
         names = [str(name) for name in getattr(annotators, "columns", range(np.shape(annotators)[1]))]
         votes = read_votes(annotators, missing_label)

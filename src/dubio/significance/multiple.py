@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from numbers import Real
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -9,6 +12,12 @@ from dubio.errors import InputError, counted
 
 #: In the Cauchy rule a p-value near 1 would outweigh all others (its tangent goes to minus infinity).
 _CEILING = 0.99
+
+
+def check_alpha(alpha: Any) -> None:
+    """Raise if ``alpha`` is no share of false discoveries."""
+    if not isinstance(alpha, Real) or isinstance(alpha, bool | np.bool_) or not 0 < float(alpha) < 1:
+        raise InputError("alpha", f"={alpha!r}", "it must lie strictly between 0 and 1")
 
 
 def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:

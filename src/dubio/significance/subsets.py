@@ -10,6 +10,7 @@ from scipy.stats import norm
 
 from dubio.errors import InputError, counted, warn
 from dubio.significance.count import NoFeatureStandsOut
+from dubio.significance.multiple import check_alpha
 
 
 def smallest_sufficient_size(
@@ -55,8 +56,7 @@ def smallest_sufficient_size(
         raise InputError(
             "subsets", f"has {len(subsets)} sizes and values has {len(values)}", "give the same sizes, one or more"
         )
-    if not 0 < alpha < 1:
-        raise InputError("alpha", f"={alpha!r}", "it must lie strictly between 0 and 1")
+    check_alpha(alpha)
     sign = 1.0 if larger_is_better else -1.0
     sizes = sorted(values)
     best = max(sizes, key=lambda size: (sign * values[size], -size))  # among equals the smaller

@@ -17,6 +17,7 @@ from dubio.progress import advance, listener_of, listening
 from dubio.seeds import seed_of
 from dubio.significance.joint_test import has_enough_rows
 from dubio.significance.label_errors import Flips, rates_of, with_errors
+from dubio.significance.multiple import check_alpha
 from dubio.significance.quick_tests import QuickTests
 from dubio.significance.relation_tests import linear_law, varying_features
 from dubio.significance.relevance import SINGLE, relevance_of
@@ -198,6 +199,7 @@ def label_tolerance(
     >>> print(found.in_words(0))  # doctest: +ELLIPSIS
     kept with up to ... % (interval ... %) wrong labels at random; survives any ... wrong labels of 120
     """
+    check_alpha(alpha)
     problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True)
     with listening(listener_of(progress, with_name=True)):
         return problem_tolerance(problem, flips=flips, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
