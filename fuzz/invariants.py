@@ -174,9 +174,7 @@ def columns_are_treated_alike(fit: Fit, fitted: Any, rng: Rng) -> None:
 
 def units_of_columns_do_not_matter(fit: Fit, fitted: Any, rng: Rng) -> None:
     """Exact powers of two, so that nothing is rounded; only for methods that put columns on one scale."""
-    given = fit.estimator.get_params()
-    asked = {**given, **(given.get("method_params") or {})}
-    if not _is_generic(fit) or asked.get("standardize") is False:
+    if not _is_generic(fit) or _asked(fit).get("standardize") is False:
         return
     assert fit.values is not None
     factors = np.exp2(rng.integers(-200, 200, size=fit.values.shape[1]).astype(np.float64))
@@ -224,12 +222,18 @@ def take(values: Any, rows: NDArray[Any]) -> Any:
     return values[rows]
 
 
+def _asked(fit: Fit) -> dict[str, Any]:
+    """The parameters, those for the method behind the front door among them."""
+    given = fit.estimator.get_params()
+    return {**given, **(given.get("method_params") or {})}
+
+
 def _is_generic(fit: Fit) -> bool:
     """Whether no two values of a column are equal, and no two columns: otherwise ties may be broken by rounding."""
     values = fit.values
     if values is None or len(values) < 4 or not np.isfinite(values).all():
         return False
-    if fit.estimator.get_params().get("neighbors") == "anchors":  # a sample of the rows, drawn by their place
+    if _asked(fit).get("neighbors") == "anchors":  # a sample of the rows, drawn by their place
         return False
     if np.abs(values).max() > 1e8 or (np.abs(values.mean(axis=0)) > 1e5 * values.std(axis=0)).any():
         return False

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse
 
 import dubio
 from dubio import METHODS, FeatureSelector
@@ -405,3 +406,21 @@ def test_a_column_too_large_to_square_beside_categories(tmp_path, capfd):
     file.write_text("a,b,c,y\n" + "\n".join(rows) + "\n")
     assert run(["audit", str(file), "--target", "y"]) == 2
     assert "column 'c'" in capfd.readouterr().err
+
+
+def test_the_sufficient_features_of_a_sparse_table():
+    X, y = _table()
+    found = [dubio.FisherScore(n_features_to_select="sufficient").fit(table, y).support_ for table in (X, scipy.sparse.csr_array(X))]
+    np.testing.assert_array_equal(*found)
+
+
+def test_no_annotator_said_anything():
+    with pytest.raises(ValueError, match="labels holds no vote"):
+        dubio.soft_labels([[None, None], [None, None]])
+
+
+@pytest.mark.parametrize("Score", [dubio.SupervisedLaplacianScore, dubio.SemiSupervisedLaplacianScore])
+def test_numbers_that_are_equally_far_apart(Score):
+    X, _ = _table()
+    y, order = np.arange(60.0), np.random.default_rng(1).permutation(60)
+    np.testing.assert_allclose(Score().fit(X, y).scores_, Score().fit(X[order], y[order]).scores_, rtol=1e-9)

@@ -324,11 +324,14 @@ class SemiSupervisedLaplacianScore(_NumericScore):
 
 
 def by_content(problem: Problem) -> Problem:
-    """The same rows in an order that depends on their contents, if some numbers are equal: neighbours among rows with
-    equal numbers must not depend on the place of a row in the table."""
+    """The same rows in an order that depends on their contents, if some numbers are equal or equally far apart:
+    neighbours among such rows must not depend on the place of a row in the table."""
     known = problem.supervision
     assert isinstance(known, Numbers)
-    if len(np.unique(known.values[known.labelled])) == known.n_labelled:
+    numbers = np.sort(known.values[known.labelled])
+    gaps = np.sort(np.diff(numbers))
+    equal_gaps = (np.diff(gaps) == 0).any() or (numbers == np.round(numbers)).all()
+    if not equal_gaps and (gaps > 0).all():
         return problem
     return problem.rows(order_of_contents(problem))
 

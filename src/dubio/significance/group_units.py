@@ -40,6 +40,7 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
         return [(problem.counted, 1.0)]
     problem = problem.counted.tested
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
+    problem.supervision.require_enough()
     known = problem.labelled if problem.supervision.kind != "none" else problem
     groups = known.groups
     assert groups is not None

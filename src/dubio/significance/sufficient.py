@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.stats import norm
 
 from dubio.problem import Problem, sample_rows
@@ -61,5 +63,7 @@ def row_losses_of(problem: Problem, random_state: int = 0, n_jobs: int | None = 
     """The k-NN loss of the given labels, for methods that have no loss of their own."""
     known = problem.counted.tested.labelled
     known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
+    if sparse.issparse(known.X):
+        known = replace(known, X=known.X.toarray())
     loss = neighbor_loss(known, standardized_space(known)[0], n_jobs)
     return lambda features: loss.unit_values(np.sort(features))

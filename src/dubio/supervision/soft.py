@@ -105,6 +105,8 @@ def soft_labels(
     if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
         return _from_probabilities(labels, table.astype(np.float64), classes, normalize)
     codes, names = code_votes(table, classes, missing_label)
+    if not len(names):
+        raise InputError("labels", "holds no vote: every cell is missing", "give at least one label")
     if combine == "average":
         return SoftLabels(average_votes(codes, len(names)), names)
     result = dawid_skene(codes, len(names), max_iter=max_iter, tol=tol)
