@@ -224,7 +224,7 @@ def test_a_rating_read_as_classes():
     rng = np.random.default_rng(1)
     rating = rng.integers(1, 11, 400)
     X = rating[:, None] * np.array([0.3, 0.0, 0.2]) + rng.normal(size=(400, 3))
-    assert raised(X, rating) == {"rating": ()}
+    assert raised(X, rating) == raised(X, rating.astype(str)) == {"rating": ()}
     code = rng.permutation(10)[rating - 1] + 1  # the same classes with numbers that are only names
     assert raised(X, code) == {}
     assert raised(rng.normal(size=(400, 3)), rating) == {}

@@ -201,6 +201,22 @@ def test_another_table_is_refused():
         gather(selector, X.rename(columns=str.upper))
 
 
+def test_correlations_of_categories_have_no_sign():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=120)
+    ward = np.array(["a", "b", "c"])[np.digitize(x, [-0.6, 0.6])]
+    sex = np.where(x + 0.2 * rng.normal(size=120) > 0, "f", "m")  # f is high, m is low
+    X = pd.DataFrame({"x": x, "ward": ward, "sex": sex, "back": -x + 0.1 * rng.normal(size=120)})
+    y = (x > 0).astype(int)
+    page = render_report(gather(FeatureSelector("fisher").fit(X, y), X, y))
+    assert "no direction" in page and re.search(r"x and back: [-−]0\.99", page)
+    for pair in ("x and ward", "ward and sex", "x and sex", "back and sex"):
+        shown = re.search(f"<title>{pair}: ([^<]+)</title>", page)[1]
+        assert re.fullmatch(r"0\.\d+, without a direction", shown), (pair, shown)
+    numbers = X[["x", "back"]]
+    assert "no direction" not in render_report(gather(FeatureSelector("fisher").fit(numbers, y), numbers, y))
+
+
 def test_json_cannot_leave_its_script_element():
     packed = tables_json({"t": ["</script>", "<!--", "\u2028", "&lt;"]})
     assert not set("<>&\u2028\u2029") & set(packed)

@@ -139,3 +139,13 @@ def test_the_command_names_the_line_of_the_file(tmp_path, capsys):
     (tmp_path / "t.csv").write_text('x,note,y\n1,"two\nlines",1.5\n\n2,b,2.5\n3,c,three\n4,d,4.5\n')
     assert run(["rank", str(tmp_path / "t.csv"), "-t", "y"]) == 2
     assert "first 'three' in line 6 of the file: correct or empty these cells (--unlabelled" in capsys.readouterr().err
+
+
+def test_ratings_as_text_have_their_order(tmp_path, capsys):
+    y = [str(1 + i % 10) for i in range(40)]
+    read = read_supervision(y, 40, target="ordered")
+    assert read.kind == "ordered" and read.classes.tolist() == list(range(1, 11))
+    table()[0].head(40).assign(grade=y).to_parquet(tmp_path / "t.parquet")
+    words = ["rank", str(tmp_path / "t.parquet"), "-t", "grade", "--target-kind", "ordered", "--json"]
+    assert run(words) == 0
+    assert "1 < 2 < 3 < ... < 8 < 9 < 10" in json.loads(capsys.readouterr().out)["labels"]

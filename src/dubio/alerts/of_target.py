@@ -93,9 +93,15 @@ def rating_alerts(view: View) -> list[Alert]:
     class numbers explains is compared with the same share for random orders of the classes.
     """
     known = view.supervision
-    if not isinstance(known, Classes) or known.kind != "hard" or known.classes.dtype.kind not in "iuf":
+    if not isinstance(known, Classes) or known.kind != "hard":
         return []
-    grades = known.classes.astype(np.float64)
+    if known.classes.dtype.kind == "U" and all(name.isdecimal() for name in known.classes.tolist()):
+        by_number = np.argsort(known.classes.astype(np.float64), kind="stable")  # text, in which "10" is before "2"
+    elif known.classes.dtype.kind in "iuf":
+        by_number = np.arange(known.n_classes)
+    else:
+        return []
+    grades = known.classes[by_number].astype(np.float64)
     present = known.rows_per_class()
     if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (present < 2).sum() > 2:
         return []
@@ -107,7 +113,7 @@ def rating_alerts(view: View) -> list[Alert]:
     Z = (Z[:, spread > 0] - Z[:, spread > 0].mean(axis=0)) / spread[spread > 0]
     if not Z.shape[1]:
         return []
-    codes = known.codes[labelled]
+    codes = np.argsort(by_number)[known.codes[labelled]]
     weights = np.bincount(codes, minlength=len(grades)).astype(np.float64)
     sums = np.zeros((len(grades), Z.shape[1]))
     np.add.at(sums, codes, Z)

@@ -9,14 +9,14 @@ import numpy as np
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted
 from dubio.supervision import interval_targets, ordered_classes, positive_unlabelled
-from dubio.supervision.reader import has_order
+from dubio.supervision.reader import are_whole_numbers_as_text, has_order
 
 
 def ordered_target(column: Any, name: str, order: tuple[str, ...], code: list[str]) -> Any:
     """The classes of a column in their order: that of ``--order``, of the numbers, or of the file's own categories."""
     is_number = getattr(column.dtype, "kind", "O") in "iuf"
     if not order:
-        if is_number or has_order(column):
+        if is_number or has_order(column) or are_whole_numbers_as_text(column.dropna().to_numpy(dtype=str)):
             return column
         raise UserError(
             f"--target-kind ordered: column {quoted(name)} holds text such as {quoted(column.dropna().iloc[0])}, and "

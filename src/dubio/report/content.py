@@ -48,7 +48,7 @@ def page_content(findings: Findings) -> dict[str, Any]:
     mend = mending(findings)
     if mend:
         tables["mending"] = mend
-    correlations = _correlations(findings, top)
+    correlations, has_sign = _correlations(findings, top), _has_sign(findings, top)
     names = [str(findings.ranking.names[j]) for j in top]
     return {
         "findings": findings,
@@ -62,11 +62,11 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "path": _curve(findings.path, "are enough") if findings.path is not None else "",
         "drawn": _drawn(findings, order[:_TOP_DRAWN]),
         "heat": _heat(findings, top),
-        "correlation": both(lambda narrow: correlation_heat(names, correlations, narrow=narrow)),
+        "correlation": both(lambda narrow: correlation_heat(names, correlations, has_sign, narrow=narrow)),
         "chance": _chance(findings),
         "evaluation": _evaluation(findings),
         "limits": words.limits(findings),
-        "alike": _alike(findings, top, correlations),
+        "alike": _alike(findings, top, correlations, has_sign),
         "near": _NEAR,
         "audit": audit,
         "labels": words.labels_table(findings),
@@ -305,7 +305,20 @@ def _correlations(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.floa
     return np.asarray(unit.T @ unit)
 
 
-def _alike(findings: Findings, top: NDArray[np.int64], correlations: NDArray[np.float64]) -> list[dict[str, str]]:
+def _has_sign(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether the correlation of two features has a direction: not if one holds categories, or has several columns."""
+    columns = findings.problem.columns
+    if columns is None:
+        return np.ones((len(top), len(top)), dtype=bool)
+    read = [columns.reading_of(int(j)) for j in top]
+    categories = np.array([one is not None and one.kind == "category" for one in read], dtype=bool)
+    signed = (columns.sizes[top] == 1) & ~categories
+    return np.asarray(signed[:, None] & signed[None, :])
+
+
+def _alike(
+    findings: Findings, top: NDArray[np.int64], correlations: NDArray[np.float64], has_sign: NDArray[np.bool_]
+) -> list[dict[str, str]]:
     first, second = np.triu_indices(len(top), 1)
     strength = np.abs(correlations[first, second])
     best = np.argsort(-strength, kind="stable")[:10]
@@ -314,7 +327,9 @@ def _alike(findings: Findings, top: NDArray[np.int64], correlations: NDArray[np.
         {
             "first": str(names[top[first[i]]]),
             "second": str(names[top[second[i]]]),
-            "correlation": f"{correlations[first[i], second[i]]:.2f}",
+            "correlation": f"{correlations[first[i], second[i]]:.2f}"
+            if has_sign[first[i], second[i]]
+            else f"{strength[i]:.2f} (no direction)",
         }
         for i in best
         if strength[i] >= _NEAR

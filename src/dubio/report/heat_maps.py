@@ -88,8 +88,10 @@ def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str], *, n
     return chart(grid.width, height, "Rank of the top features in the resamples", parts)
 
 
-def correlation_heat(names: Sequence[str], correlations: Floats, *, narrow: bool = False) -> str:
-    """Correlations between features; one colour per sign."""
+def correlation_heat(
+    names: Sequence[str], correlations: Floats, has_sign: NDArray[np.bool_], *, narrow: bool = False
+) -> str:
+    """Correlations between features; one colour per sign, and one for pairs without a sign (categories, groups)."""
     size = len(names)
     grid, top = _Grid(size, narrow), 22.0
     second = 108.0
@@ -99,14 +101,21 @@ def correlation_heat(names: Sequence[str], correlations: Floats, *, narrow: bool
         tag("rect", x=grid.left + second, y=2.0, width=12.0, height=12.0, class_="minus"),
         text(grid.left + second + 17, 12, "one falls as the other rises", class_="axis-name"),
     ]
+    if not has_sign.all():
+        third, line = (0.0, 19.0) if narrow else (310.0, 0.0)
+        top += line
+        parts.append(tag("rect", x=grid.left + third, y=2.0 + line, width=12.0, height=12.0, class_="heat"))
+        parts.append(text(grid.left + third + 17, 12 + line, "no direction", class_="axis-name"))
     for i, name in enumerate(names):
         y = top + grid.step * i
         parts.append(grid.name(y, f"{i + 1}. {name}"))
         for j in range(size):
             value = float(correlations[i, j])
-            title = f"{escape(name)} and {escape(names[j])}: {figures(value)}"
+            kind = ("plus" if value >= 0 else "minus") if has_sign[i, j] else "heat"
+            shown = figures(value) if has_sign[i, j] else f"{figures(abs(value))}, without a direction"
+            title = f"{escape(name)} and {escape(names[j])}: {shown}"
             strength = min(abs(value), 1.0) if np.isfinite(value) else 0.0
-            parts.append(grid.square(j, y, title, "plus" if value >= 0 else "minus", strength))
+            parts.append(grid.square(j, y, title, kind, strength))
     bottom = top + grid.step * size
     parts += grid.heads(bottom + 14, [str(j + 1) for j in range(size)])
     return chart(grid.width, bottom + 22, "Correlation of the top features", parts)

@@ -216,6 +216,8 @@ def _read_array(y: Any, question: Question) -> Supervision:
     if target == "numbers":
         return read_numbers(values, missing, question.missing_label, as_read)
     if target == "ordered" and not in_order_already:
+        if are_whole_numbers_as_text(values):
+            values = values.astype(np.int64)
         refuse_unordered_text(values)
         ordered = None
     classes = read_classes(values, missing, question.missing_label, ordered, question.is_block)
@@ -345,6 +347,12 @@ def _without_gaps(
         missing = missing.copy()
         missing[np.flatnonzero(~missing)[gaps]] = True
     return written.values[~gaps], missing, written.as_read
+
+
+def are_whole_numbers_as_text(values: NDArray[Any]) -> bool:
+    """Whether all values are text such as "1", "2", "10", whose order is clear."""
+    names = np.unique(values).tolist() if values.dtype.kind == "U" else []
+    return bool(names) and all(name.isdecimal() and len(name) < 16 for name in names)
 
 
 def has_order(y: Any) -> bool:
