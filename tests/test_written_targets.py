@@ -149,3 +149,10 @@ def test_ratings_as_text_have_their_order(tmp_path, capsys):
     words = ["rank", str(tmp_path / "t.parquet"), "-t", "grade", "--target-kind", "ordered", "--json"]
     assert run(words) == 0
     assert "1 < 2 < 3 < ... < 8 < 9 < 10" in json.loads(capsys.readouterr().out)["labels"]
+
+
+def test_hostile_targets_are_short_in_messages():
+    assert read_supervision(np.array(["NaT"] * 3, dtype="M8[D]"), 3, target="auto").n_labelled == 0
+    with pytest.raises(InputError) as error:
+        read_supervision(["a" * 5000, "b", "c\x1b[31m"], 3, target="ordered")
+    assert len(str(error.value)) < 400

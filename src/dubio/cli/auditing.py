@@ -15,7 +15,7 @@ from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, records
-from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask, how_read
+from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask, how_read, target_named
 from dubio.cli.rank import ranked_labels, require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
 from dubio.errors import counted, quoted, rows_named
@@ -73,7 +73,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     require_place(options.report, options.corrections, "the file of corrections")
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
-    with rows_named(file.row_name):
+    with rows_named(file.row_name), target_named(wishes.target):
         _audit(path, file, wishes, options)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from dubio.cli.notes import notes_from_warnings
 from dubio.cli.pairs_file import read_pairs_file
 from dubio.cli.target_kinds import interval_target, ordered_target, positive_target, survival_target
 from dubio.cli.wording import UserError, listing
-from dubio.errors import counted, name_row, quoted
+from dubio.errors import InputError, counted, name_row, quoted
 from dubio.noise.audit import reads_as
 from dubio.supervision import SeveralTargets, Supervision, several_targets, soft_labels
 from dubio.supervision.classes import is_whole
@@ -123,6 +124,17 @@ class Question:
             "sample_weight": self.weights,
         }
         return {name: value for name, value in more.items() if value is not None}
+
+
+@contextmanager
+def target_named(name: str | None) -> Iterator[None]:
+    """Inside this block, what is wrong with the target is said with the name of its column."""
+    try:
+        yield
+    except InputError as error:
+        if error.argument != "y" or name is None:
+            raise
+        raise type(error)(f"target {quoted(name)}", error.found, error.remedy, code=error.code) from error
 
 
 def ask(file: TableFile, wishes: Wishes) -> Question:

@@ -21,7 +21,7 @@ from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
 from dubio.cli.notes import notes_from_warnings, tell
 from dubio.cli.output import as_csv, as_json, print_table, print_text, records, terminal_width, visible
-from dubio.cli.question import Question, Wishes, ask, how_read
+from dubio.cli.question import Question, Wishes, ask, how_read, target_named
 from dubio.cli.wording import UserError
 from dubio.errors import counted, listed, quoted, rows_named
 from dubio.noise import audit_numbers, audit_problem
@@ -75,7 +75,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
         table_format(options.save_table)
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
-    with rows_named(file.row_name):
+    with rows_named(file.row_name), target_named(wishes.target):
         rank_frame(path, file, wishes, options)
 
 

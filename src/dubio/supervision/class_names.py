@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputWarning, counted, warn
+from dubio.errors import InputWarning, counted, quoted, warn
 
 #: Text that usually means "no label". A lower-case "none" is not here: it may well be a class.
 _MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
@@ -56,5 +56,5 @@ def _counted(names: list[str], codes: NDArray[np.int64], wanted: list[int]) -> s
     """``'yes' (12 rows), 'Yes ' (3 rows)``."""
     counts = np.bincount(codes, minlength=len(names))
     rest = len(wanted) - _SHOWN
-    shown = ", ".join(f"{names[index]!r} ({counted(int(counts[index]), 'row')})" for index in wanted[:_SHOWN])
+    shown = ", ".join(f"{quoted(names[index])} ({counted(int(counts[index]), 'row')})" for index in wanted[:_SHOWN])
     return shown + (f" and {rest} more" if rest > 0 else "")

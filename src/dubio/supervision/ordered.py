@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted, listed, quoted
 from dubio.supervision.classes import Classes
 from dubio.supervision.given import GivenByRow, is_missing
 from dubio.supervision.knowledge import Floats, Supervision
@@ -214,7 +214,7 @@ def refuse_unordered_text(values: NDArray[Any]) -> None:
     if values.dtype.kind == "U" and len(np.unique(values)) > 2:
         raise InputError(
             "y",
-            f"holds text, such as {str(values[0])!r}, and the order of its classes is not known",
+            f"holds text, such as {quoted(values[0])}, and the order of its classes is not known",
             "say it: ordered_classes(y, order=[...]), or a pandas categorical with ordered=True",
             code="order",
         )

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio.errors import InputError, counted, warn
+from dubio.errors import InputError, counted, quoted, warn
 from dubio.supervision.classes import Classes, is_whole, read_classes
 from dubio.supervision.corrections import CorrectedLabels
 from dubio.supervision.given import is_missing
@@ -321,7 +321,7 @@ def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -
         if target in ("classes", "ordered"):
             raise InputError(
                 "y",
-                f"holds dates or times, such as {str(values[0])!r}, where classes are needed",
+                f"holds dates or times, such as {quoted(values[0])}, where classes are needed",
                 "turn them into names of classes, such as years",
                 code="dates as classes",
             )
@@ -382,12 +382,14 @@ def _one_type(values: NDArray[Any]) -> NDArray[Any]:
         odd = kinds[unknown[0]]
         raise InputError(
             "y",
-            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {str(odd[0])!r} (Unknown label type)",
+            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {quoted(odd[0])} (Unknown label type)",
             "give text, bools or numbers. For candidate sets use soft_labels",
             code="label type",
         )
     if len(kinds) > 1:
-        counts = ", ".join(f"{len(v)} {k} (such as {v[0]!r})" for k, v in kinds.items())
+        counts = ", ".join(
+            f"{len(v)} {k} (such as {quoted(v[0]) if k == 'text' else repr(v[0])})" for k, v in kinds.items()
+        )
         raise InputError("y", f"mixes types: {counts}", "make all labels text or all numbers")
     if not kinds:
         return np.empty(0)

@@ -43,23 +43,24 @@ class WrittenNumbers:
 
 def days_since_first(values: NDArray[Any]) -> WrittenNumbers | None:
     """Dates, durations or times of the day as numbers; None if the values are something else."""
-    if values.dtype.kind == "O":
+    if values.dtype.kind == "O" and len(values):
         values = _common_type(values)
+    if not len(values):
+        return WrittenNumbers(np.empty(0), "")
     if values.dtype.kind == "M":
         dates = values.astype("datetime64[us]")
-        first = dates.min()
-        return _dates(dates, first)
+        return _dates(dates, dates.min())
     if values.dtype.kind == "m":
         return WrittenNumbers(values.astype("timedelta64[us]").astype(np.int64) / _DAY, "in days", of_time=True)
-    if len(values) and values.dtype.kind == "O" and all(isinstance(value, datetime.time) for value in values):
+    if values.dtype.kind == "O" and all(isinstance(value, datetime.time) for value in values):
         return WrittenNumbers(cells.read_times([value.isoformat() for value in values]), "in hours", of_time=True)
     return None
 
 
 def _common_type(values: NDArray[Any]) -> NDArray[Any]:
-    if len(values) and all(isinstance(value, datetime.date | np.datetime64) for value in values):
+    if all(isinstance(value, datetime.date | np.datetime64) for value in values):
         return np.array([utc(value) for value in values], dtype="datetime64[us]")
-    if len(values) and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
+    if all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
         return np.array([np.timedelta64(value, "us") for value in values])
     return values
 
