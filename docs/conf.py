@@ -32,6 +32,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "min_reported_time": 10,
     "remove_config_comments": True,
+    "within_subsection_order": "gallery_order.ByTopic",
     "image_scrapers": ("alt_text.scrape",),
     "abort_on_example_error": True,
     "parallel": True,  # as many examples at once as `make docs` has processes

@@ -32,3 +32,8 @@ def test_every_example_says_what_it_shows():
         told = re.findall(r'^# sphinx_gallery_alt = "(.{40,})"$', text, re.MULTILINE)
         assert len(told) == 1 and "plt.show()" in lines[-4:], path.name
         assert lines[0] == '"""' and set(lines[2]) == {"="} and len(lines[1]) <= len(lines[2]), path.name
+
+
+def test_every_example_has_its_place_in_the_gallery():
+    order = runpy.run_path(str(ROOT / "docs" / "extensions" / "gallery_order.py"))["ORDER"]
+    assert sorted(order) == sorted(path.stem.removeprefix("plot_") for path in EXAMPLES)
