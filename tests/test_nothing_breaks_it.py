@@ -410,7 +410,10 @@ def test_a_column_too_large_to_square_beside_categories(tmp_path, capfd):
 
 def test_the_sufficient_features_of_a_sparse_table():
     X, y = _table()
-    found = [dubio.FisherScore(n_features_to_select="sufficient").fit(table, y).support_ for table in (X, scipy.sparse.csr_array(X))]
+    found = [
+        dubio.FisherScore(n_features_to_select="sufficient").fit(table, y).support_
+        for table in (X, scipy.sparse.csr_array(X))
+    ]
     np.testing.assert_array_equal(*found)
 
 
