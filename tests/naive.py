@@ -867,7 +867,7 @@ def ordered_scores(P):
 def positive_share(scores, labelled):
     """Garg and others' best bin: q_u / q_p at the threshold with the smallest (q_u + margins) / q_p."""
     given, others = scores[labelled], scores[~labelled]
-    margin = math.sqrt(math.log(40) / 2 / len(others)) + math.sqrt(math.log(40) / 2 / len(given))
+    margin = (math.sqrt(math.log(40) / 2 / len(others)) + math.sqrt(math.log(40) / 2 / len(given))) / 2
     best, share = math.inf, 1.0
     for t in sorted(given, reverse=True):
         q_p = sum(g >= t for g in given) / len(given)

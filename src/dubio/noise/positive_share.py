@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 _DRAWS, _LEVEL = 200, 0.95
 #: Level of the margins of the best bin (Garg et al. use 0.1), and of the check of the assumption.
 _MARGIN, _CHECK = 0.1, 0.01
+#: The margins hold for all thresholds at once. Half of them was nearer to the truth: 4.2 instead of 4.7 points off where
+#: classes separate, 7.5 instead of 10.1 in all (96 draws from six tables).
+_OF_MARGIN = 0.5
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,8 @@ def estimate_positives(
     unlabelled rows with :math:`g \ge t`. Where nearly all rows are positive, :math:`q_u / q_p` is the share of
     positives among the unlabelled. It is read at the best threshold (Garg et al. [2]_),
 
-    .. math:: \hat t = \arg\min_t \frac{q_u(t) + \sqrt{\log(40) / 2 n_u} + \sqrt{\log(40) / 2 n_p}}{q_p(t)},
+    .. math:: \hat t = \arg\min_t \frac{q_u(t) + \epsilon}{q_p(t)},\qquad
+              \epsilon = \tfrac12 \bigl(\sqrt{\log(40) / 2 n_u} + \sqrt{\log(40) / 2 n_p}\bigr),
 
     which was nearer to the truth than Elkan and Noto's mean of :math:`g` over the labelled rows. With the share
     :math:`\pi`, :math:`c = n_p / (n_p + \pi n_u)`. An unlabelled row is positive with probability
@@ -116,7 +120,7 @@ def positive_share(scores: Floats, labelled: NDArray[np.bool_]) -> float:
     last = np.searchsorted(-given, -given, side="right")  # labelled rows with at least this score
     q_p = last / n_p
     q_u = (n_u - np.searchsorted(others, given)) / n_u
-    margin = np.sqrt(np.log(4 / _MARGIN) / 2 / n_u) + np.sqrt(np.log(4 / _MARGIN) / 2 / n_p)
+    margin = _OF_MARGIN * (np.sqrt(np.log(4 / _MARGIN) / 2 / n_u) + np.sqrt(np.log(4 / _MARGIN) / 2 / n_p))
     best = int(np.argmin((q_u + margin) / q_p))
     return float(min(1.0, q_u[best] / q_p[best]))
 
