@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 _DRAWS, _LEVEL = 200, 0.95
 #: Level of the margins of the best bin (Garg et al. use 0.1), and of the check of the assumption.
 _MARGIN, _CHECK = 0.1, 0.01
-#: The margins hold for all thresholds at once. Half of them was nearer to the truth: 4.2 instead of 4.7 points off where
-#: classes separate, 7.5 instead of 10.1 in all (96 draws from six tables).
+#: The margins hold for all thresholds at once. With half of them the share was nearer to the truth: 4.2 instead of 4.7
+#: points off where classes separate, 7.5 instead of 10.1 in all (96 draws from six tables).
 _OF_MARGIN = 0.5
 
 

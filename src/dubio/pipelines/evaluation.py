@@ -10,7 +10,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -95,8 +95,11 @@ def evaluate_selection(
     """
     known = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
     is_numeric = isinstance(known, Numbers)
+    known_target(known)  # raises if a model cannot be evaluated on it
     if is_numeric and is_classifier(_last(model)):
         raise InputError("model", f"is a classifier, but {known.given}", "give a regressor, or target='classes'")
+    if not is_numeric and is_regressor(_last(model)):
+        raise InputError("model", f"is a regressor, but {known.given}", "give a classifier, or target='numbers'")
     weights = None if sample_weight is None else check_weights(sample_weight, X)
     table = _ArrayTable(y, is_numeric, missing_label, weights, groups, X)
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
@@ -133,7 +136,9 @@ def known_target(known: Supervision) -> NDArray[Any]:
         return np.where(known.labelled, known.codes, -1)
     if isinstance(known, Memberships):
         return np.where(known.labelled[:, None], known.memberships, np.nan)
-    raise InputError("y", f"cannot be evaluated: {known.given}", "give classes, probabilities or numbers")
+    raise InputError(
+        "y", f"cannot be evaluated: {known.given}", "give classes, probabilities or numbers, of one target"
+    )
 
 
 @dataclass(frozen=True)

@@ -223,15 +223,15 @@ def problem_tolerance(
     if flips not in ("uniform", "one-class", "next"):
         raise InputError("flips", f"={flips!r}", "give 'uniform', 'one-class' or 'next'")
     names = problem.feature_names
-    problem = problem.filled.labelled
     problem = problem.with_supervision(problem.supervision.certain())
-    problem.supervision.require_enough()
     if not isinstance(problem.supervision, Classes | Memberships | Numbers):
         raise InputError(
             "y",
             f"cannot be used: {problem.supervision.given}",
             "give classes, probabilities or numbers, of one target at a time",
         )
+    problem = problem.filled.labelled
+    problem.supervision.require_enough()
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
     problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
