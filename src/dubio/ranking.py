@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import listed
+from dubio.errors import counted, listed
 
 #: Most rows of the table shown in a notebook.
 _SHOWN = 50
@@ -160,6 +160,10 @@ class Ranking:
             if line is not None:
                 columns[name] = self.ranking[order] <= line
         return pd.DataFrame(columns | {key: value[order] for key, value in self.extras.items()})
+
+    def __repr__(self) -> str:
+        by = f" by {self.method}" if self.method else ""
+        return f"<Ranking of {counted(len(self.names), 'feature')}{by}, {int(self.support.sum())} kept>"
 
     def __str__(self) -> str:
         rows = [

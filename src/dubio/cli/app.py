@@ -1,21 +1,59 @@
-"""The commands and their options. Each command answers one question about a table."""
+"""The commands. Each answers one question about a table."""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
 
 from dubio import __version__
-from dubio.cli.wording import UserError
+from dubio.cli.options import (
+    Annotator,
+    AsCsv,
+    AsJson,
+    Combine,
+    Corrections,
+    Debug,
+    DecimalMark,
+    Device,
+    DeviceOption,
+    Encoding,
+    Engine,
+    Groups,
+    Identifiers,
+    Ignore,
+    Jobs,
+    Kind,
+    Missing,
+    Model,
+    Nominal,
+    Order,
+    Quiet,
+    Seed,
+    Sep,
+    Sheet,
+    Shell,
+    Table,
+    Target,
+    TargetKind,
+    Top,
+    Unlabelled,
+    Weights,
+    how_to_read,
+    number_to_keep,
+    output_form,
+    target_kind_of,
+    wishes_of,
+)
+from dubio.cli.wording import EXIT_CODES, UserError
 from dubio_papers.command import app as papers
 
 app = typer.Typer(
     name="dubio",
     help="Feature selection when the labels are in doubt: soft, wrong, missing, pairwise or mostly unknown.",
+    epilog="Exit codes: " + "; ".join(f"{code} {meaning}" for code, meaning in EXIT_CODES.items()) + ".",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -23,151 +61,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(papers)
-
-
-class Combine(StrEnum):
-    """How the votes of annotators become probabilities."""
-
-    average = "average"
-    dawid_skene = "dawid-skene"
-
-
-class Engine(StrEnum):
-    """How the audit finds wrong labels."""
-
-    transitions = "transitions"
-    pooled = "pooled"
-    confident = "confident"
-    lnt = "lnt"
-
-
-class Device(StrEnum):
-    """Where distances are computed."""
-
-    cpu = "cpu"
-    cuda = "cuda"
-    auto = "auto"
-
-
-class Model(StrEnum):
-    """The model that a selection is evaluated with."""
-
-    logistic = "logistic"
-    forest = "forest"
-    svm = "svm"
-
-
-class Kind(StrEnum):
-    """What the target holds."""
-
-    auto = "auto"
-    classes = "classes"
-    numbers = "numbers"
-    ordered = "ordered"
-
-
-Table = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE",
-        help="CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input.",
-    ),
-]
-
-
-def _nonzero(value: int | None) -> int | None:
-    if value == 0:
-        raise UserError("--jobs 0: give a number of threads, or -1 for all processors.")
-    return value
-
-
-Target = Annotated[
-    str | None,
-    typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number; A,B for several targets."),
-]
-TargetKind = Annotated[
-    Kind, typer.Option("--target-kind", help="What the target holds; ordered: classes with an order.")
-]
-Order = Annotated[
-    list[str] | None,
-    typer.Option("--order", metavar="LOWEST,...,HIGHEST", help="The order of the classes; implies ordered."),
-]
-Unlabelled = Annotated[
-    list[str] | None,
-    typer.Option("--unlabelled", metavar="VALUE", help="Target value that means 'no label'. May be repeated."),
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        "--groups",
-        metavar="COL",
-        help="Column that says which rows belong together, such as the patient. It is no feature.",
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option("--weights", metavar="COL", help="Column with the weight of each row. It is no feature."),
-]
-Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
-Nominal = Annotated[
-    list[str] | None,
-    typer.Option("--nominal", metavar="A,B", help="Columns of categories, even if they look like numbers."),
-]
-Identifiers = Annotated[
-    list[str] | None,
-    typer.Option("--id", metavar="A,B", help="Columns that name a row. They are no features, and are kept in outputs."),
-]
-Sep = Annotated[
-    str | None,
-    typer.Option("--sep", metavar="MARK", help="What separates the columns of a text file: a character, tab or space."),
-]
-DecimalMark = Annotated[str | None, typer.Option("--decimal", metavar="MARK", help="The decimal mark: . or ,")]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.")
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--na", metavar="VALUE", help="Cell that means 'missing', such as -999. May be repeated."),
-]
-Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file.")]
-Seed = Annotated[
-    int,
-    typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of random numbers: the same seed gives the same answer."),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        callback=_nonzero,
-        help="Number of threads, or -1 for all processors. The answer does not depend on it.",
-    ),
-]
-DeviceOption = Annotated[
-    Device,
-    typer.Option("--device", help="Where distances are computed: cuda is a GPU, auto takes it for large tables."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Top = Annotated[
-    int, typer.Option("--top", min=1, metavar="N", help="Number of rows to print; CSV and JSON have all rows.")
-]
-Annotator = Annotated[
-    str | None,
-    typer.Option(
-        "--annotator", metavar="COL", help="Column that says who labelled each row: shows features that mark somebody."
-    ),
-]
-Corrections = Annotated[
-    str | None,
-    typer.Option(
-        "--corrections",
-        metavar="FILE",
-        help="Labels mended on the page of a report (corrections.csv): use them, and show before and after.",
-    ),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print no notes on standard error.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -338,13 +231,14 @@ def rank(
       dubio rank songs.tsv --pairs pairs.csv
       dubio rank visits.csv --target ill --groups patient
     """
+    from dubio.cli.bars import hushed
     from dubio.cli.rank import RankOptions, rank_table
     from dubio.cli.streaming import is_to_be_streamed, rank_streamed
 
     if regression and classes:
         raise UserError("--regression and --classes contradict each other: give one of them.")
-    kind = _kind(target_kind, order, regression=regression, classes=classes)
-    wishes = _wishes(
+    kind = target_kind_of(target_kind, order, regression=regression, classes=classes)
+    wishes = wishes_of(
         target=target,
         soft=soft,
         normalize=normalize,
@@ -367,11 +261,11 @@ def rank(
         ignore=ignore,
         nominal=nominal,
         identifiers=identifiers,
-        how=_how(sep, decimal, encoding, na, sheet),
+        how=how_to_read(sep, decimal, encoding, na, sheet),
     )
     options = RankOptions(
         method=method,
-        keep=_count(keep),
+        keep=number_to_keep(keep),
         alpha=alpha,
         redundancy=redundancy,
         drop_leaks=drop_leaks,
@@ -384,15 +278,16 @@ def rank(
         device=device.value,
         report=report,
         save_table=save_table,
-        output=_output(as_json, as_csv),
+        output=output_form(as_json, as_csv),
         top=top,
         quiet=quiet,
         command=shlex.join(["dubio", *sys.argv[1:]]),
     )
-    if stream or (stream is None and is_to_be_streamed(table, wishes, options)):
-        rank_streamed(table, wishes, options, asked=bool(stream))
-    else:
-        rank_table(table, wishes, options)
+    with hushed(quiet):
+        if stream or (stream is None and is_to_be_streamed(table, wishes, options)):
+            rank_streamed(table, wishes, options, asked=bool(stream))
+        else:
+            rank_table(table, wishes, options)
 
 
 @app.command()
@@ -437,13 +332,14 @@ def audit(
       dubio audit patients.csv -t diagnosis --csv > doubtful.csv
     """
     from dubio.cli.auditing import AuditOptions, audit_table
+    from dubio.cli.bars import hushed
 
     if not target.strip():
         raise UserError("--target is empty: give the column with the class.")
-    wishes = _wishes(
+    wishes = wishes_of(
         target=target,
         annotator=annotator,
-        kind=_kind(target_kind, order),
+        kind=target_kind_of(target_kind, order),
         order=order,
         only_classes=True,
         unlabelled=unlabelled,
@@ -452,7 +348,7 @@ def audit(
         ignore=ignore,
         nominal=nominal,
         identifiers=identifiers,
-        how=_how(sep, decimal, encoding, na, sheet),
+        how=how_to_read(sep, decimal, encoding, na, sheet),
     )
     options = AuditOptions(
         engine=engine.value,
@@ -462,12 +358,13 @@ def audit(
         corrections=corrections,
         seed=seed,
         jobs=jobs,
-        output=_output(as_json, as_csv),
+        output=output_form(as_json, as_csv),
         top=top,
         quiet=quiet,
         command=shlex.join(["dubio", *sys.argv[1:]]),
     )
-    audit_table(table, wishes, options)
+    with hushed(quiet):
+        audit_table(table, wishes, options)
 
 
 @app.command()
@@ -488,7 +385,7 @@ def methods(as_json: AsJson = False, as_csv: AsCsv = False, debug: Debug = False
         }
         for method in METHODS.values()
     ]
-    form = _output(as_json, as_csv)
+    form = output_form(as_json, as_csv)
     if form == "json":
         print_text(json_text({"methods": rows}))
     elif form == "csv":
@@ -514,65 +411,17 @@ def demo(
     show(report, seed=seed, jobs=jobs)
 
 
-def _kind(kind: Kind, order: list[str] | None, *, regression: bool = False, classes: bool = False) -> str:
-    """What the target holds, from the options that say so; they must agree."""
-    said = {"--regression": "numbers" if regression else "", "--classes": "classes" if classes else ""}
-    said |= {"--target-kind": "" if kind == Kind.auto else kind.value, "--order": "ordered" if order else ""}
-    given = {option: value for option, value in said.items() if value}
-    if len(set(given.values())) > 1:
-        raise UserError(f"{' and '.join(given)} contradict each other: give one of them.")
-    return next(iter(given.values()), "auto")
+@app.command()
+def completion(
+    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh or fish.")], debug: Debug = False
+) -> None:
+    """Print the script that completes commands and options in a shell.
 
+    \b
+    Examples:
+      eval "$(dubio completion bash)"
+      dubio completion fish | source
+    """
+    from dubio.cli.completion import completion_script
 
-def _output(as_json: bool, as_csv: bool) -> str:
-    if as_json and as_csv:
-        raise UserError("--json and --csv cannot be combined: give one of them.")
-    return "json" if as_json else "csv" if as_csv else "table"
-
-
-def _count(text: str) -> Any:
-    wish = text.strip().casefold()
-    if wish in ("auto", "relevant", "sufficient"):
-        return wish
-    try:
-        if wish.endswith("%"):
-            share = float(wish[:-1]) / 100
-        elif wish.isdigit() and int(wish) >= 1:
-            return int(wish)
-        else:
-            share = float(wish)
-        if 0 < share <= 1:
-            return share
-    except ValueError:
-        pass
-    raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3), relevant or sufficient.")
-
-
-def _how(sep: str | None, decimal: str | None, encoding: str | None, na: list[str] | None, sheet: str | None) -> Any:
-    from dubio.tables.text_files import HowToRead
-
-    return HowToRead(sep, decimal, encoding, tuple(na or ()), sheet)
-
-
-def _wishes(**options: Any) -> Any:
-    from dubio.cli.question import Wishes
-
-    lists = ("soft", "annotators", "ignore", "nominal", "identifiers", "order")
-    given: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in options.items()
-        if value or (name in ("positive", "prior") and value is not None)
-    }
-    for name in lists:
-        if name in given:
-            given[name] = _names(given[name])
-    return Wishes(**given)
-
-
-def _names(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Names separated by commas. A comma inside a name is written twice."""
-    names: list[str] = []
-    for value in values:
-        parts = value.replace(",,", "\0").split(",")
-        names += [part.replace("\0", ",").strip() for part in parts if part.strip()]
-    return tuple(names)
+    typer.echo(completion_script(shell.value), nl=False)

@@ -9,11 +9,24 @@ from contextlib import contextmanager
 from dubio.cli.output import visible
 from dubio.progress import listening
 
+_hushed = False
+
+
+@contextmanager
+def hushed(quiet: bool) -> Iterator[None]:
+    """No progress is shown in this block, if ``quiet``."""
+    global _hushed
+    before, _hushed = _hushed, quiet
+    try:
+        yield
+    finally:
+        _hushed = before
+
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
     """Show a step and its time, and how much of it is done if the work reports that (``dubio/progress.py``)."""
-    if not sys.stderr.isatty():
+    if _hushed or not sys.stderr.isatty():
         yield
         return
     from rich.console import Console

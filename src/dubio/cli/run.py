@@ -10,14 +10,12 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 
-from dubio.cli.wording import UserError, in_command_words, one_line
+from dubio.cli.wording import BAD_INPUT, FAULT, INTERRUPTED, UserError, in_command_words, one_line
 from dubio.errors import InputError
 from dubio.whole_files import remove_unfinished
 
 #: Commands with nothing to clean up when they are interrupted.
 _SUDDEN = ("rank", "audit", "methods", "demo")
-#: Exit codes: a mistake in the file or the options, a fault in dubio, and an interrupt.
-BAD_INPUT, FAULT, INTERRUPTED = 2, 1, 130
 
 
 def run(arguments: Sequence[str] | None = None) -> int:

@@ -12,6 +12,15 @@ from typing import Any
 
 from dubio.errors import InputError, InputWarning, listed, quoted
 
+#: What the command returns: a fault in dubio, a mistake in the file or the options, an interrupt.
+FAULT, BAD_INPUT, INTERRUPTED = 1, 2, 130
+EXIT_CODES = {
+    0: "all went well",
+    FAULT: "a fault in dubio itself, or a closed pipe",
+    BAD_INPUT: "a mistake in the file or the options",
+    INTERRUPTED: "stopped with Ctrl-C",
+}
+
 
 class UserError(Exception):
     """A mistake that the user can correct. Its text is one line that says how."""

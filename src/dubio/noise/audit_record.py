@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,6 +14,20 @@ from dubio.errors import counted
 Floats = NDArray[np.float64]
 #: Experts that explain less than this share of the uncertainty know little.
 _LITTLE_SKILL = 0.3
+#: Most rows of the table shown in a notebook.
+_SHOWN = 20
+
+
+def shown_in_notebook(audit: Any) -> str:
+    """An audit as HTML: what it says, and the doubtful rows, the most doubtful first (needs pandas)."""
+    said = f"<p>{html.escape(str(audit))}</p>"
+    if not audit.doubtful.any():
+        return said
+    frame = audit.to_frame()[list(audit.columns)]
+    rows = frame[audit.doubtful].sort_values("rank")
+    table = rows.head(_SHOWN).drop(columns="doubtful").to_html(border=0, float_format="{:.3g}".format)  # escapes text
+    more = f"<p>and {len(rows) - _SHOWN} more</p>" if len(rows) > _SHOWN else ""
+    return said + str(table) + more
 
 
 @dataclass(frozen=True)
@@ -172,6 +187,13 @@ class LabelAudit:
         for g, name in enumerate(self.classes):
             columns[f"labelled {name}"] = self.flip_matrix[:, g]
         return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
+
+    def __repr__(self) -> str:
+        found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful"
+        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not tell the classes'}>"
+
+    def _repr_html_(self) -> str:
+        return shown_in_notebook(self)
 
     def __str__(self) -> str:
         if not self.judged:

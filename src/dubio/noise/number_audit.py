@@ -12,6 +12,7 @@ from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold
 
 from dubio.errors import InputError, counted
+from dubio.noise.audit_record import shown_in_notebook
 from dubio.noise.experts import MANY_FEATURES, content_order, main_directions, varying_columns
 from dubio.noise.number_experts import FEWEST_NUMBERS, held_out_numbers
 from dubio.problem import Problem
@@ -127,6 +128,13 @@ class NumberAudit:
         rank[~self.labelled] = pd.NA
         values = [self.given, self.suggested, self.low, self.high, self.wrong, self.doubtful, rank]
         return pd.DataFrame(dict(zip(self.columns, values, strict=True)), index=self.index)
+
+    def __repr__(self) -> str:
+        found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} numbers are doubtful"
+        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not tell the numbers'}>"
+
+    def _repr_html_(self) -> str:
+        return shown_in_notebook(self)
 
     def __str__(self) -> str:
         if not self.judged:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dubio.noise.audit_record import Floats, LabelAudit
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OrderedAudit(LabelAudit):
     r"""How doubtful the labels of ordered classes are, by row and by class. Made by :func:`dubio.audit_labels`.
 
