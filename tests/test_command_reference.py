@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from dubio.cli.app import app
 from dubio.cli.completion import completion_script
 from dubio.cli.described import all_commands
 from dubio.cli.reference import reference
@@ -17,12 +18,12 @@ from dubio.cli.run import run
 from dubio.cli.wording import EXIT_CODES
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = {command.name: command for command in all_commands()}
+COMMANDS = {command.name: command for command in all_commands(app)}
 
 
 def test_the_reference_is_current():
     page = (ROOT / "docs" / "command_reference.md").read_text(encoding="utf-8")
-    assert page == reference(), "run  python tools/command_reference.py"
+    assert page == reference(app), "run  python tools/command_reference.py"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -50,7 +51,7 @@ def bash_completes(words: str, folder: Path) -> set[str]:
     """What bash would offer after these words; the last one is unfinished."""
     parts = words.split(" ")
     code = (
-        f"{completion_script('bash')}\nCOMP_WORDS=({' '.join(part or repr('') for part in parts)})\n"
+        f"{completion_script('bash', app)}\nCOMP_WORDS=({' '.join(part or repr('') for part in parts)})\n"
         f"COMP_CWORD={len(parts) - 1}\n_dubio\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
     )
     done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=True, cwd=folder)
@@ -74,7 +75,7 @@ def test_bash_completes(tmp_path):
 def test_scripts_name_every_command_and_option(shell, capfd):
     assert run(["completion", shell]) == 0
     script = capfd.readouterr().out
-    assert script == completion_script(shell)
+    assert script == completion_script(shell, app)
     for command in COMMANDS.values():
         for flag in command.flags:
             assert (f"-l {flag[2:]}" if shell == "fish" and flag.startswith("--") else flag.lstrip("-")) in script

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dubio.cli.app import app
 from dubio.cli.reference import reference
 
 PAGE = Path(__file__).parents[1] / "docs" / "command_reference.md"
 
 if __name__ == "__main__":
-    PAGE.write_text(reference(), encoding="utf-8")
+    PAGE.write_text(reference(app), encoding="utf-8")
     print(PAGE)

@@ -424,4 +424,4 @@ def completion(
     """
     from dubio.cli.completion import completion_script
 
-    typer.echo(completion_script(shell.value), nl=False)
+    typer.echo(completion_script(shell.value, app), nl=False)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 
+import typer
+
 from dubio.cli.described import Command, Option, all_commands
 
 
-def completion_script(shell: str) -> str:
+def completion_script(shell: str, app: typer.Typer) -> str:
     """The script of a shell, to be sourced by it."""
-    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](all_commands())
+    return {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell](all_commands(app))
 
 
 def _inner(commands: list[Command], group: Command) -> list[Command]:

@@ -49,10 +49,8 @@ class Command:
         return [flag for option in self.options for flag in option.flags]
 
 
-def all_commands() -> list[Command]:
+def all_commands(app: typer.Typer) -> list[Command]:
     """The command itself, and every command under it. Typer's annotations are read, which no version of it changes."""
-    from dubio.cli.app import app
-
     return list(_commands(app, "dubio"))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import typer
+
 from dubio.cli.described import Command, Option, all_commands
 from dubio.cli.wording import EXIT_CODES
 
@@ -30,10 +32,10 @@ _COMPLETION = """\
 """
 
 
-def reference() -> str:
+def reference(app: typer.Typer) -> str:
     """The whole page."""
     codes = "\n".join(f"| {code} | {meaning} |" for code, meaning in EXIT_CODES.items())
-    parts = [_BEGINNING, *map(_section, all_commands()), _STREAMS]
+    parts = [_BEGINNING, *map(_section, all_commands(app)), _STREAMS]
     parts += [f"## Exit codes\n\n| code | meaning |\n|---:|---|\n{codes}\n", _COMPLETION]
     return "\n".join(parts)
 
