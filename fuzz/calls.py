@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
 import dubio
@@ -203,7 +204,7 @@ _NUMBERS: dict[str, tuple[str, ...]] = {
 
 
 #: Functions that are called only once.
-_SLOW = ("stability", "audit_labels", "label_tolerance")
+_SLOW = ("stability", "audit_labels", "label_tolerance", "label_fingerprints")
 
 
 def _called(
@@ -219,9 +220,7 @@ def _called(
             if [fingerprint(argument) for argument in arguments] != before:
                 raise Broken("input is untouched")
         check(result)
-        repeats = (
-            name not in ("stability", "audit_labels", "label_tolerance") and options.get("random_state", 0) is not None
-        )
+        repeats = name not in _SLOW and options.get("random_state", 0) is not None
         if repeats and not any(inspect.isgenerator(a) for a in arguments):
             again = function(*arguments, **options)
             if fingerprint(_plain(result)) != fingerprint(_plain(again)):
@@ -325,6 +324,72 @@ def _soft_labels_call(rng: Rng) -> Call:
     return _called(rng, "soft_labels", (labels,), options, says, check)
 
 
+def _constructor_call(rng: Rng) -> Call:
+    """What is known, said in the wrong way as often as in the right one."""
+    n = int(rng.integers(1, 20))
+    name = str(rng.choice(["interval_targets", "ordered_classes", "positive_unlabelled", "several_targets"]))
+    options: dict[str, Any] = {}
+    y, says = bad_target(rng, n) if rng.random() < 0.5 else good_target(rng, n, ("hard", "numbers"))
+    arguments: tuple[Any, ...] = (y,)
+    if name == "interval_targets":
+        arguments = (y, y if rng.random() < 0.3 else good_target(rng, n, ("hard", "numbers"))[0])
+    elif name == "ordered_classes":
+        orders: list[Any] = [[0, 1, 2, 3], ["no", "yes"], ["no", "no"], [], None, "I,II", [0], {0, 1}, [[0, 1]]]
+        arguments = (y, orders[rng.integers(len(orders))])
+    elif name == "positive_unlabelled":
+        odd: list[Any] = [None, 1, "yes", True, 1.0, [1], np.nan]
+        priors: list[Any] = [None, 0.3, 0, 1, -1, 2.0, "0.3", np.nan]
+        options = {"positive": odd[rng.integers(len(odd))], "prior": priors[rng.integers(len(priors))]}
+    else:
+        arguments = ({"a": y, "b": codes(rng, n)} if rng.random() < 0.7 else y,)
+
+    def check(known: Any) -> None:
+        if not repr(known):
+            raise Broken("it can be shown", name)
+
+    return _called(rng, name, arguments, options, says, check)
+
+
+def _corrections_call(rng: Rng) -> Call:
+    n = int(rng.integers(2, 20))
+    y, says = good_target(rng, n, ("hard",))
+    rows = rng.permutation(n)[: int(rng.integers(1, n + 1))] + int(rng.random() < 0.9)
+    decisions: list[Any] = ["right", "change", "unsure", "", None, "wrong", 3]
+    table = {
+        "row": rows,
+        "id": [f"p{row}" for row in rows],
+        "given": [str(np.asarray(y, dtype=object).ravel()[(row - 1) % n]) for row in rows],
+        "decision": [decisions[rng.choice(7, p=[0.4, 0.3, 0.2, 0.04, 0.02, 0.02, 0.02])] for _ in rows],
+        "label": [str(rng.choice(["no", "yes", "0", "1", ""])) for _ in rows],
+    }
+    frame = pd.DataFrame(table)
+    if rng.random() < 0.3:
+        frame = frame.drop(columns=str(rng.choice(list(table))))
+    ids = [f"p{row + 1}" for row in range(n)] if rng.random() < 0.5 else None
+
+    def check(corrected: Any) -> None:
+        if len(corrected.decisions) != n or not str(corrected):
+            raise Broken("every row has a decision, or none", str(corrected))
+
+    return _called(rng, "apply_corrections", (y, frame, ids), {}, says, check)
+
+
+def _fingerprints_call(rng: Rng) -> Call:
+    table, y, says = _input(rng, ("hard",))
+    options = _options(rng, "label_fingerprints")
+    n = table.n_rows or 5
+    if rng.random() < 0.5:
+        options["annotators"] = rng.choice(["ann", "bob", "<i>"], size=n)
+    elif rng.random() < 0.5:
+        options["annotators"] = np.array(["a", "b", None])[rng.integers(3, size=(n, 3))]
+
+    def check(found: Any) -> None:
+        if not str(found):
+            raise Broken("fingerprints can be shown", repr(found))
+
+    return _called(rng, "label_fingerprints", (table.X, y), options, says, check)
+
+
 def _redundancy_call(rng: Rng) -> Call:
     table = bad_table(rng) if rng.random() < 0.1 else good_table(rng)
     d = 3 if table.values is None else table.values.shape[1]
@@ -354,10 +419,12 @@ def _select_call(rng: Rng) -> Call:
 
 
 def _audit_call(rng: Rng) -> Call:
-    table, y, says = _input(rng, ("hard",))
+    table, y, says = _input(rng, ("hard", "hard", "numbers", "ordered"))
     options = _options(rng, "audit_labels")
     if rng.random() < 0.2:
         options["groups"] = groups(rng, table.n_rows or 5)
+    if rng.random() < 0.2:
+        options["sample_weight"] = weights(rng, table.n_rows or 5)
     if rng.random() < 0.3:
         shape_of = (table.n_rows or 5, int(rng.integers(1, 4)))
         options["probabilities"] = rng.dirichlet(np.ones(shape_of[1]), size=shape_of[0])
@@ -426,6 +493,9 @@ _KINDS: dict[Callable[[Rng], Call], float] = {
     _number_call: 6,
     _pair_call: 5,
     _soft_labels_call: 4,
+    _constructor_call: 2,
+    _corrections_call: 1,
+    _fingerprints_call: 0.1,
     _redundancy_call: 3,
     _select_call: 4,
     _memberships_call: 2,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,8 +88,11 @@ def _require_constants_last(ranking: NDArray[Any], scores: Any, fit: Fit) -> Non
 def known_rows(y: Any, n_rows: int) -> NDArray[np.bool_]:
     """The rows with a label; all of them if that cannot be told."""
     everything = np.ones(n_rows, dtype=bool)
-    if y is None:
+    if y is None or hasattr(y, "targets") or hasattr(y, "is_positive"):
         return everything
+    if hasattr(y, "low"):
+        return np.asarray(np.isfinite(y.low) | np.isfinite(y.high))
+    y = getattr(y, "values", y) if hasattr(y, "order") else y
     try:
         values = np.asarray(y)
         if values.ndim == 2 and values.shape[1] > 1:
@@ -112,7 +115,11 @@ def fingerprint(thing: Any) -> Any:
     if hasattr(thing, "to_numpy"):
         names = repr(list(getattr(thing, "columns", ())))
         return (names, repr(getattr(thing, "dtypes", "")), fingerprint(np.asarray(thing.to_numpy())))
-    if isinstance(thing, dict):
+    if hasattr(thing, "_by_row"):
+        return {name: fingerprint(getattr(thing, name)) for name in thing._by_row}
+    if hasattr(thing, "targets"):
+        thing = thing.targets
+    if isinstance(thing, Mapping):
         return {name: fingerprint(value) for name, value in thing.items()}
     return repr(thing)
 
@@ -213,6 +220,8 @@ CHECKS: dict[str, Callable[[Fit, Any, Rng], None]] = {
 
 def take(values: Any, rows: NDArray[Any]) -> Any:
     """Some rows of a target or of weights, in the same container."""
+    if hasattr(values, "targets") or hasattr(values, "_by_row"):
+        return values[rows]
     if values is None or np.ndim(values) == 0:
         return values
     if hasattr(values, "iloc"):

@@ -108,6 +108,47 @@ def _numbers(rng: Rng, n: int) -> tuple[Any, str]:
     return (y.tolist() if rng.random() < 0.2 else y), "numbers"
 
 
+def _ordered(rng: Rng, n: int) -> tuple[Any, str]:
+    from dubio import ordered_classes
+
+    y = codes(rng, n)
+    stages = np.array(["I", "II", "III", "<IV>"])
+    if rng.random() < 0.5:
+        return pd.Series(pd.Categorical(stages[y], categories=stages, ordered=True)), "an ordered categorical"
+    return ordered_classes(hidden(rng, stages[y], None), stages.tolist()), "ordered classes"
+
+
+def _positives(rng: Rng, n: int) -> tuple[Any, str]:
+    from dubio import positive_unlabelled
+
+    y = ["ill" if code == 1 else None for code in codes(rng, n)]
+    prior = float(rng.uniform(0.01, 0.99)) if rng.random() < 0.3 else None
+    return positive_unlabelled(y, prior=prior), "positives only"
+
+
+def _intervals(rng: Rng, n: int) -> tuple[Any, str]:
+    from dubio import interval_targets
+
+    y = np.exp(rng.normal(size=n)) * rng.choice([1.0, 1e-9, 1e9])
+    if rng.random() < 0.5:
+        return interval_targets(y, np.where(rng.random(n) < 0.5, np.inf, y)), "censored numbers"
+    wide = rng.exponential(size=n) * (rng.random(n) < 0.7)
+    low = np.where(rng.random(n) < 0.2, np.nan, y - wide)
+    return interval_targets(low, np.where(rng.random(n) < 0.1, np.inf, y + wide)), "intervals"
+
+
+def _several(rng: Rng, n: int) -> tuple[Any, str]:
+    from dubio import several_targets
+
+    numbers = rng.normal(size=(n, int(rng.integers(1, 4))))
+    if rng.random() < 0.3:
+        numbers[rng.random(numbers.shape) < 0.2] = np.nan
+    targets: dict[str, Any] = {f"t{j}": column for j, column in enumerate(numbers.T)}
+    if rng.random() < 0.5:
+        targets["<b>"] = np.array(["no", "yes", "perhaps", "other"])[codes(rng, n)]
+    return several_targets(targets), f"{len(targets)} targets"
+
+
 def _nothing(rng: Rng, n: int) -> tuple[Any, str]:
     return None, "no target"
 
@@ -116,6 +157,10 @@ _MAKERS: dict[str, Callable[[Rng, int], tuple[Any, str]]] = {
     "hard": _classes,
     "soft": _memberships,
     "numbers": _numbers,
+    "ordered": _ordered,
+    "positives": _positives,
+    "intervals": _intervals,
+    "several": _several,
     "none": _nothing,
 }
 

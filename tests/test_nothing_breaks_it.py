@@ -427,3 +427,22 @@ def test_numbers_that_are_equally_far_apart(Score):
     X, _ = _table()
     y, order = np.arange(60.0), np.random.default_rng(1).permutation(60)
     np.testing.assert_allclose(Score().fit(X, y).scores_, Score().fit(X[order], y[order]).scores_, rtol=1e-9)
+
+
+@pytest.mark.parametrize("y", ["yes", 3, None, {"a": 1}, {1}, np.ones((3, 2)), [[1], [1, 2]], [{1}, {2}]])
+def test_ordered_and_positive_labels_are_one_per_row(y):
+    for say in (lambda: dubio.ordered_classes(y, [1, 2]), lambda: dubio.positive_unlabelled(y, positive=1)):
+        with pytest.raises(dubio.InputError, match=r"^y .*give one label per row"):
+            say()
+
+
+@pytest.mark.parametrize("order", [None, "I,II", {1, 2}, 3])
+def test_an_order_is_a_list(order):
+    with pytest.raises(dubio.InputError, match="give a list of all classes"):
+        dubio.ordered_classes([1, 2], order)
+
+
+@pytest.mark.parametrize("prior", [-1, 2.0, "0.3", np.nan, [0.3]])
+def test_the_share_of_positives_is_a_share(prior):
+    with pytest.raises(dubio.InputError, match="prior="):
+        dubio.positive_unlabelled([1, None], prior=prior)

@@ -366,6 +366,8 @@ def _draw_units(stratum: NDArray[np.int64], kind: str, rng: np.random.Generator)
 
 
 def _resolve(resample: str, supervision: Supervision) -> str:
+    if not isinstance(resample, str):
+        raise InputError("resample", f"={resample!r}", "give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'")
     if resample == "auto":
         if supervision.has_pairs:
             return "pairs"

@@ -8,12 +8,34 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import InputError
+
 
 def is_missing(value: Any) -> bool:
     """Whether a label means "no label": None, NaN, pd.NA, pd.NaT."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(np.isnan(value))
+
+
+def labels_by_row(y: Any) -> NDArray[Any]:
+    """One label per row, None where there is none."""
+    if isinstance(y, str | bytes | dict | set) or not hasattr(y, "__len__"):
+        raise InputError("y", f"is a {type(y).__name__}", "give one label per row")
+    try:
+        given = np.asarray(y, dtype=object)
+    except ValueError:
+        raise InputError("y", "has rows of different lengths", "give one label per row") from None
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise InputError("y", f"has shape {given.shape}", "give one label per row")
+    values = np.empty(len(given), dtype=object)
+    values[:] = [None if is_missing(value) else value for value in given]
+    odd = next((value for value in values if np.ndim(value) or isinstance(value, set | dict)), None)
+    if odd is not None:
+        raise InputError("y", f"holds a {type(odd).__name__}", "give one label per row")
+    return values
 
 
 class GivenByRow:

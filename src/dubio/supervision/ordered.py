@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.supervision.classes import Classes
-from dubio.supervision.given import GivenByRow, is_missing
+from dubio.supervision.given import GivenByRow, labels_by_row
 from dubio.supervision.knowledge import Floats, Supervision
 from dubio.supervision.memberships import Memberships
 from dubio.supervision.numbers import Numbers
@@ -171,12 +171,13 @@ def ordered_classes(y: Any, order: Sequence[Any]) -> OrderedLabels:
     >>> selector.get_support(indices=True)
     array([3])
     """
+    if isinstance(order, str | bytes | set | dict) or not hasattr(order, "__len__"):
+        raise InputError("order", f"={order!r}", "give a list of all classes, the lowest first")
     places = list(order)
     twice = sorted({repr(name) for name in places if places.count(name) > 1})
     if twice:
         raise InputError("order", f"names {twice[0]} twice", "name every class once, the lowest first")
-    values = np.empty(len(y), dtype=object)
-    values[:] = [None if is_missing(value) else value for value in np.asarray(y, dtype=object)]
+    values = labels_by_row(y)
     missed = {repr(value): value for value in values if value is not None and value not in places}
     if missed:
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed
 from dubio.supervision.classes import Classes
-from dubio.supervision.given import GivenByRow, is_missing
+from dubio.supervision.given import GivenByRow, labels_by_row
 from dubio.supervision.knowledge import Supervision
 
 #: With fewer positive or unlabelled rows, nothing can be held out.
@@ -140,8 +141,7 @@ def positive_unlabelled(y: Any, *, positive: Any = None, prior: float | None = N
     >>> sorted(selector.get_support(indices=True).tolist())
     [1, 2]
     """
-    values = np.empty(len(y), dtype=object)
-    values[:] = [None if is_missing(value) else value for value in np.asarray(y, dtype=object)]
+    values = labels_by_row(y)
     known: dict[str, Any] = {repr(value): value for value in values if value is not None}
     if positive is None:
         if len(known) != 1:
@@ -159,7 +159,7 @@ def positive_unlabelled(y: Any, *, positive: Any = None, prior: float | None = N
             f"={positive!r} is not a value of y" + (f", which holds {listed(known, 5)}" if known else ""),
             "give the value of the rows that are labelled positive",
         )
-    if prior is not None and not 0 <= float(prior) <= 1:
+    if prior is not None and not (isinstance(prior, Real) and 0 <= float(prior) <= 1):
         raise InputError("prior", f"={prior!r}", "give the share of positive rows among the others, from 0 to 1")
     return PositiveLabels(found, positive, None if prior is None else float(prior))
 
