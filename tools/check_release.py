@@ -34,9 +34,19 @@ def best_time(command: list[str], runs: int = 5) -> float:
     return min(times)
 
 
+def untested_versions() -> list[str]:
+    """Versions of Python that are declared and not tested by the workflow, or tested and not declared."""
+    declared = re.findall(r"Programming Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text("utf-8"))
+    workflow = (ROOT / ".github/workflows/tests.yml").read_text("utf-8").split("\n  oldest:")[0].split("\n  test:")[1]
+    tested = re.findall(r'"(3\.\d+)"', workflow)
+    return sorted(set(declared) ^ set(tested))
+
+
 def problems() -> list[str]:
     found = []
     here = version()
+    if untested_versions():
+        found.append(f"Python {', '.join(untested_versions())}: declared or tested, but not both")
     if f"\nversion: {here}\n" not in (ROOT / "CITATION.cff").read_text(encoding="utf-8"):
         found.append(f"CITATION.cff does not have version {here}")
     wheels = sorted((ROOT / "dist").glob("*.whl"))
@@ -52,11 +62,12 @@ def problems() -> list[str]:
     bare = best_time([sys.executable, "-c", "pass"])
     for what, command, most in (
         ("import dubio", [sys.executable, "-c", "import dubio"], LONGEST_IMPORT),
+        ("from dubio import FeatureSelector", [sys.executable, "-c", "from dubio import FeatureSelector"], None),
         ("dubio --help", [str(Path(sys.executable).with_name("dubio")), "--help"], LONGEST_HELP),
     ):
         seconds = best_time(command)
         print(f"{what}: {seconds:.2f} s (an empty Python takes {bare:.2f} s)")
-        if seconds > most:
+        if most is not None and seconds > most:
             found.append(f"{what} takes {seconds:.2f} s, more than {most} s")
     return found
 
