@@ -24,6 +24,8 @@ def choose(supervision: Supervision) -> Choice:
         return Choice("constraint", "pairs of rows are given, and the constraint score was the best method for pairs")
     if supervision.kind == "none":
         return Choice("laplacian", "nothing is known of the target, and the Laplacian score does not need a target")
+    if supervision.kind == "several":
+        return Choice("neighbor_search", "it searches for the features that serve all targets together")
     return Choice(
         "neighbor_search",
         "it gave the best order for every kind of target in our trials",

@@ -174,7 +174,8 @@ class FeatureSelector(Selector):
             filled with the median or the most frequent value of their column. Arrow tables are pyarrow tables and
             whatever else has ``__arrow_c_stream__``.
         y : array-like, optional
-            What is known of the target: classes, class probabilities or numbers. Some or all may be missing.
+            What is known of the target: classes, class probabilities or numbers. Some or all may be missing. Several
+            targets: :func:`dubio.several_targets`.
         must_link, cannot_link : array-like (m, 2), optional
             Pairs of rows of the same class, and of different classes.
         groups : array-like (n_rows,), optional

@@ -65,7 +65,8 @@ alpha : float, default=0.05
     "target": """\
 target : {"auto", "classes", "numbers", "ordered"}
     What a 1-D ``y`` holds. "auto" treats text, bools and whole numbers with few distinct values as classes, and pandas
-    categoricals with an order as ordered classes. "ordered": classes with an order (:func:`dubio.ordered_classes`).""",
+    categoricals with an order as ordered classes. "ordered": classes with an order (:func:`dubio.ordered_classes`).
+    A 2-D ``y`` holds class probabilities; with "numbers", a target in every column (:func:`dubio.several_targets`).""",
     "missing_label": """\
 missing_label : "auto", None or a value
     The value that means "unlabelled" in classes, besides None and NaN. With "auto" it is the whole number -1.""",
