@@ -446,3 +446,18 @@ def test_an_order_is_a_list(order):
 def test_the_share_of_positives_is_a_share(prior):
     with pytest.raises(dubio.InputError, match="prior="):
         dubio.positive_unlabelled([1, None], prior=prior)
+
+
+def test_a_class_of_hardly_any_weight():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    weight = np.where(y == 1, 1e-9, 1.0)
+    found = dubio.audit_labels(X, y, sample_weight=weight)
+    assert np.isfinite(found.wrong).all()
+
+
+def test_tests_before_a_fuzzy_rough_search_refuse_what_cannot_be_squared():
+    X, y = _table()
+    X[:, 2] *= 1e160
+    with pytest.raises(dubio.InputError, match="too large to square in column 2"):
+        FeatureSelector("fuzzy_rough_search", redundancy=0.5).fit(X, y)

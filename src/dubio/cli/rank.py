@@ -434,7 +434,7 @@ def _how_sure(ranking: Any, options: RankOptions, sure: Any, at_the_line: list[s
     elif ranking.n_relevant is None:
         said.append("The features were not tested")
     if at_the_line:
-        said.append(f"At the line, where another seed might decide otherwise: {listed(at_the_line)}")
+        said.append(f"At the line, where other random draws might decide otherwise: {listed(at_the_line)}")
     if sure is not None:
         said.append(
             f"Stability {sure.index.value:.2f} ({sure.index.low:.2f} to {sure.index.high:.2f}) over "

@@ -479,7 +479,7 @@ class SearchSelector(Selector):
     pvalues_, qvalues_ : array (n_features,)
         If features were tested.
     at_the_line_ : array (n_features,) of bool
-        Features whose test was so close that another seed might decide otherwise.
+        Features whose test was so close that other random draws might decide otherwise.
     """
 
     n_features_to_select: Any = None

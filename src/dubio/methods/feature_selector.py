@@ -104,7 +104,7 @@ class FeatureSelector(Selector):
     pvalues_, qvalues_ : array (n_features,)
         If features were tested.
     at_the_line_ : array (n_features,) of bool
-        Features whose test was so close that another seed might decide otherwise.
+        Features whose test was so close that other random draws might decide otherwise.
     n_sampled_ : int
         Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
         those of the sample.
@@ -302,7 +302,7 @@ class FeatureSelector(Selector):
         problem = self._affordable(problem, method)
         problem = problem.filled
         problem = problem.with_supervision(problem.supervision.certain())
-        if not method.estimator._takes_nan:  # the same check as when that method reads a table
+        if not method.estimator._takes_nan or self.redundancy:  # tests of features sum squares
             check_squares(problem.X, names=problem.column_names)
         selector = self._make(method, seed, "relevant" if self.redundancy else wish)
         with warnings.catch_warnings():

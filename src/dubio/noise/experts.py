@@ -362,8 +362,15 @@ def out_of_fold_probabilities(
             if len(present) == 1:  # all groups of the other classes are held out
                 said[:, present] = 1.0
             else:
-                fit_weighted(fitted, X[training], codes[training], None if weights is None else weights[training], seed)
-                said[:, fitted.classes_] = fitted.predict_proba(X[asked])
+                own_weights = None if weights is None else weights[training]
+                try:
+                    fit_weighted(fitted, X[training], codes[training], own_weights, seed)
+                    said[:, fitted.classes_] = fitted.predict_proba(X[asked])
+                except np.linalg.LinAlgError:
+                    if own_weights is None:
+                        raise
+                    # so few rows of a class have any weight that its covariance is singular: only shares are known
+                    said[:] = np.bincount(codes[training], own_weights, minlength=n_classes) / own_weights.sum()
             own, others = fold_of[asked] == fold, unlabelled[asked]
             probabilities[e, fold_of == fold] = said[own]
             probabilities[e, unlabelled] += said[others] / n_folds

@@ -32,7 +32,7 @@ class Relevance:
         1 for features that take no part: constant ones.
     relevant : array (n_features,) of bool
     at_the_line : array (n_features,) of bool
-        The decision may change with another seed: more permutations than the budget would be needed.
+        The decision may change with other permutations or halves of the rows: the budget did not suffice to tell.
     reason : str
         Why so many.
     parts : dict of arrays
@@ -126,7 +126,8 @@ def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | Non
     )  # the order of the rows decides nothing
     test = relations_to_any if isinstance(problem.supervision, SeveralTargets) else relation_pvalues
     single = test(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
-    together = joint_pvalues(problem, random_state=random_state, n_jobs=n_jobs)
+    # its halves depend on the contents of the table, not on the seed: no seed may decide what is kept
+    together = joint_pvalues(problem, random_state=0, n_jobs=n_jobs)
     # with too few rows for the second test, the first one has all of the error
     share = SINGLE if has_enough_rows(problem) else 1.0
     pvalues, low, high = (
@@ -184,7 +185,7 @@ def decide(
         )
         reason = f"no feature stands out: {text}"
     if at_the_line.any() and names is not None:
-        reason += f". At the line, where another seed might decide otherwise: {listed(names[at_the_line])}"
+        reason += f". At the line, where other random draws might decide otherwise: {listed(names[at_the_line])}"
     return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
 
 
