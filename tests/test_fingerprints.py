@@ -13,7 +13,7 @@ from dubio import FeatureSelector, InputError, label_fingerprints
 from dubio.cli.run import run
 from dubio.problem import read_problem
 from dubio.report import gather, render_report
-from dubio.significance import fingerprints
+from dubio.significance import doubt_test, fingerprints
 from dubio.supervision import krippendorff_alpha
 
 
@@ -150,7 +150,7 @@ def test_page_says_when_no_feature_has_a_fingerprint() -> None:
 
 
 def test_pvalues_of_features_without_a_fingerprint_are_those_of_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fingerprints, "_MOST", 99)
+    monkeypatch.setattr(doubt_test, "_MOST", 99)
     pvalues = []
     for seed in range(40):
         rng = np.random.default_rng([5, seed])
@@ -159,7 +159,7 @@ def test_pvalues_of_features_without_a_fingerprint_are_those_of_chance(monkeypat
         X[:, :5] += 1.5 * y[:, None]
         likely = np.clip(1 / (1 + np.exp(-(X[:, :5] - 0.75).sum(axis=1))), 0.02, 0.98)
         given = np.where(rng.random(56) < 0.1, 1 - y, y)
-        test = fingerprints._DoubtTest(read_problem(X, given), 0)
+        test = doubt_test.DoubtTest(read_problem(X, given), 0)
         opinions = np.column_stack([1 - likely, likely])
         pvalues.append(test.pvalues(np.arange(56), fingerprints._doubt(opinions, given), opinions)[0])
     share = np.mean(np.concatenate(pvalues) <= 0.05)

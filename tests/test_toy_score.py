@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
 from dubio.cli.run import run
-from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.report import write_report

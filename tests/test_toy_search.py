@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
 from dubio.cli.run import run
-from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
+from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.problem import Problem
 from dubio.report import write_report
 from dubio.search import greedy_search

@@ -10,8 +10,8 @@ import pytest
 
 import dubio
 from dubio.errors import InputError
-from dubio.methods.base import ScoreSelector
 from dubio.methods.register import METHODS, register
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.supervision import READERS, Reader, Supervision

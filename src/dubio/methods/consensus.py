@@ -11,9 +11,9 @@ from scipy.stats import rankdata
 
 from dubio._sklearn import StrOptions
 from dubio.errors import InputError, counted
-from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import get_method
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.relation_tests import relation_pvalues

@@ -10,9 +10,9 @@ from scipy import sparse
 
 from dubio.errors import InputError
 from dubio.graphs.quadratic import by_blocks, quadratic_form
-from dubio.methods.base import ScoreSelector
 from dubio.methods.moment_selector import MomentSelector
 from dubio.methods.parameters import estimator
+from dubio.methods.score_selector import ScoreSelector
 from dubio.methods.weighted import weighted_laplacian_from_moments
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import RunningMoments

@@ -15,8 +15,8 @@ from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
 from dubio.fuzzyrough.similarity import SIMILARITIES
-from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
+from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.problem import Problem, read_problem
 from dubio.search import greedy_search
 from dubio.supervision.reader import Target

@@ -18,8 +18,8 @@ from dubio.graphs.anchors import neighbor_anchors
 from dubio.graphs.nearest_rows import Route
 from dubio.graphs.neighbors import Kernel, Symmetry, heat, neighbor_graph, read_graph
 from dubio.graphs.quadratic import laplacian_ratio
-from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull, RatioForms

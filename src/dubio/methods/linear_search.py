@@ -11,9 +11,9 @@ from scipy.special import gammaln
 
 from dubio._sklearn import Interval, StrOptions
 from dubio.errors import InputError, counted, warn
-from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.moment_selector import RunningSelector
 from dubio.methods.parameters import estimator
+from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.moments.running import RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem

@@ -12,7 +12,8 @@ from sklearn.utils.validation import validate_data
 from dubio._sklearn import feature_names
 from dubio.counts import resolve_count
 from dubio.errors import InputError
-from dubio.methods.base import ScoreSelector, Selector
+from dubio.methods.base import Selector
+from dubio.methods.score_selector import ScoreSelector
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.dask_moments import dask_moments
 from dubio.moments.running import Moments, RunningMoments

@@ -18,8 +18,9 @@ from dubio.errors import InputError
 from dubio.information import InformationCriterion, feature_mutual_information
 from dubio.information.estimators import table_mutual_information
 from dubio.information.groups import Groups
-from dubio.methods.base import ScoreSelector, Searched, SearchSelector
 from dubio.methods.parameters import estimator
+from dubio.methods.score_selector import ScoreSelector
+from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.noise import NoiseModel, NoiseTracker
 from dubio.problem import Problem
 from dubio.progress import lines_of, listening

@@ -16,9 +16,9 @@ from dubio.errors import counted
 from dubio.information.joint_loss import NeighborJointLoss
 from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
 from dubio.memory import require_memory
-from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.consensus import mean_rank
 from dubio.methods.parameters import estimator
+from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.noise.belief import Belief, Cleaning, believe
 from dubio.noise.opinions import ExpertOptions
 from dubio.problem import Problem, sample_rows
@@ -112,7 +112,7 @@ class NeighborSearch(SearchSelector):
     ranking_ : array (n_features,)
         1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
     support_, n_features_, n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
-        See :class:`~dubio.methods.base.SearchSelector`.
+        See :class:`~dubio.methods.search_selector.SearchSelector`.
     audit_ : LabelAudit or None
         The result of the audit of the labels (of the sample, if there is one). Of several targets: None, and
         ``audits_`` has one for each target with classes, by name.

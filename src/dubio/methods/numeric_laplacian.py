@@ -14,9 +14,9 @@ from dubio.graphs.anchors import semi_supervised_anchors, target_anchors
 from dubio.graphs.nearest_rows import Route
 from dubio.graphs.quadratic import laplacian_ratio
 from dubio.graphs.targets import semi_supervised_graph, target_graph
-from dubio.methods.base import ScoreSelector
 from dubio.methods.laplacian import estimated
 from dubio.methods.parameters import documented, estimator
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem, order_of_contents
 from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted
-from dubio.methods.base import SearchSelector, Selector
+from dubio.methods.base import Selector
+from dubio.methods.search_selector import SearchSelector
 from dubio.supervision import Supervision
 from dubio.supervision.knowledge import kinds_in_words
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.significance.relation_tests import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2

@@ -19,8 +19,8 @@ from dubio._kernels.relief import (
 )
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.counts import clip_neighbors
-from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
+from dubio.methods.score_selector import ScoreSelector
 from dubio.problem import Problem
 from dubio.progress import parts_of
 from dubio.ranking import Scored
