@@ -158,4 +158,5 @@ def test_every_table_of_the_folder_is_the_one_of_the_papers(data_dir, recwarn):
     for name in names():
         data = load(name)
         assert data.X.shape == (CATALOG[name].n_rows, CATALOG[name].n_features)
-    assert not recwarn.list
+    # scikit-learn scales one of its tables itself, and other versions round otherwise
+    assert [found for found in recwarn.list if "read from scikit-learn" not in str(found.message)] == []
