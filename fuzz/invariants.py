@@ -222,7 +222,7 @@ def take(values: Any, rows: NDArray[Any]) -> Any:
     """Some rows of a target or of weights, in the same container."""
     if hasattr(values, "targets") or hasattr(values, "_by_row"):
         return values[rows]
-    if values is None or np.ndim(values) == 0:
+    if values is None or np.ndim(values) == 0 or len(values) <= rows.max(initial=-1):  # a target that is ignored
         return values
     if hasattr(values, "iloc"):
         return values.iloc[rows]

@@ -461,3 +461,25 @@ def test_tests_before_a_fuzzy_rough_search_refuse_what_cannot_be_squared():
     X[:, 2] *= 1e160
     with pytest.raises(dubio.InputError, match="too large to square in column 2"):
         FeatureSelector("fuzzy_rough_search", redundancy=0.5).fit(X, y)
+
+
+def test_a_class_to_which_no_row_belongs():
+    X, y = _table(12)
+    known = np.eye(2)[y]
+    known[3] = np.nan
+    one, two = (dubio.MutualInformationRanking().fit(X, P) for P in (known, np.insert(known, 0, known[:, 0] * 0, axis=1)))
+    np.testing.assert_allclose(one.scores_, two.scores_)
+
+
+def test_sums_that_overflow_in_both_directions():
+    X, y = _table()
+    X[3, 0] = -1.7e308
+    with pytest.raises(dubio.InputError, match="too large to square in column 0"):
+        dubio.FisherScore().fit(X, y, sample_weight=np.linspace(0.5, 2, 60))
+
+
+def test_a_counter_that_is_infinite(tmp_path, capfd):
+    file = tmp_path / "table.csv"
+    file.write_text("row,a,y\ninf,1,0\ninf,2,0\ninf,3,1\ninf,5,1\n")
+    assert run(["rank", str(file), "--target", "y", "--method", "relieff"]) == 2
+    assert "column 'row'" in capfd.readouterr().err

@@ -470,4 +470,5 @@ def counts_rows(column: Any, name: str) -> bool:
     """Whether a column with such a name holds 0, 1, 2, ... or 1, 2, 3, ..."""
     if not is_counter(name) or column.isna().any() or len(column) < 3:
         return False
-    return bool((np.diff(column.to_numpy(dtype=np.float64)) == 1).all())
+    values = column.to_numpy(dtype=np.float64)
+    return bool(np.isfinite(values).all() and (np.diff(values) == 1).all())

@@ -140,7 +140,7 @@ def class_moments(
     weight, first, second, poison = (np.sum([part[j] for part in parts], axis=0) for j in range(4))
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names, first_row=first_row)
-        check_overflow(np.sum(first + second, axis=0), names)
+        check_overflow(np.sum(np.abs(first) + second, axis=0), names)
     check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
     moments = centred_moments(weight, first, second, shift)
     cancelled = cancelled_columns(moments, second)
@@ -216,7 +216,7 @@ def _sparse_moments(
     first, second = lines.reshape(2, -1, d)[:, :n_classes]
     if not np.isfinite(sums.sum()):
         check_finite(X, names=names, first_row=first_row)
-        check_overflow((first + second).sum(axis=0), names)
+        check_overflow((np.abs(first) + second).sum(axis=0), names)
     check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
     moments = centred_moments(P.sum(axis=0), first, second, np.zeros(d))
     cancelled = cancelled_columns(moments, second)

@@ -139,7 +139,7 @@ def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: i
         sums = _dense_sums(X, target, shift, n_threads)
     if not (np.isfinite(sums.first).all() and np.isfinite(sums.second.diagonal()).all()):
         check_finite(X, names=names, first_row=first_row)
-        check_overflow(sums.first + sums.second.diagonal(), names)
+        check_overflow(np.abs(sums.first) + sums.second.diagonal(), names)
     check_vanished(sums.first, sums.second.diagonal(), names)
     moments = sums.moments(target)
     if not sparse.issparse(X) and (moments.products.diagonal() < CANCELLED * sums.second.diagonal()).any():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,22 @@ def fit_noise_model(
     n, n_classes = given.shape
     known = codes >= 0 if codes is not None else given.sum(axis=1) > 0
     start_priors = given[known].sum(axis=0) / known.sum()
+    present = start_priors > 0
+    if codes is None and not present.all():  # nothing is known of a class to which no row belongs
+        model = fit_noise_model(
+            order,
+            codes=None,
+            given=np.ascontiguousarray(given[:, present]),
+            classes=classes[present],
+            n_neighbors=n_neighbors,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+        )
+        memberships, priors = np.zeros(given.shape), np.zeros(n_classes)
+        memberships[:, present], priors[present] = model.memberships, model.priors
+        return replace(model, memberships=memberships, priors=priors, classes=classes)
     starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
     if codes is None:
         starts = starts[:1]  # nothing is random: soft labels are not doubted, and other rows start from the priors

@@ -190,7 +190,7 @@ def _column_moments(
     bad = ~np.isfinite(first.sum(axis=1) + second.sum(axis=1) + poison)
     if bad.any():
         _raise_bad_value(columns, np.flatnonzero(bad), names, first_column, first_row, place)
-        check_overflow(first.sum(axis=1) + second.sum(axis=1), list(names[first_column : first_column + d]))
+        check_overflow(np.abs(first).sum(axis=1) + second.sum(axis=1), list(names[first_column : first_column + d]))
     here = list(names[first_column : first_column + d])
     check_vanished(np.abs(first).sum(axis=1), second.sum(axis=1), here)
     moments = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift)
