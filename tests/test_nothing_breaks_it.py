@@ -359,6 +359,8 @@ def test_scores_that_differ_by_rounding_share_their_rank():
     scores = np.array([0.1, 0.3, 0.3 * (1 + 1e-15), 0.3 * (1 - 1e-15), np.inf])
     ranks = dubio.methods.consensus.mean_rank([scores], lower_is_better=[True])
     np.testing.assert_array_equal(ranks, [1, 3, 3, 3, 5])
+    ranks = dubio.methods.consensus.mean_rank([[1e-16, 0.0, -1e-16]], lower_is_better=[True])
+    np.testing.assert_array_equal(ranks, [2, 2, 2])
 
 
 def test_no_number_is_known():
@@ -384,6 +386,8 @@ def test_small_groups_leave_few_rows_to_learn_from():
 def test_rows_of_different_lengths_beside_probabilities():
     with pytest.raises(ValueError, match="X has rows of different lengths"):
         dubio.audit_labels([[1, 2], [3]], [0, 1], probabilities=[[0.5, 0.5], [0.5, 0.5]])
+    with pytest.raises(dubio.InputError):
+        dubio.audit_labels(_table()[0], [[1], [1, 2]] * 30)
 
 
 @pytest.mark.parametrize("alpha", [10**30, 0, 1, True, "0.1", np.nan])
@@ -467,7 +471,8 @@ def test_a_class_to_which_no_row_belongs():
     X, y = _table(12)
     known = np.eye(2)[y]
     known[3] = np.nan
-    one, two = (dubio.MutualInformationRanking().fit(X, P) for P in (known, np.insert(known, 0, known[:, 0] * 0, axis=1)))
+    wider = np.insert(known, 0, 0 * known[:, 0], axis=1)
+    one, two = (dubio.MutualInformationRanking().fit(X, P) for P in (known, wider))
     np.testing.assert_allclose(one.scores_, two.scores_)
 
 

@@ -30,7 +30,8 @@ FOR_WEIGHTS = ("smooth_r2", "linear_r2")
 def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -> NDArray[np.float64]:
     """Mean rank of each feature over several scores, 1 = best (low is good); equal scores share their mean rank.
 
-    Scores that differ by less than 1e-10 of the largest one are equal: such a difference is rounding.
+    Scores that differ by less than 1e-10 of the largest one (or of 0.001, if that is more) are equal: such a difference
+    is rounding.
 
     Parameters
     ----------
@@ -70,8 +71,8 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
 
 
 def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    largest = np.abs(scores[np.isfinite(scores)]).max(initial=0.0)
-    return np.asarray(np.round(scores / largest, 10)) if largest else scores
+    largest = np.abs(scores[np.isfinite(scores)]).max(initial=1e-3)
+    return np.asarray(np.round(scores / largest, 10))
 
 
 @estimator

@@ -465,7 +465,11 @@ def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
         return "ordered"
     if isinstance(y, GivenByRow | SoftLabels | CorrectedLabels):
         return "classes"
-    if isinstance(y, SeveralLabels) or np.ndim(y) == 2:  # the reader says what cannot be audited
+    try:
+        is_table = isinstance(y, SeveralLabels) or np.ndim(y) == 2
+    except ValueError:  # rows of different lengths
+        is_table = True
+    if is_table:  # the reader says what cannot be audited
         return "auto"
     found = numbers_of(y, missing_label=missing_label)
     if found is None or (is_whole(found.values[np.isfinite(found.values)]) and not found.of_time):
