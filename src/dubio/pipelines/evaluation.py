@@ -119,6 +119,22 @@ def evaluate_problem(
     """The same as :func:`evaluate_selection`, for a selector of dubio and a problem.
 
     The model gets the columns of numbers that the features were read as; some cells may be missing.
+
+    Parameters
+    ----------
+    selector : selector of dubio
+        It is cloned.
+    model : classifier or regressor
+        It is cloned.
+    problem : Problem
+        The table and what is known of the target.
+    sizes, n_splits, n_repeats, random_state, n_jobs
+        As in :func:`evaluate_selection`.
+
+    Returns
+    -------
+    SelectionEvaluation
+        The accuracy by number of features, with and without selection.
     """
     if sparse.issparse(problem.X):
         problem = replace(problem, X=problem.X.toarray())

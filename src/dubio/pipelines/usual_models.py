@@ -28,7 +28,9 @@ def usual_model(
         Logistic regression, a random forest or a support vector machine with a Gaussian kernel. For numbers: ridge
         regression, a forest or a support vector regression.
     target : {"classes", "numbers"}
+        What is predicted.
     random_state : int, default=0
+        Seed of the forest.
 
     Returns
     -------
