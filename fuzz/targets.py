@@ -123,6 +123,8 @@ def _positives(rng: Rng, n: int) -> tuple[Any, str]:
 
     y = ["ill" if code == 1 else None for code in codes(rng, n)]
     prior = float(rng.uniform(0.01, 0.99)) if rng.random() < 0.3 else None
+    if "ill" not in y:
+        y[0] = "ill"
     return positive_unlabelled(y, prior=prior), "positives only"
 
 

@@ -488,3 +488,8 @@ def test_a_counter_that_is_infinite(tmp_path, capfd):
     file.write_text("row,a,y\ninf,1,0\ninf,2,0\ninf,3,1\ninf,5,1\n")
     assert run(["rank", str(file), "--target", "y", "--method", "relieff"]) == 2
     assert "column 'row'" in capfd.readouterr().err
+
+
+def test_fingerprints_need_two_classes_with_two_rows():
+    with pytest.raises(dubio.InputError, match="fewer than two classes with two rows"):
+        dubio.label_fingerprints(_table(6)[0], [0, 0, 0, 0, 0, 1])

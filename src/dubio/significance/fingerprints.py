@@ -245,6 +245,8 @@ def row_fingerprints(
     problem = problem.filled.labelled
     known = problem.supervision
     assert isinstance(known, Classes)
+    if (known.rows_per_class() >= 2).sum() < 2:
+        raise InputError("y", "has fewer than two classes with two rows or more", "label more rows of other classes")
     opinions = pooled_opinions(problem, ExpertOptions(None, 5, random_state, n_jobs))
     doubt = _doubt(opinions, known.codes)
     test = DoubtTest(problem, random_state)
