@@ -560,7 +560,7 @@ def test_mistakes_are_told_in_the_words_of_the_command(capfd, folder, tmp_path, 
 
 
 def test_decimal_commas_from_file_to_answer(capfd, folder, tmp_path):
-    table = pd.read_csv(folder / "iris.csv")
+    table = pd.read_csv(folder / "iris.csv", float_precision="round_trip")
     table.to_csv(tmp_path / "comma.csv", index=False, sep=";", decimal=",")
     small = tmp_path / "small.csv"
     words = ["-t", "species", "--json", "--seed", 1]

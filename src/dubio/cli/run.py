@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dubio.cli.wording import BAD_INPUT, FAULT, INTERRUPTED, UserError, in_command_words, one_line
 from dubio.errors import InputError
@@ -60,6 +62,12 @@ def _call(words: list[str]) -> int:
     from dubio.cli.app import app
 
     command = typer.main.get_command(app)
+    if _asks_nothing(command, words):  # versions of Typer differ in what they do then
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown):
+            command.main(args=[*words, "--help"], prog_name="dubio", standalone_mode=False)
+        sys.stderr.write(f"{shown.getvalue().rstrip()}\n")
+        return BAD_INPUT
     try:
         result = command.main(args=words, prog_name="dubio", standalone_mode=False)
         if sys.stdout is not None:
@@ -72,13 +80,17 @@ def _call(words: list[str]) -> int:
         message = getattr(error, "format_message", None)  # usage errors of click, or of typer's own copy of click
         if message is None:
             raise
-        if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help of the command, which has many lines
-            sys.stderr.write(f"{message().rstrip()}\n")
-            return BAD_INPUT
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
         raise UserError(f"{message().strip().rstrip('.')}{hint}") from error
     return int(result) if isinstance(result, int) else 0
+
+
+def _asks_nothing(command: Any, words: list[str]) -> bool:
+    """Whether the words end at a command that only holds others, such as ``dubio papers``."""
+    for word in words:
+        command = getattr(command, "commands", {}).get(word)
+    return hasattr(command, "commands")
 
 
 @contextlib.contextmanager
