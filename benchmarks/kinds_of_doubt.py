@@ -267,15 +267,18 @@ def gain(rows: list[Row], one: str, other: str) -> str:
 def positives_lines() -> str:
     """The area of five features, and the error of the share."""
     rows = [row for table in of_part("area").values() for row in table]
-    lines = ["", f"Area under the curve of a forest on the first five features, {len(rows)} draws:", ""]
-    lines += ["| target | area | positives only minus this |", "|---|---:|---:|"]
+    lines: list[str] = []
+    if rows:
+        lines += ["", f"Area under the curve of a forest on the first five features, {len(rows)} draws:", ""]
+        lines += ["| target | area | positives only minus this |", "|---|---:|---:|"]
     for way, words in (
         ("positives", "positives only"),
         ("negatives", "all others taken for negative"),
         ("known", "all classes known"),
     ):
-        against = "" if way == "positives" else gain(rows, "positives", way)
-        lines.append(f"| {words} | {np.mean([row[way] for row in rows]):.3f} | {against} |")
+        if rows:
+            against = "" if way == "positives" else gain(rows, "positives", way)
+            lines.append(f"| {words} | {np.mean([row[way] for row in rows]):.3f} | {against} |")
     rows = [row for table in of_part("share").values() for row in table]
     lines += ["", f"Error of the share of positives, 300 or 600 rows, {len(rows)} draws:", ""]
     lines += ["| area of the experts | draws | points off | too high by | inside the interval % |"]
