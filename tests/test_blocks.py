@@ -287,7 +287,10 @@ def test_sparse_constraint_score_with_pairs():
 
 
 def test_a_bad_sparse_value_is_located():
-    X = sparse.random_array((50, 6), density=0.2, rng=np.random.default_rng(7), format="csr")
+    rng = np.random.default_rng(7)
+    cells = np.where(rng.random((50, 6)) < 0.2, rng.random((50, 6)), 0.0)
+    cells[0, 0] = 1.0
+    X = sparse.csr_array(cells)
     y = np.where(np.arange(50) < 20, -1, np.arange(50) % 2)
     for bad in (np.nan, np.inf):
         table = X.copy()

@@ -254,7 +254,7 @@ def test_nan_is_located_by_column_name(case):
     estimator, X, y = case
     if estimator._takes_nan:
         pytest.skip("takes NaN")
-    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame = pd.DataFrame(X.copy(), columns=list("abcdef"))
     frame.loc[[5, 9], "c"] = np.nan
     with pytest.raises(ValueError, match=r"NaN in 2 rows of column 'c' \(position 2\), first in row 5"):
         clone(estimator).fit(frame, y)
@@ -263,7 +263,7 @@ def test_nan_is_located_by_column_name(case):
         ValueError, match=r"2 more columns also contain it: 'e', 'f': fill .*SimpleImputer.*FeatureSelector"
     ):
         clone(estimator).fit(frame, y)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame = pd.DataFrame(X.copy(), columns=list("abcdef"))
     frame["c"] = np.where(frame.index == 11, np.inf, 0.0)
     with pytest.raises(ValueError, match=r"infinity in 1 row of column 'c'.*first in row 11"):
         clone(estimator).fit(frame, y)
