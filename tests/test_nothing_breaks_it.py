@@ -493,3 +493,8 @@ def test_a_counter_that_is_infinite(tmp_path, capfd):
 def test_fingerprints_need_two_classes_with_two_rows():
     with pytest.raises(dubio.InputError, match="fewer than two classes with two rows"):
         dubio.label_fingerprints(_table(6)[0], [0, 0, 0, 0, 0, 1])
+
+
+def test_limits_are_real_numbers():
+    with pytest.raises(dubio.InputError, match="low holds values that are not numbers"):
+        dubio.interval_targets(np.arange(3) * 1j, np.arange(3))

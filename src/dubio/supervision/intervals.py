@@ -191,6 +191,8 @@ def read_intervals(y: IntervalLabels) -> Supervision:
 
 def _limits(values: ArrayLike, name: str, missing: float) -> Floats:
     try:
+        if np.iscomplexobj(values):
+            raise TypeError
         limits = np.array(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError(
