@@ -67,8 +67,11 @@ class Numbers(Supervision):
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         values = self.values[rows][:, None]
-        # without this, squares of very large or small numbers would overflow or underflow
-        return np.asarray(values / (np.abs(values).max() or 1.0))
+        largest = float(np.abs(values).max())
+        if not _LEAST <= largest <= _MOST:  # as above; dividing by a tiny number may warn of an overflow
+            values = np.ldexp(values, -int(np.frexp(largest)[1]))
+            largest = float(np.abs(values).max())
+        return np.asarray(values / (largest or 1.0))
 
 
 def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any, as_read: str = "") -> Numbers:
