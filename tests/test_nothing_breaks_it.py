@@ -498,3 +498,15 @@ def test_fingerprints_need_two_classes_with_two_rows():
 def test_limits_are_real_numbers():
     with pytest.raises(dubio.InputError, match="low holds values that are not numbers"):
         dubio.interval_targets(np.arange(3) * 1j, np.arange(3))
+
+
+@pytest.mark.parametrize("targets", [{"a": [[1], [1, 2]]}, [[1], [1, 2]]])
+def test_ragged_targets(targets):
+    with pytest.raises(dubio.InputError, match="has rows of different lengths"):
+        dubio.several_targets(targets)
+
+
+def test_a_count_given_as_true_is_one():
+    X, y = _table()
+    one, two = (dubio.estimate_memberships(X, y, n_init=n, max_iter=n) for n in (1, True))
+    np.testing.assert_array_equal(one.memberships, two.memberships)

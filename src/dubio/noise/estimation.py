@@ -103,8 +103,8 @@ def estimate_memberships(
     return membership_model(
         read_problem(X, y, missing_label=missing_label),
         n_neighbors=n_neighbors,
-        n_init=n_init,
-        max_iter=max_iter,
+        n_init=int(n_init),
+        max_iter=int(max_iter),
         tol=tol,
         random_state=random_state,
         n_jobs=n_jobs,

@@ -249,7 +249,7 @@ def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
         if len(set(words)) < len(words):
             raise InputError("targets", f"has columns with the same name: {listed(words)}", "rename them")
         return dict(zip(words, columns, strict=True)), True
-    array = np.asarray(targets)
+    array = _array(targets, "")
     if array.ndim != 2:
         raise InputError("targets", f"has {array.ndim} dimensions", "give a frame, a 2-D array or a dict of targets")
     return {f"target {place}": array[:, place - 1] for place in range(1, array.shape[1] + 1)}, False
@@ -267,7 +267,14 @@ def _column(values: Any, name: Any) -> Any:
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array
-    return np.asarray(values)
+    return _array(values, f"[{name!r}] ")
+
+
+def _array(values: Any, which: str) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InputError("targets", f"{which}has rows of different lengths", "give one value per row") from None
 
 
 def join_targets(names: tuple[str, ...], parts: tuple[Supervision, ...]) -> Supervision:
