@@ -195,7 +195,7 @@ def test_the_command(tmp_path, capsys):
         (["--time", "days"], "--time and --event belong together"),
         (["--low", "from"], "--low and --high belong together"),
         (["--time", "days", "--event", "a"], "--event: column 'a' must hold yes or no"),
-        (["--low", "died", "--high", "to"], "--low: column 'died' holds text"),
+        (["--low", "died", "--high", "to"], "--low: column 'died' holds 'yes' in line 2 of the file"),
         (["--low", "to", "--high", "from", "--target", "a"], "both say what the target is"),
     ):
         assert run(["rank", str(path), *wrong]) == 2
