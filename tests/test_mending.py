@@ -320,3 +320,14 @@ def test_values_beside_a_row_are_those_of_the_feature() -> None:
     ]
     shown = next(one for one in content["features"] if one["name"] == "telling")
     assert shown["values"] == X["telling"].to_numpy()[np.array(content["rows"]) - 1].tolist()
+
+
+def test_corrections_of_patients_with_several_rows_go_by_row(tmp_path, capsys) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    table = pd.DataFrame({"who": np.arange(40) // 4, "a": rng.normal(size=40) + 3 * y, "y": np.where(y, "ill", "well")})
+    table.to_csv(tmp_path / "visits.csv", index=False)
+    (tmp_path / "corrections.csv").write_text("row,id,given,decision,label\n2,0,ill,change,well\n")
+    words = ["audit", str(tmp_path / "visits.csv"), "--target", "y", "--id", "who"]
+    assert run([*words, "--corrections", str(tmp_path / "corrections.csv"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["corrections"]["changed"] == 1

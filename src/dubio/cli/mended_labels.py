@@ -24,8 +24,10 @@ def with_corrections(question: Question, wishes: Wishes, path: str | None) -> Qu
     if not wishes.target or wishes.confidence:
         raise UserError("--corrections changes the classes of one --target: give --target, without --confidence.")
     ids = question.table[wishes.identifiers[0]] if wishes.identifiers else None
+    if ids is not None and ids.duplicated().any():  # several rows of a patient: the file has their numbers, too
+        ids = None
     mended = apply_corrections(question.y, path, ids)
-    identified = f", ids=table[{wishes.identifiers[0]!r}]" if wishes.identifiers else ""
+    identified = f", ids=table[{wishes.identifiers[0]!r}]" if ids is not None else ""
     code = [*question.code, f"y = apply_corrections(y, {path!r}{identified})"]
     return replace(question, y=mended, kind="classes", code=code)
 

@@ -471,6 +471,8 @@ def print_ranking(
         hidden_names.add("score")
     if terminal_width() < _NARROW:
         hidden_names |= {"score", "rank_low", "rank_high"}
+    if all(row.get("worst_case") is None for row in rows):  # no bound is known, as with groups
+        hidden_names.add("worst_case")
     names = [name for name in rows[0] if name not in hidden_names and not name.startswith("pvalue of ")]
     names.insert(names.index("feature") + 1, "kept")
     columns = [(labels.get(name, name), "left" if name in ("feature", "kept", "serves") else "right") for name in names]

@@ -82,7 +82,8 @@ def _call(words: list[str]) -> int:
             raise
         context = getattr(error, "ctx", None)
         hint = f" (see {context.command_path} --help)" if context is not None else ""
-        raise UserError(f"{message().strip().rstrip('.')}{hint}") from error
+        said = " ".join(message().split()).rstrip(".")  # choices stand on lines of their own
+        raise UserError(f"{said}{hint}") from error
     return int(result) if isinstance(result, int) else 0
 
 

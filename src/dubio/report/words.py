@@ -27,7 +27,9 @@ _RESAMPLED = {
 
 
 def question(findings: Findings) -> str:
-    """The question that the selection answers."""
+    """The question that the page answers."""
+    if findings.about_labels:
+        return f"Which labels of {findings.target_name} in {findings.table_name} look wrong?"
     if findings.supervision.kind == "none":
         told = "show its groups of rows" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
         return f"Which columns of {findings.table_name} {told}?"
@@ -88,7 +90,7 @@ def limits(findings: Findings) -> list[str]:
     known, tested = findings.supervision, findings.alpha is not None
     target = findings.target_name if known.kind != "none" else "the groups of rows"
     said = [
-        f"Whether a feature causes {target}, or {target} causes it. It is only seen that they go together."
+        f"Whether a feature causes {target}, or the other way round. It is only seen that they go together."
         if known.kind != "none"
         else "Whether the groups of rows mean anything. Nothing was given to compare them with.",
         "Anything about columns that were not measured, or about rows that were not drawn like these.",
@@ -98,11 +100,10 @@ def limits(findings: Findings) -> list[str]:
         else "Which features are there by chance: they were ranked, but not tested.",
     ]
     if known.kind != "none" and findings.evaluation is None:
-        said.append(
-            "How well a model would predict. Add --evaluate logistic to the command, or evaluate_selection in Python."
-        )
+        how = "" if known.kind == "several" else " dubio rank tells it with --evaluate logistic."
+        said.append(f"How well a model would predict.{how}")
     if known.kind != "none" and findings.audit is None:
-        said.append("Whether the labels are right. The ranking takes them as they are given.")
+        said.append("Whether the labels are right. They were not audited.")
     if 0 < known.n_labelled < known.n_rows:
         said.append(
             "Whether the rows without a label are like those with one. If labels are missing for a reason that the "
@@ -114,7 +115,7 @@ def limits(findings: Findings) -> list[str]:
             "column that says so (--groups)."
         )
     if findings.stability is None:
-        said.append("How far the ranks would move with other rows. Add --stability 50 to see it.")
+        said.append("How far the ranks would move with other rows. dubio rank tells it with --stability 50.")
     return said
 
 
