@@ -376,7 +376,7 @@ def test_constant_among_the_labelled_rows_is_worst_too():
         (lambda X: dubio.supervised_laplacian_score(X, np.where(np.arange(40), np.nan, 1)), "1 labelled row of 40"),
         (lambda X: dubio.supervised_laplacian_score(X, ["a"] * 40), "text, such as 'a'"),
         (lambda X: dubio.supervised_laplacian_score(X, np.where(np.arange(40), 1, np.inf)), "infinity.*row 0"),
-        (lambda X: dubio.supervised_laplacian_score(X, X[:, :2]), "one number per row"),
+        (lambda X: dubio.supervised_laplacian_score(X, X[:, :2]), "several targets are given"),
         (lambda X: dubio.semi_supervised_laplacian_score(X, X[:, 0], C=0), "C=0"),
         (lambda X: dubio.semi_supervised_laplacian_score(X, X[:, 0], C=np.nan), "C=nan"),
         (lambda X: dubio.weighted_laplacian_score(X, None), "y is None"),

@@ -11,6 +11,7 @@ import sklearn
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 
@@ -246,10 +247,11 @@ def test_weights_are_routed_through_a_pipeline():
     X, y, w = table(0, 120, 5)
     with sklearn.config_context(enable_metadata_routing=True):
         search = NeighborSearch(n_features_to_select=2, clean=None).set_fit_request(sample_weight=True)
-        model = LogisticRegression().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=True)
+        judge = make_scorer(accuracy_score).set_score_request(sample_weight=True)
         pipe = make_pipeline(search, model)
         found = cross_validate(
-            pipe, X, y, cv=3, params={"sample_weight": w}, error_score="raise", return_estimator=True
+            pipe, X, y, cv=3, scoring=judge, params={"sample_weight": w}, error_score="raise", return_estimator=True
         )
         plain = cross_validate(pipe, X, y, cv=3, return_estimator=True)
     assert found["test_score"].mean() > 0.6

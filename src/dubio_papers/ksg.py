@@ -19,8 +19,8 @@ def ksg_information(x: ArrayLike, y: ArrayLike, *, n_neighbors: int = 5) -> floa
 
     >>> x = np.random.default_rng(0).normal(size=2000)
     >>> noise = np.random.default_rng(1).normal(size=2000)
-    >>> round(ksg_information(x, x + noise), 1), round(0.5 * np.log(2.0), 1)  # the estimate, and the truth
-    (0.3, np.float64(0.3))
+    >>> round(ksg_information(x, x + noise), 1), round(float(0.5 * np.log(2.0)), 1)  # estimated, and true
+    (0.3, 0.3)
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     n = len(a)

@@ -58,8 +58,8 @@ def knn_entropy(X: ArrayLike, *, n_neighbors: int = 8, n_jobs: int | None = None
     >>> import numpy as np
     >>> from dubio import knn_entropy
     >>> X = np.random.default_rng(0).normal(size=(2000, 1))
-    >>> round(knn_entropy(X), 2), round(0.5 * np.log(2 * np.pi * np.e), 2)
-    (1.42, np.float64(1.42))
+    >>> round(knn_entropy(X), 2), round(float(0.5 * np.log(2 * np.pi * np.e)), 2)
+    (1.42, 1.42)
     """
     table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
     n, d = table.shape

@@ -92,8 +92,8 @@ def constrained_laplacian_score(
     --------
     >>> X = [[0.0, 3.0], [0.1, 8.0], [1.0, 2.0], [1.1, 9.0]]
     >>> scores = constrained_laplacian_score(X, [0, 0, 1, 1], [(0, 1)], [(1, 2)])
-    >>> scores[0] < scores[1]
-    np.True_
+    >>> bool(scores[0] < scores[1])
+    True
     """
     table = read_matrix(X).astype(np.float64, copy=False)
     check_parameters({"standardize": ["boolean"]}, {"standardize": standardize})

@@ -96,8 +96,8 @@ def laplacian_score(
     >>> rng = np.random.default_rng(0)
     >>> group = np.repeat([0.0, 5.0], 50)
     >>> X = np.column_stack([group + rng.normal(size=100), rng.normal(size=100)])
-    >>> laplacian_score(X).argmin()  # the feature that has structure
-    np.int64(0)
+    >>> int(laplacian_score(X).argmin())  # the feature that has structure
+    0
     """
     method = LaplacianScore(
         n_neighbors=n_neighbors,

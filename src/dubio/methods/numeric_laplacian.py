@@ -67,8 +67,8 @@ def supervised_laplacian_score(
     >>> import numpy as np
     >>> from dubio import supervised_laplacian_score
     >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
-    >>> supervised_laplacian_score(X, X[:, 1] ** 3).argmin()
-    np.int64(1)
+    >>> int(supervised_laplacian_score(X, X[:, 1] ** 3).argmin())
+    1
     """
     method = SupervisedLaplacianScore(
         n_neighbors=n_neighbors,
@@ -138,8 +138,8 @@ def semi_supervised_laplacian_score(
     >>> X = rng.normal(size=(300, 3))
     >>> y = X[:, 2] ** 3
     >>> y[40:] = np.nan
-    >>> semi_supervised_laplacian_score(X, y).argmin()
-    np.int64(2)
+    >>> int(semi_supervised_laplacian_score(X, y).argmin())
+    2
     """
     method = SemiSupervisedLaplacianScore(
         n_neighbors=n_neighbors,

@@ -73,8 +73,8 @@ def soft_relief_score(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.uniform(size=(300, 3))
     >>> p = np.where((X[:, 0] > 0.5) != (X[:, 1] > 0.5), 0.8, 0.2)  # the first two matter only together
-    >>> soft_relief_score(X, np.column_stack([p, 1 - p])).argmin()
-    np.int64(2)
+    >>> int(soft_relief_score(X, np.column_stack([p, 1 - p])).argmin())
+    2
     """
     return SoftReliefScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, P)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import LinAlgWarning
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.decomposition import PCA
@@ -364,9 +365,12 @@ def out_of_fold_probabilities(
             else:
                 own_weights = None if weights is None else weights[training]
                 try:
-                    fit_weighted(fitted, X[training], codes[training], own_weights, seed)
+                    with warnings.catch_warnings():
+                        if own_weights is not None:  # before scikit-learn 1.8, only a warning
+                            warnings.filterwarnings("error", "The covariance matrix of class", LinAlgWarning)
+                        fit_weighted(fitted, X[training], codes[training], own_weights, seed)
                     said[:, fitted.classes_] = fitted.predict_proba(X[asked])
-                except np.linalg.LinAlgError:
+                except (np.linalg.LinAlgError, LinAlgWarning):
                     if own_weights is None:
                         raise
                     # so few rows of a class have any weight that its covariance is singular: only shares are known

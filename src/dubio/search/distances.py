@@ -145,11 +145,11 @@ class SubsetDistances(FollowedSubset):
     >>> from dubio.search import REMOVE, SubsetDistances
     >>> distances = SubsetDistances([[0.0, 0.0], [3.0, 4.0]])
     >>> distances.start([0, 1])
-    >>> distances.squared[0, 1]
-    np.float64(25.0)
+    >>> float(distances.squared[0, 1])
+    25.0
     >>> distances.apply(1, REMOVE)
-    >>> distances.squared[0, 1], distances.subset
-    (np.float64(9.0), array([0]))
+    >>> float(distances.squared[0, 1]), distances.subset
+    (9.0, array([0]))
     """
 
     def __init__(

@@ -308,8 +308,8 @@ def label_some_positives(
     Examples
     --------
     >>> from dubio.supervision import label_some_positives
-    >>> label_some_positives(["ill"] * 6 + ["well"] * 6, "ill", 0.5).is_positive.sum()
-    np.int64(3)
+    >>> int(label_some_positives(["ill"] * 6 + ["well"] * 6, "ill", 0.5).is_positive.sum())
+    3
     """
     if not 0 <= share <= 1:
         raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
