@@ -510,3 +510,10 @@ def test_a_count_given_as_true_is_one():
     X, y = _table()
     one, two = (dubio.estimate_memberships(X, y, n_init=n, max_iter=n) for n in (1, True))
     np.testing.assert_array_equal(one.memberships, two.memberships)
+
+
+def test_more_jobs_than_there_is_work_are_no_error():
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    alone = dubio.stability(dubio.FisherScore(), X, y, n_draws=2)
+    many = dubio.stability(dubio.FisherScore(), X, y, n_draws=2, n_jobs=10**30)
+    assert (alone.rankings == many.rankings).all()

@@ -239,7 +239,7 @@ def _evaluate(
 ) -> SelectionEvaluation:
     if n_repeats < 1:
         raise InputError("n_repeats", f"={n_repeats}", "give at least 1")
-    resolve_threads(n_jobs)  # raises for a number that joblib cannot use
+    workers = resolve_threads(n_jobs)
     kind: Literal["classes", "numbers"] = "numbers" if table.is_numeric else "classes"
     seed = seed_of(random_state)
     wanted = _sizes(sizes, table.n_features)
@@ -252,7 +252,7 @@ def _evaluate(
     wrap: Any = DoubtRegressor if table.is_numeric else DoubtClassifier
     judge = _Judge(selector, wrap(model, missing_label=table.missing_label), table, wanted)
     found = []
-    work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+    work = joblib.Parallel(n_jobs=min(workers, len(folds)), return_as="generator")(
         joblib.delayed(judge)(train, test, seed + number) for number, (train, test) in enumerate(folds)
     )
     for scores in work:

@@ -198,10 +198,10 @@ def stability_of(
 ) -> Stability:
     """The same as :func:`stability`, for draws of any kind."""
     check_parameters(_VALID, {"n_draws": n_draws, "confidence": confidence})
-    resolve_threads(n_jobs)  # raises for a number that joblib cannot use
+    workers = min(resolve_threads(n_jobs), n_draws)
     kind = _resolve(resample, draws.supervision)
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(n_draws)
-    work = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(joblib.delayed(draws)(kind, seed) for seed in seeds)
+    work = joblib.Parallel(n_jobs=workers, return_as="generator")(joblib.delayed(draws)(kind, seed) for seed in seeds)
     rankings, selected = [], []
     with listening(listener_of(progress, of="resamples")):
         for done, fitted in enumerate(work, start=1):
