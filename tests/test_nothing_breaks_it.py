@@ -14,12 +14,15 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse
+from sklearn.linear_model import LogisticRegression
 
 import dubio
 from dubio import METHODS, FeatureSelector
 from dubio.cli.output import as_csv
 from dubio.cli.run import run
+from dubio.errors import InputError
 from dubio.graphs import target_graph
+from dubio.pipelines import evaluate_selection
 from dubio.report import gather, render_report
 from dubio.whole_files import write_whole
 from dubio_papers.store import ResultFile
@@ -512,8 +515,17 @@ def test_a_count_given_as_true_is_one():
     np.testing.assert_array_equal(one.memberships, two.memberships)
 
 
-def test_more_jobs_than_there_is_work_are_no_error():
+@pytest.mark.parametrize("n_jobs", [10**30, -(10**30), 5000])
+def test_absurd_numbers_of_jobs_are_refused(n_jobs):
     X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
-    alone = dubio.stability(dubio.FisherScore(), X, y, n_draws=2)
-    many = dubio.stability(dubio.FisherScore(), X, y, n_draws=2, n_jobs=10**30)
-    assert (alone.rankings == many.rankings).all()
+    calls = [
+        lambda: dubio.stability(dubio.FisherScore(), X, y, n_draws=2, n_jobs=n_jobs),
+        lambda: dubio.FeatureSelector(n_jobs=n_jobs).fit(X, y),
+        lambda: dubio.LaplacianScore(n_jobs=n_jobs).fit(X),
+        lambda: dubio.audit_labels(X, y, n_jobs=n_jobs),
+        lambda: dubio.audit_labels(X, X[:, 0], target="numbers", n_jobs=n_jobs),
+        lambda: evaluate_selection(dubio.FisherScore(), LogisticRegression(), X, y, n_jobs=n_jobs),
+    ]
+    for call in calls:
+        with pytest.raises(InputError, match="n_jobs=.* give at most 1024"):
+            call()

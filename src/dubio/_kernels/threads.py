@@ -24,6 +24,9 @@ from dubio.errors import InputError
 
 T = TypeVar("T")
 
+#: The most threads anybody may ask for; the libraries underneath fail at numbers that are far too large.
+MOST_THREADS = 1024
+
 
 def default_threads() -> int:
     """Number of threads a memory-bound kernel may use: numba's own limit, which joblib lowers inside its workers."""
@@ -34,6 +37,8 @@ def resolve_threads(n_jobs: int | None) -> int:
     """Turn scikit-learn's ``n_jobs`` into a number of threads (``None`` is 1 unless joblib says otherwise)."""
     if n_jobs is not None and (not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0):
         raise InputError("n_jobs", f"={n_jobs!r}", "give a number of threads, -1 for all processors, or None")
+    if n_jobs is not None and abs(n_jobs) > MOST_THREADS:
+        raise InputError("n_jobs", f"={n_jobs!r}", f"give at most {MOST_THREADS}, or -1 for all processors")
     return int(joblib.effective_n_jobs(n_jobs))
 
 

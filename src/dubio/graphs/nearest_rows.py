@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
+from dubio._kernels.threads import resolve_threads
 from dubio.progress import advance
 from dubio.seeds import random_of
 from dubio.tables.matrix import Matrix
@@ -49,6 +50,7 @@ class RowSearch:
         n_jobs: int | None = None,
     ) -> None:
         self._points = points
+        resolve_threads(n_jobs)  # raises for a number that nobody can use
         self._n_jobs = n_jobs
         self._descent = None
         if approximate and points.shape[0] >= _FEW_ROWS:
