@@ -115,6 +115,41 @@ def test_visits_by_the_name_of_the_patient(n_patients, n_visits):
     assert raised(named, y[mixed]) == left_out
 
 
+def clinic(seed=0, n_patients=60):
+    """Patients with one to four visits each: age and sex stay, everything else changes."""
+    rng = np.random.default_rng(seed)
+    patient = np.repeat(np.arange(n_patients), rng.integers(1, 5, n_patients))
+    n = len(patient)
+    labs = pd.DataFrame(rng.normal(size=(n, 5)), columns=list("vwxyz"))
+    who = [f"K{i:03d}" for i in patient]
+    age, sex = rng.integers(30, 90, n_patients)[patient], rng.choice(["f", "m"], n_patients)[patient]
+    return labs.assign(who=who, age=age, sex=sex), rng.choice(["ill", "well"], n)
+
+
+def test_visits_by_what_stays_the_same():
+    X, y = clinic()
+    [alert] = find_alerts(read_problem(X, y, any_type=True))
+    assert (alert.kind, alert.features) == ("visits", ("who",))
+    assert "'age', 'sex'" in alert.sentence
+    assert raised(X.drop(columns="sex"), y) == {}  # one column alone may follow from a code
+    assert raised(X.drop(columns=["age", "sex"]), y) == {}
+    assert raised(X.drop(columns=["age", "sex"]).rename(columns={"who": "patient"}), y) == {"visits": ("patient",)}
+    number = X["who"].str.removeprefix("K").astype(int)
+    assert raised(X.assign(who=number), y) == {"visits": ("who",)}
+
+
+def test_columns_that_follow_from_another_are_no_visits():
+    rng = np.random.default_rng(0)
+    y, x = rng.choice(["ill", "well"], 300), rng.normal(size=300)
+    age = rng.integers(20, 90, 300)
+    assert raised(pd.DataFrame({"age": age, "decade": age // 10, "retired": age > 66, "x": x}), y) == {}
+    land = rng.integers(0, 7, 40)[city := rng.integers(0, 40, 300)]
+    names = {"city": [f"c{i}" for i in city], "land": [f"l{i}" for i in land], "part": [f"p{i % 3}" for i in land]}
+    assert raised(pd.DataFrame({**names, "x": x}), y) == {}
+    rare = pd.DataFrame({"code": [f"c{i}" for i in city], "event": city == 3, "other": city == 5, "x": x})
+    assert raised(rare, y) == {}
+
+
 def test_rows_that_are_not_visits():
     rng = np.random.default_rng(3)
     y = np.sort(rng.integers(0, 2, 400))

@@ -192,6 +192,16 @@ def test_constant_features_do_not_break_the_charts():
     assert not re.search(r'="[^"]*\b(nan|inf)\b[^"]*"', page)
 
 
+def test_a_column_with_one_category_and_blanks_is_drawn():
+    """Found with a clinic's table: a column that holds only "yes", beside empty cells."""
+    y = np.repeat(["ill", "well"], 30)
+    X = pd.DataFrame({"sure": np.where(y == "ill", "yes", None), "x": np.arange(60.0) % 7})
+    selector = FeatureSelector("fisher").fit(X, y)
+    findings = gather(selector, X, y, audit=audit_labels(X[["x"]].assign(z=(y == "ill") * 1.0), y))
+    assert findings.cells(0, np.array([0, 59])) == ["yes", "–"]
+    assert "yes" in render_report(findings)
+
+
 def test_another_table_is_refused():
     X, y = load_iris(return_X_y=True, as_frame=True)
     selector = FeatureSelector().fit(X, y)

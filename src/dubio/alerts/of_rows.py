@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from dubio.alerts.alert import Alert
+from dubio.alerts.subjects import named_subjects, same_within
 from dubio.alerts.view import View
-from dubio.errors import counted, quoted
+from dubio.errors import counted
 from dubio.supervision import Classes, Numbers
 
 #: Fewest repeated rows, as a number and as a share of all rows. A row counts if chance gives it at most so many twins.
@@ -72,27 +73,23 @@ def repeated_alerts(view: View) -> list[Alert]:
 def visit_alerts(view: View) -> list[Alert]:
     """Rows that look like several visits of the same subject.
 
-    Two signs, each with a test. A column of whole numbers (or names) whose equal values join rows that are much alike;
-    or neighbours in the file that are much alike. Rows are compared within classes, so that a file sorted by class
-    raises nothing. If rows are independent and in any order, a quarter of the neighbours fall among the nearest
-    twentieth of all pairs of rows with a probability below 1 in 1000 (binomial, from 30 pairs on); a column that is
-    sorted over the whole file is not used.
+    A column of whole numbers (or names) whose equal values join rows that are much alike, or that have the same values
+    in two other columns; or neighbours in the file that are much alike; or a column that is called like a patient's
+    name. Rows are compared within classes, so that a file sorted by class raises nothing. If rows are independent and
+    in any order, a quarter of the neighbours fall among the nearest twentieth of all pairs of rows with a probability
+    below 1 in 1000 (binomial, from 30 pairs on); a column that is sorted over the whole file is not used.
     """
     Z, strata, rows = _compared(view)
     if Z.shape[1] == 0 or len(Z) < _FEWEST_PAIRS:
         return []
     subject = _subject_column(view, Z, strata, rows)
     if subject is not None:
-        name = str(view.names[subject])
-        return [
-            Alert(
-                "visits",
-                (name,),
-                f"rows with the same value of {quoted(name)} are much alike, like visits of the same subject; q-values "
-                "assume independent rows",
-                f"say groups=X[{name!r}] if they belong together, and leave the column out",
-            )
-        ]
+        return [_same_subject(view, subject, f"rows with the same value of {view.called([subject])} are much alike")]
+    same = same_within(view, rows)
+    if same is not None:
+        feature, others = same
+        found = f"rows with the same value of {view.called([feature])} have the same {view.called(others)}"
+        return [_same_subject(view, feature, found)]
     if _neighbours_alike(Z, strata, rows):
         return [
             Alert(
@@ -103,7 +100,20 @@ def visit_alerts(view: View) -> list[Alert]:
                 "say with groups= which rows belong together",
             )
         ]
-    return []
+    named = named_subjects(view, rows)
+    if named is None:
+        return []
+    return [_same_subject(view, named, f"many values of {view.called([named])} occur in several rows")]
+
+
+def _same_subject(view: View, feature: int, found: str) -> Alert:
+    name = str(view.names[feature])
+    return Alert(
+        "visits",
+        (name,),
+        f"{found}, like visits of the same subject; q-values assume independent rows",
+        f"say groups=X[{name!r}] if they belong together, and leave the column out",
+    )
 
 
 def _target_codes(view: View) -> NDArray[np.float64] | None:
@@ -212,6 +222,7 @@ def _subject_column(
 
     Rows with the next larger value must not be alike: otherwise the column is a measurement that others follow.
     """
+    Z = Z[:, (np.median(Z, axis=0) != Z).sum(axis=0) >= _FEWEST_SUBJECTS]  # a rare event may fall into one group
     Z = Z - _group_means(Z, np.unique(strata, return_inverse=True)[1])
     Z = Z[:, (Z**2).sum(axis=0) > 0]
     if not Z.shape[1]:

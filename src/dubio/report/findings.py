@@ -101,13 +101,17 @@ class Findings:
 def drawn_table(problem: Problem) -> NDArray[np.float64]:
     """One column per feature: the first of its columns, or the place of its category among all."""
     columns = problem.columns
-    if columns is None or columns.is_plain:
+    if columns is None:
         return problem.table
     table = problem.table[:, columns.starts].copy()
-    for feature in np.flatnonzero(columns.roles[columns.starts] == "level"):
-        own = columns.of(int(feature))
+    for feature in np.flatnonzero(columns.roles[columns.starts] == "level").tolist():
+        own = columns.of(feature)
         levels = problem.table[:, own[columns.roles[own] == "level"]]
         table[:, feature] = np.where(np.isnan(levels[:, 0]), np.nan, np.nan_to_num(levels).argmax(axis=1))
+    for feature in range(columns.n_features):
+        reading = columns.reading_of(feature)
+        if reading is not None and len(reading.levels) == 1:  # its only category is 1, beside missing cells
+            table[:, feature] = np.where(np.isnan(table[:, feature]), np.nan, 0.0)
     return table
 
 
