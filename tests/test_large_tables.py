@@ -9,11 +9,13 @@ from scipy import sparse
 
 import dubio
 from dubio import FeatureSelector
+from dubio.cli.bars import hushed, step
 from dubio.memory import free_bytes, require_memory
 from dubio.problem import read_problem, sample_rows
-from dubio.progress import _Patient, with_time_left
+from dubio.progress import Forecast, _Patient, advance, listening, with_time_left
 from dubio.scale import rank_stream
 from dubio.scale.row_sample import RowSample
+from dubio.search import greedy_search
 from dubio.significance import relevance_of
 
 pa = pytest.importorskip("pyarrow")
@@ -154,6 +156,57 @@ def test_long_work_shows_its_share_and_the_time_left(capsys, monkeypatch):
     err = capsys.readouterr().err
     assert "work: 30 %, about 14 s left" in err and "work: 20 %" not in err
     assert err.endswith("work: 100 %, about 0 s left\n")
+
+
+def test_the_time_of_long_work_is_foretold_once():
+    forecast = Forecast()
+    said = [forecast.line("neighbours", done, 100, now=3.0 + done) for done in range(1, 101)]
+    assert [line for line in said if line] == ["neighbours: about 100 s in all"] and said[2]
+    assert not any(Forecast().line("short", done, 100, now=done / 11) for done in range(101))
+    again = [forecast.line("neighbours", done, 100, now=200.0 + 300.0 * done) for done in range(1, 11)]
+    assert [line for line in again if line] == ["neighbours: about 8 h in all"]
+    assert forecast.line("rows", 5, None, now=0.0) == forecast.line("rows", 500, None, now=90.0) == ""
+
+
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+def test_the_time_of_a_search_is_foretold_in_its_first_step(direction):
+    """Each candidate takes 1 s; 20 + 19 + ... of them are tried."""
+    forecast, clock, said = Forecast(), [0.0], []
+
+    class Slow:
+        larger_is_better = True
+
+        def start(self, features):
+            return 0.0
+
+        def evaluate(self, candidates, change):
+            for done in range(len(candidates)):
+                clock[0] += 1.0
+                advance("one step of the search", done + 1, len(candidates))
+            return np.zeros(len(candidates))
+
+        def apply(self, feature, change):
+            pass
+
+    def listen(what, done, total):
+        if line := forecast.line(what, done, total, clock[0]):
+            said.append((clock[0], line))
+
+    with listening(listen):
+        greedy_search(Slow(), np.arange(20), direction=direction)
+    minutes = round(clock[0] / 60)
+    assert said == [(3.0, f"{direction} search: about {minutes} min in all")]
+
+
+def test_the_command_foretells_unless_it_is_quiet(capsys, monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("dubio.cli.bars.time.monotonic", lambda: now[0])
+    for quiet in (False, True):
+        with hushed(quiet), step("ranking"):
+            for done in range(1, 11):
+                now[0] += 30.0
+                advance("neighbours", done, 10)
+        assert capsys.readouterr().err == ("" if quiet else "dubio: ranking: neighbours: about 5 min in all\n")
 
 
 def test_a_large_audit_learns_from_a_sample_and_judges_every_row(monkeypatch):

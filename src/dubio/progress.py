@@ -3,7 +3,8 @@
 Long work calls :func:`advance` with its name, how much is done and how much there is in total. A front end listens with
 :func:`listening`: the command shows a bar, ``verbose=1`` prints lines, a ``progress=`` argument calls a function.
 By default nobody listens; then work that takes more than some seconds is shown on a terminal or in a notebook, and
-nothing is shown elsewhere.
+nothing is shown elsewhere. Early in long work, whoever shows the progress also says once how long all of it will take
+(:class:`Forecast`).
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 
 from dubio.errors import InputError
 
@@ -21,8 +23,22 @@ Listener = Callable[[str, int, int | None], None]
 
 #: Seconds after which work is shown although nobody listens.
 _PATIENCE = 5.0
+#: Work is watched for so many seconds before its time is forecast; shorter forecasts than this are not said.
+_WATCHED, _SHORT = 2.0, 10.0
 
 _listener: ContextVar[Listener | None] = ContextVar("listener to progress", default=None)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """One step of longer work: the name of that work, the share of it done before this step, and the step's share."""
+
+    what: str
+    before: float
+    size: float
+
+
+_step: ContextVar[_Step | None] = ContextVar("step of longer work", default=None)
 
 
 def advance(what: str, done: int, total: int | None = None) -> None:
@@ -66,15 +82,69 @@ def listening(listener: Listener | None) -> Iterator[None]:
         _listener.reset(token)
 
 
+@contextmanager
+def step_of(what: str, before: float, size: float) -> Iterator[None]:
+    """What is reported in the block is one step of the work ``what``.
+
+    ``before`` is the share of that work done before the step, ``size`` the share of the step itself. So the time of all
+    steps can be told from the first part of the first one.
+    """
+    token = _step.set(_Step(what, before, size))
+    try:
+        yield
+    finally:
+        _step.reset(token)
+
+
+class Forecast:
+    """Foretells the time of long work from its first seconds.
+
+    A forecast is said once per name of work; again only if it has more than doubled, as when later steps are slower.
+
+    >>> from dubio.progress import Forecast
+    >>> forecast = Forecast()
+    >>> [forecast.line("neighbours", done, 300_000, now=done / 500) for done in (1000, 2000, 3000)]
+    ['', 'neighbours: about 10 min in all', '']
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, tuple[float, float]] = {}
+        self._last: dict[str, float] = {}
+        self._said: dict[str, float] = {}
+
+    def line(self, what: str, done: int, total: int | None, now: float) -> str:
+        """What is to be said about the time, at a report of the work at the time ``now``; mostly nothing."""
+        if not total:
+            return ""
+        step, share = _step.get(), done / total
+        if step is not None:
+            share = step.before + step.size * (1.0 if what == step.what else share)
+            what = step.what
+        if what not in self._first or share < self._last[what]:  # new work, perhaps of a name that was there before
+            self._first[what] = share, now
+        self._last[what] = share
+        start, began = self._first[what]
+        if now - began < _WATCHED or share <= start:
+            return ""
+        seconds = (now - began) / (share - start)
+        if seconds < max(_SHORT, 2 * self._said.get(what, 0.0)):
+            return ""
+        self._said[what] = seconds
+        return f"{what}: about {_duration(seconds)} in all"
+
+
 class _Patient:
     """The listener if nobody else listens. When work takes long, it shows the share done and the time left."""
 
     def __init__(self) -> None:
         self._what = ""
         self._began = self._shown = 0.0
+        self._forecast = Forecast()
 
     def __call__(self, what: str, done: int, total: int | None) -> None:
         now = time.monotonic()
+        if line := self._forecast.line(what, done, total, now):
+            _over_line(line)
         if what != self._what or done <= 1:
             self._what, self._began, self._shown = what, now, 0.0
         finished = done == total
@@ -97,8 +167,18 @@ def with_time_left(what: str, done: int, total: int | None, seconds: float) -> s
     if not total:
         return f"{what}: {done:,}, {seconds:.0f} s"
     left = seconds * (total - done) / max(done, 1)
-    shown = f"{left:.0f} s" if left < 120 else f"{left / 60:.0f} min"
-    return f"{what}: {100 * done // total} %, about {shown} left"
+    return f"{what}: {100 * done // total} %, about {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.0f} h"
+
+
+def _over_line(line: str) -> None:
+    """A line of its own on standard error, in the place of a line of progress."""
+    print(f"\r{line:<60}", file=sys.stderr, flush=True)
 
 
 def _somebody_watches() -> bool:
@@ -125,11 +205,14 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
         raise InputError("progress", f"={progress!r}", "give True, False or a function")
     if not progress:
         return None
+    forecast = Forecast()
 
     def listen(what: str, done: int, total: int | None) -> None:
         if of and what != of:
             return
         if not callable(progress):
+            if line := forecast.line(what, done, total, time.monotonic()):
+                _over_line(line)
             to_stderr(what, done, total)
         elif with_name:
             progress(what, done, total)
@@ -141,9 +224,11 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
 
 def lines_of(name: str) -> Listener:
     """The listener behind ``verbose=1``: a new line for each step, on standard output."""
-    began = time.perf_counter()
+    began, forecast = time.perf_counter(), Forecast()
 
     def listen(what: str, done: int, total: int | None) -> None:
+        if line := forecast.line(what, done, total, time.monotonic()):
+            print(f"[{name}] {line}", flush=True)
         known = f"{done} of {total}" if total else f"{done}"
         print(f"[{name}] {what}: {known}, {time.perf_counter() - began:.1f} s", flush=True)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError
-from dubio.progress import advance
+from dubio.progress import advance, step_of
 from dubio.search.criterion import ADD, REMOVE, Criterion
 
 Direction = Literal["forward", "backward"]
@@ -123,6 +123,8 @@ def greedy_search(
     if inside:
         subsets[len(start)], values[len(start)] = start, value
     n_steps = abs(len(start) - stop)
+    work, tried = f"{direction} search", 0
+    to_try = sum(range(len(features) - n_steps + 1, len(features) + 1))  # every step has one candidate less
     sign = 1.0 if criterion.larger_is_better else -1.0
     while len(inside) != stop:
         if stop_value is not None and sign * value >= sign * stop_value - tie_tolerance:
@@ -130,7 +132,8 @@ def greedy_search(
         began = time.perf_counter()
         movable = inside if change == REMOVE else set(features.tolist()) - inside
         candidates = np.asarray(sorted(movable), dtype=np.int64)
-        candidate_values = criterion.evaluate(candidates, change)
+        with step_of(work, tried / to_try, len(candidates) / to_try):
+            candidate_values = criterion.evaluate(candidates, change)
         signed = sign * candidate_values
         equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
         best = int(equal[np.argmin(np.isin(candidates[equal], last))])
@@ -142,7 +145,9 @@ def greedy_search(
         values[len(inside)] = value
         step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
         steps.append(step)
-        advance(f"{direction} search", len(steps), n_steps)
+        with step_of(work, tried / to_try, len(candidates) / to_try):
+            advance(work, len(steps), n_steps)
+        tried += len(candidates)
         if on_step is not None:
             on_step(step)
     return SearchPath(direction, subsets, values, tuple(steps))
