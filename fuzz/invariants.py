@@ -222,7 +222,8 @@ def take(values: Any, rows: NDArray[Any]) -> Any:
     """Some rows of a target or of weights, in the same container."""
     if hasattr(values, "targets") or hasattr(values, "_by_row"):
         return values[rows]
-    if values is None or np.ndim(values) == 0 or len(values) <= rows.max(initial=-1):  # a target that is ignored
+    size = values.shape[0] if sparse.issparse(values) else 0 if np.ndim(values) == 0 else len(values)
+    if size <= rows.max(initial=-1):  # a target that is ignored
         return values
     if hasattr(values, "iloc"):
         return values.iloc[rows]

@@ -527,5 +527,5 @@ def test_absurd_numbers_of_jobs_are_refused(n_jobs):
         lambda: evaluate_selection(dubio.FisherScore(), LogisticRegression(), X, y, n_jobs=n_jobs),
     ]
     for call in calls:
-        with pytest.raises(InputError, match="n_jobs=.* give at most 1024"):
+        with pytest.raises(InputError, match=r"n_jobs=.* give at most 1024"):
             call()
