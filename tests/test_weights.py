@@ -253,7 +253,7 @@ def test_weights_are_routed_through_a_pipeline():
         found = cross_validate(
             pipe, X, y, cv=3, scoring=judge, params={"sample_weight": w}, error_score="raise", return_estimator=True
         )
-        plain = cross_validate(pipe, X, y, cv=3, return_estimator=True)
+        plain = cross_validate(pipe, X, y, cv=3, params={}, return_estimator=True)
     assert found["test_score"].mean() > 0.6
     values = [[fitted[0].values_ for fitted in run["estimator"]] for run in (found, plain)]
     assert values[0] != values[1]

@@ -186,7 +186,7 @@ def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, sto
             at = LINE * (k // half) + k % half
             row[at] = row[at + half] = P[i, k]
         for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            prefetch_line(sums, step * np.uint64(indices[min(e + _AHEAD, last)]))
+            prefetch_line(sums, step * np.uint64(indices[min(np.uint64(e) + _AHEAD, last)]))
             a, v = step * np.uint64(indices[e]), np.float64(data[e])
             add_to_line(sums, a, row, np.uint64(0), v)
             for at in range(line, step, line):  # more than four classes
