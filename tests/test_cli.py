@@ -153,6 +153,7 @@ def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, 
     for more in (["-t", "species"], ["-t", "petal_width", "--regression"], []):
         sampled = ranked(capfd, folder / "iris.parquet", *more, "--json")
         assert any("a sample of 90 of 150 rows was used" in note for note in sampled["notes"]), more
+        assert any("of all rows: " in note for note in sampled["notes"]) is bool(more)
     # A folder of files is streamed whatever its size, and text columns are left out with a note.
     monkeypatch.undo()
     table = pd.read_parquet(folder / "iris.parquet").assign(remark="none")

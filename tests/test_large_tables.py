@@ -9,16 +9,20 @@ from scipy import sparse
 
 import dubio
 from dubio import FeatureSelector
+from dubio.alerts import Alert
+from dubio.cli.alerting import of_the_sample
 from dubio.cli.bars import hushed, step
 from dubio.memory import free_bytes, require_memory
 from dubio.problem import read_problem, sample_rows
 from dubio.progress import Forecast, _Patient, advance, listening, with_time_left
 from dubio.scale import rank_stream
-from dubio.scale.row_sample import RowSample
+from dubio.scale.row_sample import RowSample, draw_rows
+from dubio.scale.sources import open_source
 from dubio.search import greedy_search
 from dubio.significance import relevance_of
 
 pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 
 
 def _table(n=3000, d=6, seed=0):
@@ -136,6 +140,57 @@ def test_rank_stream_uses_the_same_auto(tmp_path):
     np.testing.assert_array_equal(ranking.ranking, direct.ranking_)
     with pytest.raises(ValueError, match="weight cannot be used with method='auto'"):
         rank_stream(tmp_path / "t.parquet", target="y", weight="a")
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9, -1e9])
+def test_moments_of_all_rows_are_those_in_memory(tmp_path, offset):
+    rng = np.random.default_rng(0)
+    n = 5000
+    X = pd.DataFrame(rng.normal(size=(n, 5)) * [1, 10, 0.1, 1, 1] + offset, columns=list("abcde"))
+    X["whole"], X["single"] = rng.integers(0, 9, n), rng.normal(size=n).astype(np.float32)
+    X["one"], X["empty"] = offset + 0.1, np.nan
+    X.loc[rng.random(n) < 0.1, "b"] = np.nan
+    X.loc[:2000, "c"] = np.nan  # the first batches have no value
+    for parts, batch in ((1, None), (1, 700), (3, 64)):
+        pieces = [pa.Table.from_pandas(X[k::parts]) for k in range(parts)]
+        for k, piece in enumerate(pieces):
+            pq.write_table(piece, tmp_path / f"{k}.parquet", row_group_size=900)
+        drawn = draw_rows(open_source(tmp_path), list(X.columns), [], batch_rows=batch)
+        exact = X.astype(np.float64)
+        np.testing.assert_array_equal(drawn.moments.missing, X.isna().sum())
+        some = X.columns != "empty"
+        np.testing.assert_allclose(drawn.moments.mean[some], exact.mean()[some], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(
+            drawn.moments.variance[some], (exact - exact.median()).var(ddof=0)[some], 1e-10, 1e-25
+        )
+        np.testing.assert_array_equal(drawn.moments.low[some], X.min()[some])
+        np.testing.assert_array_equal(drawn.moments.high[some], X.max()[some])
+        assert drawn.moments.varies.tolist() == [*[True] * 7, False, False]
+
+
+def test_the_answer_of_a_stream_speaks_of_all_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr("dubio.scale.row_sample.SAMPLE_ROWS", 2000)
+    X, y = _table(3000)
+    y = np.where(np.arange(3000) % 10 == 0, None, np.array(list("pqr"))[y])
+    X["still"], X["rare"] = 4.0, 0.0
+    X.loc[X.index[-1], "rare"] = 1.0  # not in the sample of seed 0
+    X.loc[X.index[::4], "a"] = np.nan
+    X.assign(y=y).to_parquet(tmp_path / "t.parquet")
+    ranking = rank_stream(tmp_path / "t.parquet", target="y")
+    known = pd.Series(y).value_counts(normalize=True)
+    assert "A sample of 2,000 of 3,000 rows was used. Classes of all rows: " in ranking.reason
+    for name, share in known.items():
+        assert f"{name} {100 * share:.3g} %" in ranking.reason
+    assert "(10 % of the rows have no class). 3.12 % of the cells of all rows are missing." in ranking.reason
+    assert "Only one value in all rows: still." in ranking.reason
+    assert "Only one value in the sample, but others in the rest of the rows: rare." in ranking.reason
+    frame = ranking.to_frame().set_index("feature")
+    np.testing.assert_allclose(frame.loc[X.columns, "std"], X.std(ddof=0), rtol=1e-10)
+    np.testing.assert_allclose(frame.loc[X.columns, "missing"], X.isna().mean())
+    X.loc[7, "c"] = np.inf
+    X.assign(y=y).to_parquet(tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match="contains infinity in 1 row of column 'c'"):
+        rank_stream(tmp_path / "t.parquet", target="y")
 
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
@@ -287,3 +342,12 @@ def test_an_arrow_table_with_other_columns_is_refused_by_transform():
         fitted.transform(pa.Table.from_pandas(X.iloc[:, :5]))
     with pytest.raises(ValueError, match="same column names"):
         FeatureSelector(n_features_to_select=2).fit(X, y).transform(pa.Table.from_pandas(X[list("bacdef")]))
+
+
+def test_alerts_of_a_sample_say_what_varies_in_the_rest():
+    both = Alert("constant", ("still", "rare"), "2 columns have only one value and cannot matter: still, rare", "-")
+    other = Alert("copy", ("rare",), "a copy", "-")
+    assert of_the_sample((both, other), []) == (both, other)
+    still, rare, same = of_the_sample((both, other), ["rare"])
+    assert still.features == ("still",) and "rare" not in still.sentence and same is other
+    assert rare.features == ("rare",) and "others in the rest of the rows: rare" in rare.sentence

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import Any
 
 from dubio.alerts import Alert
+from dubio.errors import listed
 
 
 def remedy_of(alert: Alert) -> str:
@@ -36,6 +38,23 @@ def alert_lines(alerts: tuple[Alert, ...]) -> list[str]:
 def alert_records(alerts: tuple[Alert, ...]) -> list[dict[str, Any]]:
     """The alerts for JSON and for the report."""
     return [alert.record(remedy_of(alert)) for alert in alerts]
+
+
+def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:
+    """The alerts about a sample of rows; the features ``varying`` have at most one value there, but not in all rows."""
+    found = []
+    for alert in alerts:
+        here = [name for name in alert.features if name in varying]
+        if alert.kind != "constant" or not here:
+            found.append(alert)
+            continue
+        still = tuple(name for name in alert.features if name not in varying)
+        if still:
+            sentence = f"at most one value, which cannot matter: {listed(still)}"
+            found.append(replace(alert, features=still, sentence=sentence))
+        sentence = f"at most one value in the sample, but others in the rest of the rows: {listed(here)}"
+        found.append(Alert("constant", tuple(here), sentence, "a method such as --method fisher uses all rows"))
+    return tuple(found)
 
 
 def left_out(alerts: tuple[Alert, ...], drop_leaks: bool) -> set[str]:

@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dubio._gpu.devices import DeviceName
-from dubio.cli.alerting import alert_lines, alert_records, left_out
+from dubio.cli.alerting import alert_lines, alert_records, left_out, of_the_sample
 from dubio.cli.bars import step
 from dubio.cli.evaluating import WORDS, evaluation_of, evaluation_record, in_words, require_evaluable
 from dubio.cli.labellers import fingerprints_of
@@ -27,6 +27,8 @@ from dubio.errors import counted, listed, quoted, rows_named
 from dubio.noise import audit_numbers, audit_problem
 from dubio.noise.number_audit import FEWEST_AUDITED
 from dubio.problem import Problem
+from dubio.scale.all_rows import refuse_infinity, vary_outside, words_of_all_rows
+from dubio.scale.row_sample import DrawnRows
 from dubio.significance import problem_stability, problem_tolerance
 from dubio.significance.fingerprints import annotators_in_words
 from dubio.supervision import Classes, CorrectedLabels, Memberships, Numbers, SeveralTargets
@@ -79,19 +81,30 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
         rank_frame(path, file, wishes, options)
 
 
-def rank_frame(path: str, file: TableFile, wishes: Wishes, options: RankOptions, *, n_rows: int | None = None) -> None:
-    """Rank the features of a table in memory, which may be a sample of the ``n_rows`` rows of the file."""
+def rank_frame(
+    path: str, file: TableFile, wishes: Wishes, options: RankOptions, *, drawn: DrawnRows | None = None
+) -> None:
+    """Rank the features of a table in memory, which may be a sample ``drawn`` of the rows of the file."""
     wishes = wishes.for_columns(file.frame.columns)
     question = with_corrections(ask(file, wishes), wishes, options.corrections)
     notes = list(question.notes)
-    if n_rows is not None and n_rows > len(file.frame):
-        notes.append(f"a sample of {len(file.frame):,} of {n_rows:,} rows was used (--no-stream loads the whole table)")
+    sampled = drawn is not None and drawn.n_rows > len(file.frame)
+    if drawn is not None and sampled:
+        notes.append(
+            f"a sample of {len(file.frame):,} of {drawn.n_rows:,} rows was used (--no-stream loads the whole table)"
+        )
+        names = [name for name in map(str, question.features.names or []) if name in drawn.columns]
+        refuse_infinity(drawn, names)
     selector = _selector(question, options)
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit_arguments)
         require_evaluable(problem, options)
         selector.fit_problem(problem)
     notes += how_read(question.asked, problem.supervision)
+    if drawn is not None and sampled:
+        labels = [name for name in question.target_names if name in drawn.columns]
+        notes += words_of_all_rows(drawn, names, labels, problem.supervision)
+        selector.alerts_ = of_the_sample(selector.alerts_, vary_outside(drawn, names))
     draws = options.draws if options.draws is not None else (_usual_draws(selector, problem) if options.report else 0)
     sure = _stability(selector, problem, options, draws) if draws else None
     tolerance = _tolerance(selector, problem, options, notes)

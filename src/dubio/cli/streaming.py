@@ -162,11 +162,11 @@ def rank_sample(path: str, wishes: Wishes, options: RankOptions) -> None:
     labels = [name for name in named if name in pieces[0].types]
     others = [name for name in pieces[0].types if name not in labels]
     with step(f"drawing rows from {path}"):
-        table, n_rows = draw_rows(pieces, others, labels, seed=options.seed)
-    frame = tidy(arrow_to_pandas(table.select(list(pieces[0].types))), path, wishes.how.missing)
+        drawn = draw_rows(pieces, others, labels, seed=options.seed)
+    frame = tidy(arrow_to_pandas(drawn.table.select(list(pieces[0].types))), path, wishes.how.missing)
     file = TableFile(frame, pieces[0].separator, pieces[0].notes, _reading_code(path, pieces[0]))
     with rows_named(lambda row: f"row {row + 1} of the sample"):
-        rank_frame(path, file, wishes, options, n_rows=n_rows)
+        rank_frame(path, file, wishes, options, drawn=drawn)
 
 
 def _reading_code(path: str, piece: Piece) -> str:

@@ -120,10 +120,10 @@ def _class_moments(
     supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
     assert isinstance(supervision, OfClasses)
     known = _Known.of(supervision, weights)
-    blocks = _column_blocks(batch, features)
+    blocks = column_blocks(batch, features)
     parts: list[ClassMoments] = []
     for number, block in enumerate(read_ahead(batch.select(names) for names in blocks)):
-        columns = [_as_numbers(column) for column in block.columns]
+        columns = [as_numbers(column) for column in block.columns]
         parts.append(_column_moments(columns, known, features, number * len(blocks[0]), first_row, place))
     return RunningMoments.of_block(supervision, side_by_side(parts))
 
@@ -133,14 +133,14 @@ def _whole_problem(batch: Any, features: list[str], labels: Labels, place: str, 
     supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
     columns = room.reshape(len(features), -1)
     start = 0
-    for names in _column_blocks(batch, features):
+    for names in column_blocks(batch, features):
         for column in batch.select(names).columns:
-            columns[start] = _as_numbers(column)
+            columns[start] = as_numbers(column)
             start += 1
     return Problem(columns.T, supervision, list(features), sample_weight=weights)
 
 
-def _column_blocks(batch: Any, features: list[str]) -> list[list[str]]:
+def column_blocks(batch: Any, features: list[str]) -> list[list[str]]:
     """The features, in blocks that are read at once."""
     width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
     return [features[start : start + width] for start in range(0, len(features), width)]
@@ -237,12 +237,12 @@ def _read_labels(batch: Any, labels: Labels, place: str) -> Supervision:
             column = batch.select([labels.target]).column(0)
             if labels.reads == "classes" or not _may_be_numbers(column.type):
                 return _read_classes(column, labels)
-            values = _as_numbers(column).astype(np.float64)
+            values = as_numbers(column).astype(np.float64)
             return read_supervision(
                 values, len(values), target=labels.reads, missing_label=labels.missing_label, is_block=True
             )
         columns = batch.select(labels.soft).columns
-        table = np.column_stack([_as_numbers(column).astype(np.float64) for column in columns])
+        table = np.column_stack([as_numbers(column).astype(np.float64) for column in columns])
         found = read_supervision(table, len(table), is_block=True)
         assert isinstance(found, Memberships)
         return replace(found, classes=np.asarray(labels.soft))
@@ -289,7 +289,7 @@ def _plain(values: NDArray[Any]) -> NDArray[Any]:
 def _read_weights(batch: Any, name: str | None, place: str) -> NDArray[np.float64] | None:
     if name is None:
         return None
-    weights = _as_numbers(batch.select([name]).column(0)).astype(np.float64)
+    weights = as_numbers(batch.select([name]).column(0)).astype(np.float64)
     wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(wrong):
         raise InputError(
@@ -300,7 +300,7 @@ def _read_weights(batch: Any, name: str | None, place: str) -> NDArray[np.float6
     return weights
 
 
-def _as_numbers(column: Any) -> NDArray[Any]:
+def as_numbers(column: Any) -> NDArray[Any]:
     """The column as float32 or float64, without a copy if it is one of these. Missing values become NaN."""
     import pyarrow as pa
 

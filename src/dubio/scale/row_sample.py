@@ -1,22 +1,28 @@
-"""Draw a sample of rows from a stream of Arrow batches, in one pass and in bounded memory."""
+"""Draw a sample of rows from a stream of Arrow batches, in one pass and in bounded memory.
+
+All rows are read for that, so what can be said of all of them is said: the moments of the columns, and the classes.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError
+from dubio.moments.column_moments import ColumnMoments
 from dubio.progress import advance
-from dubio.scale.sources import Piece
+from dubio.scale.batch_moments import as_numbers, column_blocks
+from dubio.scale.sources import Piece, is_number, read_ahead
+
+Floats = NDArray[np.float64]
 
 #: Number of rows drawn from a stream.
 SAMPLE_ROWS = 20_000
 #: Fewest rows of each class in the sample, if there are as many, and the largest number of classes that this is for.
 _ROWS_PER_CLASS, _MOST_CLASSES = 10, 1000
-#: Bytes of features that are read at once.
-_BLOCK_BYTES = 32 * 2**20
 #: Added to the key of unlabelled rows: they come last.
 _LATE = 2.0
 
@@ -49,9 +55,22 @@ class RowSample:
         self._tables: list[Any] = []
         self._waiting = 0
         self._class_ids: dict[Any, int] = {}
+        self._class_limits = np.empty(0)
+        self._class_counts = np.zeros(0, dtype=np.int64)
 
-    def offer(self, batch: Any) -> None:
-        """Look at the rows of one batch (``num_rows`` and ``select(names)``); only chosen rows are kept."""
+    @property
+    def class_counts(self) -> dict[Any, int]:
+        """Number of rows of each class so far; empty if the target has very many values, or fractions."""
+        if len(self._class_ids) > _MOST_CLASSES:
+            return {}
+        counts = dict(zip(self._class_ids, self._class_counts.tolist(), strict=True))
+        return {value: count for value, count in counts.items() if value is not None and value != self._missing}
+
+    def offer(self, batch: Any) -> ColumnMoments:
+        """Look at the rows of one batch (``num_rows`` and ``select(names)``); only chosen rows are kept.
+
+        Returns the moments of all its rows: of the features, then of the labels.
+        """
         import pyarrow as pa
 
         numbers = self.n_rows + np.arange(batch.num_rows)
@@ -67,19 +86,26 @@ class RowSample:
         chosen = np.flatnonzero((keys < limit) | self._protected(keys, classes))
         if len(chosen) > self.most:
             chosen = np.sort(chosen[np.argsort(self._priority(keys[chosen], classes[chosen]))[: self.most]])
-        if not len(chosen):
-            return
         index = pa.array(chosen)
-        width = max(1, _BLOCK_BYTES // (8 * max(1, batch.num_rows)))
-        taken = {name: columns.column(name).take(index) for name in self.labels if columns is not None}
-        for start in range(0, len(self.features), width):
-            block = batch.select(self.features[start : start + width])
-            taken |= {name: block.column(name).take(index) for name in self.features[start : start + width]}
-        self._tables.append(pa.table(taken))
-        self._keys = np.append(self._keys, keys[chosen])
-        self._classes = np.append(self._classes, classes[chosen])
-        self._numbers = np.append(self._numbers, numbers[chosen])
-        self._waiting += len(chosen)
+        taken: dict[str, Any] = {}
+        moments: list[ColumnMoments] = []
+        for block in read_ahead(batch.select(names) for names in column_blocks(batch, self.features)):
+            moments += moments_of(block)
+            if len(chosen):
+                taken |= {name: block.column(name).take(index) for name in block.schema.names}
+        if columns is not None:
+            moments += moments_of(columns)
+            taken |= {name: columns.column(name).take(index) for name in self.labels}
+        if len(chosen):
+            self._keep(pa.table(taken), keys[chosen], classes[chosen], numbers[chosen])
+        return ColumnMoments.side_by_side(moments)
+
+    def _keep(self, rows: Any, keys: Floats, classes: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        self._tables.append(rows)
+        self._keys = np.append(self._keys, keys)
+        self._classes = np.append(self._classes, classes)
+        self._numbers = np.append(self._numbers, numbers)
+        self._waiting += len(keys)
         if self._waiting > self.most:
             self._cut()
 
@@ -98,20 +124,30 @@ class RowSample:
         self._tables = [pa.concat_tables(self._tables, promote_options="permissive").take(pa.array(best))]
         self._keys, self._classes, self._numbers = self._keys[best], self._classes[best], self._numbers[best]
         self._waiting = 0
+        limits = np.full(len(self._class_ids), np.inf)
+        for number in np.unique(self._classes[self._classes >= 0]):
+            own = self._keys[self._classes == number]
+            if len(own) >= _ROWS_PER_CLASS and number < len(limits):
+                limits[number] = np.partition(own, _ROWS_PER_CLASS - 1)[_ROWS_PER_CLASS - 1]
+        self._class_limits = limits
 
-    def _priority(self, keys: NDArray[np.float64], classes: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _priority(self, keys: Floats, classes: NDArray[np.int64]) -> Floats:
         return keys - self._protected(keys, classes)
 
-    def _protected(self, keys: NDArray[np.float64], classes: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """The rows with the smallest keys of each class."""
-        if len(self._class_ids) > _MOST_CLASSES or not len(keys):
-            return np.zeros(len(keys), dtype=bool)
-        order = np.lexsort((keys, classes))
+    def _protected(self, keys: Floats, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The rows with the smallest keys of each class; rows that come after enough others of their class are not."""
+        protected = np.zeros(len(keys), dtype=bool)
+        if len(self._class_ids) > _MOST_CLASSES:
+            return protected
+        limits = np.full(len(self._class_ids) + 1, np.inf)
+        limits[: len(self._class_limits)] = self._class_limits
+        limits[-1] = -np.inf  # rows without a class
+        may = np.flatnonzero(keys <= limits[classes])
+        order = may[np.lexsort((keys[may], classes[may]))]
         sorted_classes = classes[order]
         first = np.searchsorted(sorted_classes, sorted_classes)
-        protected = np.empty(len(keys), dtype=bool)
-        protected[order] = np.arange(len(keys)) - first < _ROWS_PER_CLASS
-        return protected & (classes >= 0)
+        protected[order] = np.arange(len(order)) - first < _ROWS_PER_CLASS
+        return protected
 
     def _class_of(self, columns: Any) -> NDArray[np.int64]:
         """A number for the class of each row; -1 without a class, and for targets with very many values."""
@@ -130,7 +166,11 @@ class RowSample:
         if len(self._class_ids) > _MOST_CLASSES:
             return nobody
         codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return np.asarray(ids[codes])
+        classes = np.asarray(ids[codes])
+        counts = np.bincount(classes[classes >= 0], minlength=len(self._class_ids))
+        counts[: len(self._class_counts)] += self._class_counts
+        self._class_counts = counts
+        return classes
 
     def _is_unlabelled(self, columns: Any) -> NDArray[np.bool_]:
         import pyarrow as pa
@@ -147,6 +187,31 @@ class RowSample:
         return np.asarray(hidden).astype(bool)
 
 
+@dataclass(frozen=True)
+class DrawnRows:
+    """A sample of rows, and what is known of all rows.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The sample, in the order of the files.
+    n_rows : int
+        Number of all rows.
+    columns : list of str
+        All columns, those of the target last.
+    moments : ColumnMoments
+        Moments of these columns over all rows.
+    class_counts : dict
+        Number of rows of each class, over all rows; empty if the target does not hold classes.
+    """
+
+    table: Any
+    n_rows: int
+    columns: list[str]
+    moments: ColumnMoments
+    class_counts: dict[Any, int]
+
+
 def draw_rows(
     pieces: list[Piece],
     features: list[str],
@@ -156,21 +221,39 @@ def draw_rows(
     seed: int = 0,
     missing_label: Any = None,
     batch_rows: int | None = None,
-) -> tuple[Any, int]:
-    """A sample of the rows of some files, as a pyarrow table in the order of the files, and the number of all rows."""
+) -> DrawnRows:
+    """A sample of the rows of some files, and the moments of all rows."""
     sample = RowSample(SAMPLE_ROWS if most is None else most, seed, features, labels, missing_label)
     known = [piece.n_rows for piece in pieces]
     total = None if None in known else sum(n for n in known if n is not None)
+    moments: ColumnMoments | None = None
     for piece in pieces:
         for batch in piece.read([*features, *labels], batch_rows):
             if batch.num_rows:
-                sample.offer(batch)
+                found = sample.offer(batch)
+                moments = found if moments is None else moments.merge(found)
             del batch  # before the next one is read, so that fewer batches are in memory
             advance("rows", sample.n_rows, total)
-    return sample.table(), sample.n_rows
+    table = sample.table()
+    assert moments is not None
+    return DrawnRows(table, sample.n_rows, [*features, *labels], moments, sample.class_counts)
 
 
-def _random_keys(numbers: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+def moments_of(columns: Any) -> list[ColumnMoments]:
+    """Moments of each column of a batch; of text, dates and the like, only missing cells are counted."""
+    import pyarrow as pa
+
+    found = []
+    for column in columns.columns:
+        if is_number(column.type):
+            column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            found.append(ColumnMoments.of([as_numbers(column)]))
+        else:
+            found.append(ColumnMoments.of_counts(len(column) - column.null_count, column.null_count))
+    return found
+
+
+def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:
     """One number in [0, 1) per row number: SplitMix64 [1]_.
 
     .. [1] G. Steele, D. Lea and C. Flood (2014). Fast splittable pseudorandom number generators. OOPSLA.

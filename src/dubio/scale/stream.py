@@ -16,6 +16,7 @@ from dubio.moments.running import Moments, RunningMoments
 from dubio.moments.second_moments import SecondMoments, refuse_wide_table
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
+from dubio.scale.all_rows import columns_of_all_rows, refuse_infinity, vary_outside, words_of_all_rows
 from dubio.scale.batch_moments import BATCH_MOMENTS, Batch, Labels
 from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source, usual_rows
@@ -61,7 +62,8 @@ def rank_stream(
         unlabelled.
     method : {"auto", "weighted_laplacian", "fisher", "constraint", "linear_search"}
         "auto" draws a sample of 20,000 rows in one pass (labelled rows first, each class with its share) and ranks it
-        as :class:`~dubio.FeatureSelector` does. The others use all rows; see
+        as :class:`~dubio.FeatureSelector` does. The same pass finds the mean, standard deviation, range and share of
+        missing cells of every feature over all rows; they are columns of the ranking. The others use all rows; see
         :func:`~dubio.weighted_laplacian_score`, :func:`~dubio.fisher_score`, :func:`~dubio.constraint_score` (here with
         all pairs of labelled rows), :class:`~dubio.LinearSearch`.
     features : list of str, optional
@@ -140,15 +142,22 @@ def _rank_sample(
     names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
     _check_types(pieces, names, [*names, *labels])
     with listening(listener_of(progress, of="rows")):
-        table, n_rows = draw_rows(pieces, names, labels, missing_label=missing_label, batch_rows=batch_rows)
-    y = None
+        drawn = draw_rows(pieces, names, labels, missing_label=missing_label, batch_rows=batch_rows)
+    refuse_infinity(drawn, names)
+    table, n_rows, y = drawn.table, drawn.n_rows, None
     if labels:
         y = arrow_frame(table.select(labels))
         y = y[target] if target is not None else y
     selector = FeatureSelector(n_features_to_select="auto" if wish is None else wish, missing_label=missing_label)
     ranking = selector.fit(arrow_frame(table.select(names)), y).to_ranking()
-    sampled = f"A sample of {table.num_rows:,} of {n_rows:,} rows was used. " if table.num_rows < n_rows else ""
-    return replace(ranking, reason=sampled + ranking.reason)
+    ranking = ranking.with_columns(columns_of_all_rows(drawn, [str(name) for name in ranking.names]))
+    if table.num_rows == n_rows:
+        return ranking
+    said = [f"a sample of {table.num_rows:,} of {n_rows:,} rows was used"]
+    said += words_of_all_rows(drawn, names, labels, selector.supervision_)
+    if moving := vary_outside(drawn, names):
+        said.append(f"only one value in the sample, but others in the rest of the rows: {listed(moving)}")
+    return replace(ranking, reason=" ".join([*(f"{line[0].upper()}{line[1:]}." for line in said), ranking.reason]))
 
 
 def fit_stream(
