@@ -22,6 +22,7 @@ from dubio.cli.output import as_csv
 from dubio.cli.run import run
 from dubio.errors import InputError
 from dubio.graphs import target_graph
+from dubio.noise.weighted_fit import rows_in_proportion
 from dubio.pipelines import evaluate_selection
 from dubio.report import gather, render_report
 from dubio.whole_files import write_whole
@@ -529,3 +530,21 @@ def test_absurd_numbers_of_jobs_are_refused(n_jobs):
     for call in calls:
         with pytest.raises(InputError, match=r"n_jobs=.* give at most 1024"):
             call()
+
+
+def test_sparse_targets_are_refused_and_a_far_missing_label_hides_nothing():
+    for targets in (scipy.sparse.csr_array(np.eye(4)), {"a": scipy.sparse.csr_array(np.eye(4))}):
+        with pytest.raises(InputError, match="is sparse: give a dense array"):
+            dubio.several_targets(targets)
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    y = X[:, 0] > 0
+    assert dubio.mutual_information(X, y, missing_label=10**30) == dubio.mutual_information(X, y)
+
+
+def test_rows_without_weight_leave_the_nearest_neighbours_enough_rows():
+    rng = np.random.default_rng(0)
+    for n_classes in (2, 3, 4):
+        codes = np.arange(16) % n_classes
+        for _ in range(50):
+            weights = rng.random(16) * (rng.random(16) < 0.6) + 1e-3
+            assert len(rows_in_proportion(weights, codes, 0)) >= 16

@@ -33,9 +33,10 @@ def _rounded(weights: Floats) -> Floats:
 
 
 def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
-    """About ``len(weights)`` rows, each as often as its weight says, in increasing order (systematic sampling).
+    """``len(weights)`` rows, each as often as its weight says, in increasing order (systematic sampling).
 
-    A row occurs :math:`n w_i / \\sum w` times, rounded up or down. Every class keeps two rows, if it has as many.
+    A row occurs :math:`n w_i / \\sum w` times, rounded up or down. Every class keeps two rows, if it has as many; then
+    there may be more rows in all.
 
     >>> import numpy as np
     >>> from dubio.noise.weighted_fit import rows_in_proportion
@@ -44,11 +45,15 @@ def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> 
     """
     share = weights * (len(weights) / weights.sum())
     start = np.random.RandomState(seed).random_sample()
+    place = np.unique(codes, return_inverse=True)[1]
+    wanted = np.bincount(place, share)
+    counts = np.floor(wanted).astype(np.int64)
+    counts[np.argsort(counts - wanted, kind="stable")[: len(codes) - counts.sum()]] += 1  # the largest remainders
     drawn = []
-    for code in np.unique(codes):
-        own = np.flatnonzero(codes == code)
+    for code, rounded in enumerate(counts.tolist()):
+        own = np.flatnonzero(place == code)
         upto = np.cumsum(share[own])
-        count = max(min(2, len(own)), round(float(upto[-1])))
+        count = max(min(2, len(own)), rounded)
         drawn.append(
             own[
                 np.searchsorted(upto, (np.arange(count) + start) * upto[-1] / count, side="right").clip(

@@ -284,7 +284,10 @@ def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_labe
     if missing_label is None:
         return hidden
     if missing_label != "auto":
-        same = np.asarray(values == missing_label, dtype=bool)
+        try:
+            same = np.asarray(values == missing_label, dtype=bool)
+        except OverflowError:  # a whole number beyond all that the values can be
+            return hidden
         return same if same.shape == values.shape else hidden  # a value of another type equals nothing
     if values.dtype.kind in "iu":
         hidden = values == -1

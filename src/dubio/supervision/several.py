@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.supervision.classes import OfClasses
@@ -242,6 +243,7 @@ def several_targets(targets: Any) -> SeveralLabels:
 
 def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
     """The columns of a frame or a 2-D array, by name."""
+    _refuse_sparse(targets, "")
     names = column_names(targets, name="targets")
     if names is not None:
         columns = [targets[name] for name in names]
@@ -261,6 +263,7 @@ def _column(values: Any, name: Any) -> Any:
         raise InputError("targets", f"[{name!r}] holds several targets", "give them side by side in one dict")
     if not hasattr(values, "__len__") or isinstance(values, str | dict):
         raise InputError("targets", f"[{name!r}] is {values!r}", "give one value per row")
+    _refuse_sparse(values, f"[{name!r}] ")
     if not isinstance(values, list | tuple):
         return values
     if any(isinstance(value, str) for value in values):  # NumPy would turn None next to text into text
@@ -268,6 +271,11 @@ def _column(values: Any, name: Any) -> Any:
         array[:] = values
         return array
     return _array(values, f"[{name!r}] ")
+
+
+def _refuse_sparse(values: Any, which: str) -> None:
+    if sparse.issparse(values):
+        raise InputError("targets", f"{which}is sparse", "give a dense array: values.toarray()")
 
 
 def _array(values: Any, which: str) -> NDArray[Any]:
