@@ -72,7 +72,7 @@ def one(kind: str, related: bool, seed: int) -> Draw:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = evaluate_selection(selector, model, X, y, groups=groups, target=target, sizes=[KEPT])
-    selected = found.estimate(found.selected, 1.0)
+    selected = found.estimate(found.selected)
     return Draw(
         found.above_chance.low > 0,
         found.gain.low > 0,

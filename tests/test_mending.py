@@ -19,7 +19,7 @@ from dubio.problem import read_problem
 from dubio.report import gather, render_report
 from dubio.report.mending import mending
 from dubio.significance import compare
-from dubio.significance.mended import calibrated
+from dubio.significance.mended import audit_left, calibrated
 from tests.browser import Browser, find_browser
 from tests.mending_case import write_case
 
@@ -258,8 +258,17 @@ def test_decided_labels_correct_what_the_audit_says_of_the_others() -> None:
             for i in first
         ]
         mended = apply_corrections(y, decisions)
-        claims.append(calibrated(before, audit_labels(X, mended), mended).sum())
+        after = audit_labels(X, mended)
+        left = calibrated(before, after, mended)
+        claims.append(left.sum())
         assert calibrated(before, before, mended)[first].sum() == 0
+        audit = audit_left(before, after, mended)
+        undecided = np.setdiff1d(np.arange(len(y)), first)
+        assert np.allclose(audit.wrong[undecided], left[undecided], atol=1e-12)
+        assert np.allclose(audit.probabilities.sum(axis=1), after.probabilities.sum(axis=1))
+        assert np.allclose(audit.joint.sum(axis=1), after.joint.sum(axis=1))
+        moved = left.sum() / after.wrong[undecided].sum()
+        assert audit.error_rate == pytest.approx(moved * after.error_rate)
     assert claims[0] < claims[1]  # if all doubted labels were right, fewer of the others are wrong
 
 
@@ -277,6 +286,14 @@ def test_before_and_after_in_words() -> None:
     assert found.moved[0] in (("x0", 4, 1), ("x3", 1, 4)) or abs(found.moved[0][1] - found.moved[0][2]) >= 2
     assert any(sentence.startswith("Came in: x0") for sentence in found.sentences())
     assert found.record()["error_rate_left"] is None
+    few = y.copy()
+    few[:4] = "b"
+    mended = apply_corrections(few, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
+    audits = [audit_labels(X, few), audit_labels(X, mended)]
+    found = compare(mended, before, after, *audits)
+    said, left = " ".join(found.sentences()), int(audits[1].doubtful.sum())
+    assert f"{100 * audits[0].error_rate:.1f} % before your corrections" in said
+    assert f"{left} labels are still doubtful." in said and found.record()["doubtful_left"] == left
 
 
 def test_command_refuses_corrections_of_another_table(audited, tmp_path, capsys) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -405,6 +406,29 @@ class TestEvaluation:
         )
         assert words in found.verdict() and "(2)" in found.numbers() and len(repr(found)) < 400
         assert json.loads(json.dumps(found.record()))["n_folds"] == 5
+
+    def test_folds_that_happen_to_be_alike_are_no_surety(self):
+        """One error in each of five folds of 36 rows: the accuracy of other rows may well be 0.93."""
+        alike = np.array([35 / 36] * 3 + [34 / 35] * 2)
+        found = SelectionEvaluation(
+            sizes=np.array([1]),
+            by_size=alike[:, None],
+            random_by_size=alike[:, None],
+            selected=alike,
+            all_features=alike - 1 / 36,  # one row more in each fold
+            random=alike,
+            n_selected=np.full(5, 1),
+            chance=np.full(5, 0.5),
+            measure="accuracy",
+            share_tested=0.2,
+            n_tested=178,
+        )
+        hits, wilson = 173, stats.binomtest(173, 178).proportion_ci(method="wilson")
+        kept = found.estimate(np.full(5, hits / 178))
+        assert (kept.low, kept.high) == (pytest.approx(wilson.low), pytest.approx(wilson.high))
+        assert found.estimate(found.selected).low < 0.94
+        assert found.gain.low < 0 < found.gain.mean  # five rows of 178: a sign test has p = 0.06
+        assert "random features do about as well (difference +0.000, +0.000 to +0.000)" in found.verdict()
 
     @pytest.mark.parametrize(("option", "value"), [("sizes", [0]), ("sizes", [14]), ("n_repeats", 0)])
     def test_bad_options_are_refused(self, option, value):

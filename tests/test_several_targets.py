@@ -46,7 +46,7 @@ def test_reading():
     read = read_supervision(frame, 40, target="auto")
     assert (
         read.describe()
-        == "35 rows with 2 targets: sugar (a number, 10 missing); ill (2 classes, 5 missing), 5 rows without a label"
+        == "35 rows with 2 targets: sugar (a number, known in 30); ill (2 classes, known in 35), 5 rows without a label"
     )
     Y = np.random.default_rng(0).normal(size=(40, 3))
     numbers = read_supervision(Y, 40, target="numbers")
@@ -291,7 +291,7 @@ def test_the_command(tmp_path, capsys):
     words = ["rank", str(path), "-t", "sugar,ill", "--stability", "0"]
     assert run([*words, "--json", "--report", str(report), "--save-table", str(small)]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["target"] == "sugar and ill" and {"a", "b", "c"} <= set(said["kept"])
+    assert said["target"] == ["sugar", "ill"] and {"a", "b", "c"} <= set(said["kept"])
     assert {row["feature"]: row["serves"] for row in said["features"]}["b"] == "sugar"
     page = report.read_text()
     assert "several_targets(targets)" in page and ">serves<" in page.replace('"label":"serves"', ">serves<")

@@ -135,6 +135,18 @@ def name_row(position: int) -> str:
     return f"row {position}" if name is None else name(position)
 
 
+def how_rows_count(row: int) -> str:
+    """How a list counts rows, with one of them as an example: they count from 1, and a file has a header above them.
+
+    >>> with rows_named(lambda position: f"line {position + 2} of the file"):
+    ...     how_rows_count(3)
+    'Rows are counted from 1, without the header: row 3 is line 4 of the file.'
+    """
+    if not has_row_names() or "counted from 1" in (there := name_row(row - 1)):
+        return "Rows are counted from 1."
+    return f"Rows are counted from 1, without the header: row {row} is {there}."
+
+
 def has_row_names() -> bool:
     """Whether a front end names the rows: people who look at a file do not count columns from 0 either."""
     return _row_names.get() is not None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import counted, listed
+from dubio.errors import counted, listed, quoted
 
 #: Most rows of the table shown in a notebook.
 _SHOWN = 50
@@ -41,6 +41,8 @@ class Ranking:
     n_relevant, n_sufficient : int or None
         The two lines, if features were tested: the first ``n_relevant`` of the ranking are related to the target, and
         the first ``n_sufficient`` of these predict it as well as all of them.
+    left_out : dict of str to str
+        Features that could not be used, each with the reason; they come last and do not count.
 
     Examples
     --------
@@ -62,6 +64,7 @@ class Ranking:
     extras: dict[str, NDArray[Any]] = field(default_factory=dict)
     n_relevant: int | None = None
     n_sufficient: int | None = None
+    left_out: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def from_scores(
@@ -99,13 +102,36 @@ class Ranking:
         """The same ranking; if nothing stands out, nothing is kept, while in Python one feature is handed on."""
         return replace(self, support=np.zeros_like(self.support)) if self.nothing_stands_out else self
 
-    def without_last(self, names: Collection[str]) -> Ranking:
-        """The same ranking without those of the named features that come after all others."""
-        named = np.isin(self.names.astype(str), list(names))
+    @property
+    def n_ranked(self) -> int:
+        """Number of features that could be used."""
+        return len(self.names) - int(np.isin(self.names.astype(str), list(self.left_out)).sum())
+
+    def with_left_out(self, why: Mapping[str, str]) -> Ranking:
+        """The same ranking, which knows the features that could not be used: those that come after all others."""
+        named = np.isin(self.names.astype(str), list(why)) & ~self.support
         last = self.ranking > np.max(self.ranking[~named], initial=0)
-        if not last.any():
+        return replace(self, left_out={str(name): why[str(name)] for name in self.names[last]})
+
+    def what_was_left_out(self) -> str:
+        """How many columns were ranked and which were not, in a sentence without a full stop; "" if all were.
+
+        >>> from dubio.ranking import Ranking
+        >>> ranking = Ranking.from_scores([1, 2, 3], names=["age", "sex", "nr"], keep=1)
+        >>> ranking.with_left_out({"nr": "a different text in every row"}).what_was_left_out()
+        "2 of 3 columns were ranked; left out: 'nr' (a different text in every row)"
+        """
+        if not self.left_out:
+            return ""
+        names = listed(f"{quoted(name)} ({why})" for name, why in self.left_out.items())
+        ranked = self.n_ranked
+        return f"{ranked} of {ranked + len(self.left_out)} columns were ranked; left out: {names}"
+
+    def without_left_out(self) -> Ranking:
+        """The same ranking without the features that could not be used."""
+        kept = ~np.isin(self.names.astype(str), list(self.left_out))
+        if kept.all():
             return self
-        kept = ~last
         return replace(
             self,
             names=self.names[kept],
@@ -133,7 +159,7 @@ class Ranking:
         >>> print(replace(ranking, n_relevant=3, n_sufficient=2).headline())
         Keep 2 (of 4): a, b. 1 more is related to the target, but these 2 predict it as well.
         """
-        total, kept = len(self.names), int(self.support.sum())
+        total, kept = self.n_ranked, int(self.support.sum())
         if self.nothing_stands_out:
             return "No feature stands out: nothing in the table is clearly better than chance."
         shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept

@@ -35,12 +35,18 @@ class Alert:
         What was found.
     remedy : str
         What to do.
+    left_out : str
+        Why the features cannot be used, in a few words; empty if they can.
+    asks_nothing : bool
+        Whether nothing is to be done: to leave the features out is what anybody would do.
     """
 
     kind: Kind
     features: tuple[str, ...]
     sentence: str
     remedy: str
+    left_out: str = ""
+    asks_nothing: bool = False
 
     def __str__(self) -> str:
         return f"{self.sentence}: {self.remedy}."

@@ -78,6 +78,29 @@ def _targets(view: View) -> list[_Target]:
     return [_Target(replace(view, supervision=part), name) for name, part in zip(known.names, known.parts, strict=True)]
 
 
+def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str, str]:
+    """The features that were left out, each with the reason in a few words.
+
+    Parameters
+    ----------
+    alerts : tuple of Alert
+        As found by :func:`find_alerts`.
+    drop_leaks : bool, default=False
+        Whether suspected copies of the target were left out too.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    why = {"copy": "perhaps a copy of the target"} if drop_leaks else {}
+    return {
+        name: alert.left_out or why[alert.kind]
+        for alert in alerts
+        if alert.left_out or alert.kind in why
+        for name in alert.features
+    }
+
+
 def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
     """The same problem; features that are suspected to be copies of the target become constant, so that they come last.
 

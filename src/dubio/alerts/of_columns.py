@@ -50,6 +50,8 @@ def constant_alerts(view: View) -> list[Alert]:
                     view.named(features),
                     f"{_columns(features)} {has} {what} and cannot matter: {view.called(features)}",
                     "nothing needs to be done; such columns come last",
+                    left_out=what,
+                    asks_nothing=True,
                 )
             )
     return alerts
@@ -75,14 +77,15 @@ def identifier_alerts(view: View) -> list[Alert]:
             found.append(feature)
     named = [feature for feature, codes in view.texts.items() if _all_different(codes)]
     alerts = []
-    for features, what, remedy in (
-        (found, "whole number", "leave it out unless it is a measurement"),
-        (named, "text", "nothing needs to be done; it was left out"),
+    for features, what, remedy, left_out in (
+        (found, "whole number", "leave it out unless it is a measurement", ""),
+        (named, "text", "nothing needs to be done; it was left out", "a different text in every row"),
     ):
         if features:
             has = "has" if len(features) == 1 else "have"
             sentence = f"{_columns(features)} {has} a different {what} in every row, like an identifier"
-            alerts.append(Alert("identifier", view.named(features), f"{sentence}: {view.called(features)}", remedy))
+            sentence += f": {view.called(features)}"
+            alerts.append(Alert("identifier", view.named(features), sentence, remedy, left_out, bool(left_out)))
     return alerts
 
 
@@ -99,6 +102,7 @@ def text_alerts(view: View) -> list[Alert]:
             f"{_columns(features)} of text {was} left out, with many different values or of an unclear form: "
             f"{view.called(features)}",
             "nothing needs to be done, unless it holds numbers, dates or categories",
+            left_out="text that could not be used",
         )
     ]
 

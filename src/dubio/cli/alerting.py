@@ -22,7 +22,7 @@ def remedy_of(alert: Alert) -> str:
             return f"if they belong together, add --groups {names}"
         return "name the column that says which rows belong together with --groups"
     if alert.kind == "identifier":
-        return alert.remedy if _is_unused_text(alert) else f"--id {names} leaves out what is no measurement"
+        return alert.remedy if alert.left_out else f"--id {names} leaves out what is no measurement"
     if alert.kind == "rating":
         return "add --target-kind ordered, or --target-kind numbers, to use the order"
     if alert.kind == "sentinel":
@@ -31,8 +31,8 @@ def remedy_of(alert: Alert) -> str:
 
 
 def alert_lines(alerts: tuple[Alert, ...]) -> list[str]:
-    """One line per alert."""
-    return [f"{alert.sentence}: {remedy_of(alert)}." for alert in alerts]
+    """One line per alert that asks for something."""
+    return [f"{alert.sentence}: {remedy_of(alert)}." for alert in alerts if not alert.asks_nothing]
 
 
 def alert_records(alerts: tuple[Alert, ...]) -> list[dict[str, Any]]:
@@ -53,17 +53,6 @@ def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert,
             sentence = f"at most one value, which cannot matter: {listed(still)}"
             found.append(replace(alert, features=still, sentence=sentence))
         sentence = f"at most one value in the sample, but others in the rest of the rows: {listed(here)}"
-        found.append(Alert("constant", tuple(here), sentence, "a method such as --method fisher uses all rows"))
+        remedy = "a method such as --method fisher uses all rows"
+        found.append(Alert("constant", tuple(here), sentence, remedy, left_out="only one value in the sample"))
     return tuple(found)
-
-
-def left_out(alerts: tuple[Alert, ...], drop_leaks: bool) -> set[str]:
-    """The features that the command does not list: constant ones, text that was not used, and suspected copies of the
-    target if asked."""
-    kinds = {"constant", "text", *(["copy"] if drop_leaks else [])}
-    unused = [alert for alert in alerts if alert.kind in kinds or _is_unused_text(alert)]
-    return {name for alert in unused for name in alert.features}
-
-
-def _is_unused_text(alert: Alert) -> bool:
-    return alert.kind == "identifier" and "different text" in alert.sentence

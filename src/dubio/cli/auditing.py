@@ -18,7 +18,7 @@ from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, re
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask, how_read, target_named
 from dubio.cli.rank import ranked_labels, require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
-from dubio.errors import counted, quoted, rows_named
+from dubio.errors import counted, how_rows_count, quoted, rows_named
 from dubio.noise import LabelAudit, NumberAudit, audit_numbers, audit_problem
 from dubio.problem import Problem, read_problem
 from dubio.significance.fingerprints import annotators_in_words
@@ -73,7 +73,7 @@ def audit_table(path: str, wishes: Wishes, options: AuditOptions) -> None:
     require_place(options.report, options.corrections, "the file of corrections")
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
-    with rows_named(file.row_name), target_named(wishes.target):
+    with rows_named(file.row_name), target_named(wishes.for_columns(file.frame.columns).target):
         _audit(path, file, wishes, options)
 
 
@@ -103,9 +103,6 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
             found = audit_numbers(problem.filled, random_state=options.seed, n_jobs=options.jobs)
         else:
             found = audit_problem(problem.filled, options.engine, random_state=options.seed, n_jobs=options.jobs)
-    telling = _telling(problem.filled, found)
-    rows = _rows(found, file.frame, options, telling)
-    by_class = records(found.classes_frame().reset_index()) if isinstance(found, LabelAudit) else []
     marks = fingerprints_of(question, wishes, problem, options, notes, bool(options.report))
     if wishes.annotator:
         notes += [str(marks), annotators_in_words(marks)]
@@ -114,15 +111,21 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
         selector = ranked_labels(question, problem, options, notes)
         if options.corrections:
             mended = before_and_after(question, problem, selector, options, found)
+            found = mended.audit or found  # one share of wrong labels, with what the corrections taught
         if options.report:
             findings = {"fingerprints": marks, "mended": mended, "selector": selector}
             write_audit_report(path, question, problem, found, options, notes, **findings)
+    telling = _telling(problem.filled, found)
+    rows = _rows(found, file.frame, options, telling)
+    by_class = records(found.classes_frame().reset_index()) if isinstance(found, LabelAudit) else []
+    if rows and options.output != "table":
+        notes.append(how_rows_count(rows[0]["row"]))
     if options.output == "csv":
         print_text(as_csv(rows, _header(found, options, telling)))
     elif options.output == "json":
         content = {
             "table": path,
-            "target": question.asked,
+            "target": question.asked_as_data,
             "engine": found.engine,
             "assumption": found.assumption,
             "judged": found.judged,
@@ -140,7 +143,7 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
     else:
         _print(found, question, rows, by_class, options, telling)
         if mended is not None:
-            print_text(fill(" ".join(mended.sentences()), 80) + "\n")
+            print_text(fill("Corrections: " + " ".join(mended.sentences()), 80) + "\n")
     tell(notes, options.quiet)
 
 
@@ -169,7 +172,7 @@ def _column_name(found: Any, name: str) -> str:
 
 def _rows(found: Any, frame: Any, options: AuditOptions, telling: list[str]) -> list[dict[str, Any]]:
     table = found.to_frame().reset_index(drop=True)
-    table.insert(0, "row", range(1, len(table) + 1))  # as in the file, where the first row is row 1
+    table.insert(0, "row", range(1, len(table) + 1))  # as in corrections and pairs; see how_rows_count
     header = _header(found, options, telling)
     for name in (*options.identifiers, *telling):
         if name in frame.columns:
@@ -201,7 +204,13 @@ def _print(
     hidden = len(rows) - len(shown)
     more = f"{counted(hidden, 'more row')}; --top {len(rows)} shows all. " if hidden > 0 else ""
     caption = fill(f"{more}{found}", 80) + "\n" + _skills(found)
-    print_table(f"Doubtful labels in {question.asked}", columns, shown, caption)
+    if shown:
+        counted_rows = fill(f"{how_rows_count(rows[0]['row'])}", 80)
+        what = "numbers" if isinstance(found, NumberAudit) else "labels"
+        listed_rows = f"All {what}" if options.every_row else f"Doubtful {what}"
+        print_table(f"{listed_rows} in {question.asked_in_quotes}", columns, shown, f"{counted_rows}\n{caption}")
+    else:
+        print_text(f"{caption}\n")
     if not by_class:
         return
     rates = [(row["class"], row["rows"], row["doubtful"], _percent(row["error rate"])) for row in by_class]
@@ -213,8 +222,9 @@ def _skills(found: Any) -> str:
     """How well the experts know the classes, in one line."""
     if not found.skills:
         return ""
-    said = ", ".join(f"{name} {max(0.0, skill):.2f}" for name, skill in found.skills.items())
-    return fill(f"Skill of the experts on rows they had not seen (1 is perfect, 0 is guessing): {said}.", 80)
+    said = ", ".join(f"{name} {round(skill, 2) + 0.0:.2f}" for name, skill in found.skills.items())  # never "-0.00"
+    scale = "1 is perfect, 0 is guessing" + (", below 0 is worse than guessing" if "-" in said else "")
+    return fill(f"Skill of the experts on rows they had not seen ({scale}): {said}.", 80)
 
 
 def _cell(name: str, value: Any) -> Any:

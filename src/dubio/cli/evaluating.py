@@ -42,6 +42,8 @@ def evaluation_of(selector: Any, problem: Problem, options: Any, notes: list[str
         notes.append(f"the selection was evaluated on {_MOST_ROWS:,} of {problem.n_rows:,} rows")
         problem = problem.rows(sample_rows(problem, _MOST_ROWS, options.seed))
     is_numeric = isinstance(known, Numbers)
+    if is_numeric and options.evaluate == "logistic":
+        notes.append("logistic regression needs classes: for a numeric target, --evaluate logistic is ridge regression")
     model = usual_model(options.evaluate, "numbers" if is_numeric else "classes", random_state=options.seed)
     try:
         with (
@@ -72,4 +74,4 @@ def in_words(found: SelectionEvaluation, model: str) -> list[str]:
 
 def evaluation_record(found: SelectionEvaluation, model: str) -> dict[str, Any]:
     """The evaluation for JSON."""
-    return {"model": model, **found.record()}
+    return {"model": "ridge" if model == "logistic" and found.measure == "R2" else model, **found.record()}

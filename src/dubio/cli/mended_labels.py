@@ -48,4 +48,5 @@ def _audited(problem: Problem, options: Any) -> Any:
     known = problem.supervision
     if not isinstance(known, Classes) or (known.rows_per_class() >= 2).sum() < 2:
         return None
-    return audit_problem(problem.filled, random_state=options.seed, n_jobs=options.jobs)
+    engine: Any = getattr(options, "engine", "transitions")  # only an audit has a choice
+    return audit_problem(problem.filled, engine, random_state=options.seed, n_jobs=options.jobs)

@@ -110,9 +110,18 @@ class Question:
     def asked(self) -> str:
         """The target in words."""
         if self.target_names:
-            names = self.target_names
-            return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+            return joined(self.target_names)
         return "the pairs" if self.must_link is not None else ""
+
+    @property
+    def asked_in_quotes(self) -> str:
+        """The target in a sentence: each column in quotes, so that it is not read as a word of the sentence."""
+        return joined(map(quoted, self.target_names)) if self.target_names else self.asked
+
+    @property
+    def asked_as_data(self) -> str | list[str]:
+        """The target for JSON: the name of its column, or a list of names."""
+        return self.asked if len(self.target_names) < 2 else list(self.target_names)
 
     @property
     def fit_arguments(self) -> dict[str, Any]:
@@ -124,6 +133,12 @@ class Question:
             "sample_weight": self.weights,
         }
         return {name: value for name, value in more.items() if value is not None}
+
+
+def joined(names: Iterable[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 @contextmanager
@@ -287,7 +302,8 @@ def _several(frame: Any, wishes: Wishes, notes: list[str], code: list[str]) -> t
     code.append("targets = {}")
     columns, kinds, missing = {}, set(), []
     for name in wishes.targets:
-        columns[name], kind, label = _target(frame, replace(wishes, target=name, targets=()), notes, code)
+        with target_named(name):
+            columns[name], kind, label = _target(frame, replace(wishes, target=name, targets=()), notes, code)
         code.append(f"targets[{name!r}] = y")
         kinds.add(kind)
         missing.append(label)

@@ -14,7 +14,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dubio._gpu.devices import DeviceName
-from dubio.cli.alerting import alert_lines, alert_records, left_out, of_the_sample
+from dubio.alerts import left_out_by
+from dubio.cli.alerting import alert_lines, alert_records, of_the_sample
 from dubio.cli.bars import step
 from dubio.cli.evaluating import WORDS, evaluation_of, evaluation_record, in_words, require_evaluable
 from dubio.cli.labellers import fingerprints_of
@@ -77,7 +78,7 @@ def rank_table(path: str, wishes: Wishes, options: RankOptions) -> None:
         table_format(options.save_table)
     with step(f"reading {path}"):
         file = read_file(path, wishes.reading)
-    with rows_named(file.row_name), target_named(wishes.target):
+    with rows_named(file.row_name), target_named(wishes.for_columns(file.frame.columns).target):
         rank_frame(path, file, wishes, options)
 
 
@@ -208,9 +209,11 @@ def _write_report(
     notes: list[str],
     more: dict[str, Any],
 ) -> None:
-    audit: Any = None
+    audit: Any = None if more["mended"] is None else more["mended"].audit
     filled = problem.filled.with_supervision(selector.supervision_)
-    if isinstance(selector.supervision_, Classes):
+    if audit is not None:
+        pass  # the labels were audited when the corrections were looked at
+    elif isinstance(selector.supervision_, Classes):
         with step("auditing the labels"), notes_from_warnings(notes):
             audit = audit_problem(filled, random_state=options.seed, n_jobs=options.jobs)
     elif isinstance(selector.supervision_, Numbers) and selector.supervision_.n_labelled >= FEWEST_AUDITED:
@@ -236,6 +239,7 @@ def write_audit_report(
         audit=audit,
         identifiers=identifiers,
         about_labels=True,
+        code=audit_code(question, options),
         **more,
     )
 
@@ -260,16 +264,17 @@ def _write_page(
     from dubio.report import gather_problem, render_report
 
     assert options.report is not None
+    more.setdefault("code", python_code(question, options))
     with step("writing the report"):
         findings = gather_problem(
             selector,
             problem.with_supervision(selector.supervision_),
             table_name="standard input" if path == "-" else Path(path).name,
             target_name=question.asked,
-            code=python_code(question, options),
+            asked=question.asked_in_quotes,
             command=options.command,
             notes=notes,
-            alerts=alert_records(selector.alerts_),
+            alerts=alert_records(tuple(one for one in selector.alerts_ if not one.asks_nothing)),
             **more,
         )
         write_whole(options.report, render_report(findings))
@@ -278,19 +283,7 @@ def _write_page(
 
 def python_code(question: Question, options: RankOptions) -> str:
     """Python that gives the same ranking."""
-    used = [
-        name
-        for name in (
-            "apply_corrections",
-            "interval_targets",
-            "ordered_classes",
-            "positive_unlabelled",
-            "several_targets",
-            "soft_labels",
-        )
-        if any(f"{name}(" in line for line in question.code)
-    ]
-    names = ["FeatureSelector", *used]
+    names = ["FeatureSelector", *_functions_in(question.code)]
     arguments = [repr(options.method)] if options.method != "auto" else []
     for name, value, usual in (
         ("n_features_to_select", "auto" if options.keep == "relevant" else options.keep, "auto"),
@@ -316,6 +309,51 @@ def python_code(question: Question, options: RankOptions) -> str:
             "print(selector.to_ranking())",
         ]
     )
+
+
+def audit_code(question: Question, options: Any) -> str:
+    """Python that gives the same audit."""
+    arguments = ["X, y"]
+    for name, value, usual in (
+        ("engine", options.engine, "transitions"),
+        ("target", question.kind, "auto"),
+        ("missing_label", question.missing_label, "auto"),
+        ("random_state", options.seed, None),
+    ):
+        if value != usual:
+            arguments.append(f"{name}={value!r}")
+    said = {"groups": "groups", "sample_weight": "weights"}
+    arguments += [f"{name}={said[name]}" for name in question.fit_arguments if name in said]
+    call = f"audit_labels({', '.join(arguments)})"
+    audit, imports = [f"audit = {call}"], []
+    if options.corrections:  # what the decided labels teach about the others
+        audit = [f"before = {call.replace('X, y', 'X, y.given')}", f"audit = audit_left(before, {call}, y)"]
+        imports = ["from dubio.significance import audit_left"]
+    return "\n".join(
+        [
+            "import pandas as pd",
+            f"from dubio import {', '.join(['audit_labels', *_functions_in(question.code)])}",
+            *imports,
+            "",
+            *question.code,
+            *audit,
+            "print(audit)",
+            'print(audit.to_frame()[audit.doubtful].sort_values("rank"))',
+        ]
+    )
+
+
+def _functions_in(code: list[str]) -> list[str]:
+    """The functions of dubio that some lines call."""
+    functions = (
+        "apply_corrections",
+        "interval_targets",
+        "ordered_classes",
+        "positive_unlabelled",
+        "several_targets",
+        "soft_labels",
+    )
+    return [name for name in functions if any(f"{name}(" in line for line in code)]
 
 
 def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) -> str:
@@ -363,8 +401,8 @@ def _print(
 ) -> None:
     rows = ranking_records(selector, sure, tolerance, marks)
     alerts = selector.alerts_
-    full = selector.to_ranking()
-    ranking = full.without_last(left_out(alerts, options.drop_leaks))
+    full = selector.to_ranking().with_left_out(left_out_by(alerts, options.drop_leaks))
+    ranking = full.without_left_out()
     rows = rows[: len(ranking.names)]
     evaluated = [] if evaluation is None else in_words(evaluation, str(options.evaluate))
     if options.output == "csv":
@@ -373,7 +411,7 @@ def _print(
     elif options.output == "json":
         content: dict[str, Any] = {
             "table": path,
-            "target": question.asked,
+            "target": question.asked_as_data,
             "labels": selector.supervision_.describe(),
             "method": selector.method_,
             "explanation": selector.explanation_,
@@ -381,6 +419,7 @@ def _print(
             "kept": [row["feature"] for row in rows if row["kept"]],
             "n_relevant": ranking.n_relevant,
             "n_sufficient": ranking.n_sufficient,
+            "left_out": ranking.left_out,
             "alerts": alert_records(alerts),
             "notes": notes,
             "features": rows,
@@ -417,9 +456,11 @@ def _print(
         line = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
         said = _how_sure(ranking, options, sure, [str(name) for name in full.names[line]])
         said += evaluated
+        if ranking.left_out:
+            said.insert(0, ranking.what_was_left_out())
         said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts)]
         is_search = hasattr(selector.selector_, "subsets_")
-        print_ranking(question.asked, rows, full, said, how, options.top, scores=not is_search)
+        print_ranking(question.asked_in_quotes, rows, full, said, how, options.top, scores=not is_search)
     tell(notes, options.quiet)
 
 
@@ -430,13 +471,17 @@ def _tolerance_words(found: Any) -> str:
         "soft": "how far all probabilities may be flattened",
         "numbers": "the share of gross errors",
     }[found.kind]
+    said = f"Tolerance: {what} before a feature is kept in fewer than half of the draws"
+    if found.no_worst:
+        return f"{said}. What a feature survives at worst is not known {found.no_worst}"
+    if not np.isfinite(found.worst).any():  # no feature passes the linear test, and the column is not shown
+        return said
+    bound = " (an upper bound)" if (found.surety == "at most").any() else ""
     worst = {
-        "hard": "; worst case: how many labels somebody would have to change to push it out"
-        + (" (an upper bound)" if (found.surety == "at most").any() else ""),
-        "soft": "",
-        "numbers": "; worst case: the shift that pushes it out, in standard deviations",
+        "hard": f"how many labels somebody would have to change to push it out{bound}",
+        "numbers": "the shift that pushes it out, in standard deviations",
     }[found.kind]
-    return f"Tolerance: {what} before a feature is kept in fewer than half of the draws{worst}"
+    return f"{said}; worst case: {worst}"
 
 
 def _how_sure(ranking: Any, options: RankOptions, sure: Any, at_the_line: list[str]) -> list[str]:

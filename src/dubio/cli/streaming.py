@@ -14,10 +14,10 @@ import numpy as np
 from dubio.cli.bars import step
 from dubio.cli.notes import tell
 from dubio.cli.output import as_csv, as_json, print_text, records
-from dubio.cli.question import Wishes, counts_rows, is_counter
+from dubio.cli.question import Wishes, counts_rows, is_counter, joined
 from dubio.cli.rank import RankOptions, print_ranking, rank_frame
 from dubio.cli.wording import UserError, listing
-from dubio.errors import InputError, counted, rows_named
+from dubio.errors import InputError, counted, quoted, rows_named
 from dubio.scale import rank_stream
 from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source
@@ -138,7 +138,7 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
     elif options.output == "json":
         content: dict[str, Any] = {
             "table": path,
-            "target": wishes.target or ", ".join(wishes.soft),
+            "target": wishes.target or list(wishes.soft) or "",
             "method": ranking.method,
             "explanation": ranking.reason,
             "lower_is_better": bool(ranking.lower_is_better),
@@ -149,7 +149,8 @@ def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: boo
         print_text(as_json(content))
     else:
         how = [f"Method: {ranking.method}, on all rows", f"Kept: {ranking.reason}"]
-        print_ranking(wishes.target or ", ".join(wishes.soft), rows, ranking, [], how, options.top)
+        names = [wishes.target] if wishes.target else list(wishes.soft)
+        print_ranking(joined(map(quoted, names)) if names else "", rows, ranking, [], how, options.top)
     tell(notes, options.quiet)
 
 

@@ -104,7 +104,7 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
         if isinstance(fitted, Selector):
             inner = fitted.to_ranking()
             scores, lower_is_better, columns = inner.scores, inner.lower_is_better, inner.extras
-            lines = {"n_relevant": inner.n_relevant, "n_sufficient": inner.n_sufficient}
+            lines: dict[str, Any] = {"n_relevant": inner.n_relevant, "n_sufficient": inner.n_sufficient}
         else:
             scores, lower_is_better, columns, lines = ranks.astype(np.float64), True, {}, {}
         reason = f"chosen by {type(fitted).__name__}, from the labels that the audit trusts"

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dubio._gpu.devices import DeviceName
 from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights
-from dubio.alerts import Alert, find_alerts, without_copies
+from dubio.alerts import Alert, find_alerts, left_out_by, without_copies
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
 from dubio.methods.base import Selector
@@ -338,6 +338,7 @@ class FeatureSelector(Selector):
             were = "was" if n_missing == 1 else "were"
             notes = (f"{counted(n_missing, 'missing value')} in the table {were} filled with {filled_with}", *notes)
         notes = (*notes_of(columns), *notes)
+        ranking = ranking.with_left_out(left_out_by(alerts, self.drop_leaks))
         explanation = self._explain(supervision, choice, method, notes, ranking, alerts)
         return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
 
@@ -421,7 +422,9 @@ class FeatureSelector(Selector):
         alerts: tuple[Alert, ...],
     ) -> str:
         sentences = [supervision.describe()]
-        sentences += [f"Alert: {alert.sentence}" for alert in alerts]
+        sentences += [f"Alert: {alert.sentence}" for alert in alerts if not alert.asks_nothing]
+        if ranking.left_out:
+            sentences.append(ranking.what_was_left_out())
         if self.drop_leaks and any(alert.kind == "copy" for alert in alerts):
             sentences.append("Suspected copies of the target were left out")
         sentences.append(f"Method: {method.name} ({method.does}), because {choice.because}")
@@ -430,7 +433,7 @@ class FeatureSelector(Selector):
             sentences.append(
                 f"Features that resemble better ones were moved down (redundancy weight {self.redundancy:g})"
             )
-        kept, total = int(ranking.support.sum()), len(ranking.names)
+        kept, total = int(ranking.support.sum()), ranking.n_ranked
         if ranking.nothing_stands_out:
             handed_on = ranking.names[ranking.order[0]]
             sentences.append(f"N{ranking.reason[1:]}. Nothing is kept; {handed_on} is handed on so that pipelines run")

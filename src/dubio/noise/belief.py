@@ -18,7 +18,7 @@ from dubio.noise.audit_record import LabelAudit
 from dubio.noise.cleaning import clean_labels
 from dubio.noise.experts import judged_codes, units_per_class
 from dubio.noise.interval_values import completed_values
-from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
+from dubio.noise.number_experts import FEWEST_NUMBERS, GROSS, number_opinions
 from dubio.noise.opinions import ExpertOptions, pooled_opinions
 from dubio.noise.positive_share import problem_positives
 from dubio.problem import Problem
@@ -57,7 +57,9 @@ class Belief:
     n_completed: int = 0
     """Number of unlabelled rows that the experts completed."""
     n_left_out: int = 0
-    """Number of labelled rows left out because their label is doubtful."""
+    """Number of labelled rows left out because their label is doubtful, or their number far from the prediction."""
+    replaced: bool = False
+    """Whether the experts' prediction stands in for the numbers that were left out."""
     said: tuple[str, ...] = ()
     """Further notes, in sentences without a full stop."""
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -75,10 +77,22 @@ class Belief:
         if self.joined:
             said.append(self.joined)
         if self.n_left_out:
-            said.append(f"{counted(self.n_left_out, 'row')} with a doubtful label {_were(self.n_left_out)} left out")
+            said.append(self._left_out())
         if self.n_completed:
             said.append(f"{counted(self.n_completed, 'unlabelled row')} {_were(self.n_completed)} completed by experts")
         return tuple(said)
+
+    def _left_out(self) -> str:
+        """Which labelled rows the search does not use. For numbers its rule is not that of the audit."""
+        if not isinstance(self.supervision, Numbers):
+            return f"{counted(self.n_left_out, 'row')} with a doubtful label {_were(self.n_left_out)} left out"
+        far = f"more than {GROSS:g} robust standard deviations from the experts' prediction"
+        if self.replaced:
+            found = f"{counted(self.n_left_out, 'value')} {far} {_were(self.n_left_out)} replaced by it in the search"
+        else:
+            its = "its value is" if self.n_left_out == 1 else "their values are"
+            found = f"{counted(self.n_left_out, 'row')} {_were(self.n_left_out)} left out of the search: {its} {far}"
+        return f"{found}. An audit is stricter: it doubts a value only if it is more likely wrong than right"
 
 
 def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
@@ -234,7 +248,7 @@ def _believe_several(
             left_out = one.tested.supervision.labelled & ~known.labelled
             values = np.where(left_out, said.opinions, known.values)
             mended = replace(known, values=values, labelled=known.labelled | left_out)
-            found[name] = replace(found[name], supervision=mended)
+            found[name] = replace(found[name], supervision=mended, replaced=True)
     believed = SeveralTargets.of(supervision.names, tuple(one.supervision for one in found.values()))
     attributes: dict[str, Any] = {"audits_": {name: one.audit for name, one in found.items() if one.audit is not None}}
     for name, belief in found.items():

@@ -144,8 +144,10 @@ class NumberAudit:
             )
         likely = self.how_likely()
         missing = len(self) - int(self.labelled.sum())
+        doubtful, given = int(self.doubtful.sum()), int(self.labelled.sum())
+        found = f"{doubtful} of {given} numbers are doubtful: more likely wrong than right."
         return (
-            f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} numbers are doubtful. "
+            f"{found if doubtful else f'None of the {given} numbers is more likely wrong than right.'} "
             + (f"{likely} " if likely and self.doubtful.any() else "")
             + f"Estimated share of wrong numbers: {self.error_rate:.1%}."
             + (f" A number is suggested for {counted(missing, 'row')} without one." if missing else "")

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 #: With fewer numbers, nothing can be held out.
 FEWEST_NUMBERS = 10
 #: A residual of more than this many robust standard deviations is a gross error.
-_GROSS = 2.5
+GROSS = 2.5
 #: Turns the median absolute deviation of a normal law into its standard deviation.
 _MAD_TO_SD = 1.4826
 
@@ -97,7 +97,7 @@ def number_opinions(
         residual -= np.median(residual)
         spread = _MAD_TO_SD * np.median(np.abs(residual))
         gross = np.zeros(problem.n_rows, dtype=bool)
-        gross[known] = np.abs(residual) > _GROSS * spread if spread > 0 else False
+        gross[known] = np.abs(residual) > GROSS * spread if spread > 0 else False
         return NumberOpinions(scores, opinions, gross, weights)
 
     return problem.once(("number opinions", n_folds, random_state), train)

@@ -185,7 +185,7 @@ def _hint(scores: Floats, labelled: NDArray[np.bool_]) -> str:
         return ""
     shares = 100 * table[:, 0] / table.sum(axis=1)
     return (
-        f"A sign against this: {shares[0]:.0f} % of the rows that look most positive are labelled, and "
-        f"{shares[1]:.0f} % of the next ones. Either other rows look like positive ones, or some kinds of positive "
-        "rows were labelled more often; then the share is not reliable"
+        f"A sign that this does not hold: of the rows that look most positive {shares[0]:.0f} % are labelled, of those "
+        f"that look a little less positive {shares[1]:.0f} %. Perhaps some kinds of positive rows were labelled more "
+        "often than others; then do not rely on the share"
     )

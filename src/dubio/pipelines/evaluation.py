@@ -263,6 +263,7 @@ def _evaluate(
         sizes=wanted,
         measure="R2" if table.is_numeric else "accuracy",
         share_tested=1 / n_splits,
+        n_tested=len(np.unique(np.concatenate([test for _, test in folds]))),
         n_selected=columns.pop("n_selected").astype(np.int64),
         **columns,
     )

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm as normal
 from scipy.stats import t as student
 
 Floats = NDArray[np.float64]
@@ -24,6 +25,11 @@ class Estimate:
 
     def __str__(self) -> str:
         return f"{self.mean:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+    def signed(self) -> str:
+        """A difference, with its sign."""
+        mean, low, high = (f"{round(value, 3) + 0.0:+.3f}" for value in (self.mean, self.low, self.high))
+        return f"{mean}, {low} to {high}"
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,8 @@ class SelectionEvaluation:
     share_tested : float
         Share of the known rows in a test fold.
     confidence : float
+    n_tested : int
+        Number of rows on which the model was tested; 0 if it is not known.
     """
 
     sizes: NDArray[np.int64]
@@ -60,56 +68,92 @@ class SelectionEvaluation:
     measure: Measure
     share_tested: float
     confidence: float = 0.95
+    n_tested: int = 0
 
-    def estimate(self, scores: Floats, most: float = np.inf) -> Estimate:
-        r"""Mean of the scores of the folds, with an interval that ends at ``most``.
+    def estimate(self, scores: Floats) -> Estimate:
+        r"""Mean of the scores of the folds, with an interval.
 
         Folds share most of their training rows, so their plain standard error is too small. The variance is
-        :math:`\sigma^2 (1/m + n_{test} / n_{train})` for :math:`m` folds [1]_.
+        :math:`\sigma^2 (1/m + n_{test} / n_{train})` for :math:`m` folds [1]_. If the folds happen to have nearly the
+        same accuracy :math:`p`, this says too little about other rows: the interval is at least Wilson's of a share
+        :math:`p` of all tested rows [2]_.
 
         .. [1] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52, 239-281.
+        .. [2] E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. Journal of the
+           American Statistical Association 22, 209-212.
         """
-        m = len(scores)
-        spread = float(np.std(scores, ddof=1)) * np.sqrt(1 / m + self.share_tested / (1 - self.share_tested))
-        half = float(student.ppf(0.5 + self.confidence / 2, m - 1)) * spread
-        mean = float(scores.mean())
-        return Estimate(mean, mean - half, min(mean + half, most))
+        mean, half = float(scores.mean()), self._half(scores)
+        low, high = mean - half, min(mean + half, 1.0)
+        if self.measure == "accuracy" and self.n_tested:
+            n, z = self.n_tested, float(normal.ppf(0.5 + self.confidence / 2))
+            middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
+            reach = z / (1 + z**2 / n) * float(np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)))
+            low, high = min(low, middle - reach), max(high, min(middle + reach, 1.0))
+        return Estimate(mean, low, high)
+
+    def difference(self, scores: Floats, others: Floats) -> Estimate:
+        r"""Mean difference between two scores, fold by fold, with an interval.
+
+        Two accuracies whose difference is :math:`d` differ in at least a share :math:`|d|` of the rows. So the variance
+        of the difference is at least :math:`(|d| - d^2) / n`, however alike the folds are.
+        """
+        mean, half = float((scores - others).mean()), self._half(scores - others)
+        if self.measure == "accuracy" and self.n_tested:
+            error = float(np.sqrt(max(0.0, abs(mean) - mean**2) / self.n_tested))
+            half = max(half, self._quantile(len(scores)) * error)
+        return Estimate(mean, mean - half, mean + half)
+
+    def _quantile(self, n_folds: int) -> float:
+        return float(student.ppf(0.5 + self.confidence / 2, n_folds - 1))
+
+    def _half(self, values: Floats) -> float:
+        """Half of the interval of a mean over folds."""
+        m = len(values)
+        spread = float(np.std(values, ddof=1)) * np.sqrt(1 / m + self.share_tested / (1 - self.share_tested))
+        return float(self._quantile(m) * spread)
 
     @property
     def gain(self) -> Estimate:
         """Score on the selected features minus the score on all features, fold by fold."""
-        return self.estimate(self.selected - self.all_features)
+        return self.difference(self.selected, self.all_features)
 
     @property
     def gain_over_random(self) -> Estimate:
         """Score on the selected features minus the score on as many random ones, fold by fold."""
-        return self.estimate(self.selected - self.random)
+        return self.difference(self.selected, self.random)
 
     @property
     def above_chance(self) -> Estimate:
         """Score on the selected features minus that of a constant prediction, fold by fold."""
-        return self.estimate(self.selected - self.chance)
+        return self.difference(self.selected, self.chance)
 
     def numbers(self) -> str:
         """The scores, in one sentence."""
         kept, measure = f"{np.median(self.n_selected):.0f}", "R2" if self.measure == "R2" else "Accuracy"
         return (
-            f"{measure} with the selected features ({kept}): {self.estimate(self.selected, 1.0)}; "
-            f"with all features: {self.estimate(self.all_features, 1.0)}; with as many random ones: "
-            f"{self.estimate(self.random, 1.0)}; by chance: {self.chance.mean():.3f}."
+            f"{measure} with the selected features ({kept}): {self.estimate(self.selected)}; "
+            f"with all features: {self.estimate(self.all_features)}; with as many random ones: "
+            f"{self.estimate(self.random)}; by chance: {self.chance.mean():.3f}."
         )
 
     def verdict(self) -> str:
-        """Whether the selection helps, in one sentence."""
-        if self.above_chance.low <= 0:
-            return "Selection does not help: the model is not better than chance."
-        if self.gain.low > 0:
-            return "Selection helps: the model is better than with all features."
-        if self.gain.high < 0:
-            return "Selection costs: the model is better with all features."
-        if self.gain_over_random.low > 0:
-            return "The selected features do as well as all of them, and better than random ones."
-        return "Selection is not seen to help: as many random features do about as well."
+        """Whether the selection helps, in one sentence with the difference and its interval."""
+        gain, over_random, above_chance = self.gain, self.gain_over_random, self.above_chance
+        if above_chance.low <= 0:
+            return f"Selection does not help: the model is not better than chance (difference {above_chance.signed()})."
+        if gain.low > 0:
+            return f"Selection helps: the model is better than with all features, by {gain.signed()}."
+        if gain.high < 0:
+            return f"Selection costs: the model is better with all features (difference {gain.signed()})."
+        if over_random.low > 0:
+            return (
+                f"The selected features do as well as all of them (difference {gain.signed()}), and better than random "
+                f"ones (by {over_random.signed()})."
+            )
+        return (
+            "Selection is not seen to help: as many random features do about as well (difference "
+            f"{over_random.signed()})."
+        )
 
     def headline(self) -> str:
         """What the selection is worth, in two sentences."""
@@ -124,14 +168,14 @@ class SelectionEvaluation:
             "n_selected": float(np.median(self.n_selected)),
             "n_folds": len(self.selected),
             "confidence": self.confidence,
-            **{name: vars(self.estimate(values, 1.0)) for name, values in scores.items()},
+            **{name: vars(self.estimate(values)) for name, values in scores.items()},
             "chance": float(self.chance.mean()),
             "gain": vars(self.gain),
             "gain_over_random": vars(self.gain_over_random),
             "by_size": [
                 {
                     "n_features": int(size),
-                    **vars(self.estimate(self.by_size[:, place], 1.0)),
+                    **vars(self.estimate(self.by_size[:, place])),
                     "random": float(self.random_by_size[:, place].mean()),
                 }
                 for place, size in enumerate(self.sizes)

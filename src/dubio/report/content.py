@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dubio.errors import how_rows_count
 from dubio.methods.redundancy import likenesses
 from dubio.noise import NumberAudit, OrderedAudit
 from dubio.report import feature_charts, words
@@ -39,7 +40,7 @@ _NEAR = 0.7
 
 def page_content(findings: Findings) -> dict[str, Any]:
     """Everything the template needs."""
-    order = findings.ranking.order
+    order = findings.order
     top = order[:_TOP_HEAT]
     audit = _audit(findings)
     tables = {"features": _feature_table(findings)}
@@ -61,6 +62,7 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "size": _curve(findings.curve, "kept"),
         "path": _curve(findings.path, "are enough") if findings.path is not None else "",
         "drawn": _drawn(findings, order[:_TOP_DRAWN]),
+        "drawn_words": words.drawn(findings),
         "heat": _heat(findings, top),
         "correlation": both(lambda narrow: correlation_heat(names, correlations, has_sign, narrow=narrow)),
         "chance": _chance(findings),
@@ -74,6 +76,7 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "tolerance": _tolerance(findings),
         "labellers": labellers(findings),
         "tolerance_words": words.tolerance(findings),
+        "legend": [(one["label"], one["hint"]) for one in tables["features"]["columns"] if one["hint"]],
         "tables": tables,
         "first_rows": {name: _first_rows(table, 25) for name, table in tables.items() if "columns" in table},
         "mend": bool(mend),
@@ -143,7 +146,7 @@ def _numbers(values: NDArray[Any], digits: int = 4) -> list[float | int | None]:
 
 def _feature_table(findings: Findings) -> dict[str, Any]:
     ranking = findings.ranking
-    order = ranking.order
+    order = findings.order
     direction = "low is good" if ranking.lower_is_better else "high is good"
     columns = [
         _column("rank", _numbers(ranking.ranking[order]), "number", "1 is best"),
@@ -175,8 +178,8 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     sure = findings.stability
     if sure is not None:
         columns += [
-            _column("rank from", _numbers(np.round(sure.rank_low[order], 1)), "number", "low end of its rank interval"),
-            _column("rank to", _numbers(np.round(sure.rank_high[order], 1)), "number", "high end of its rank interval"),
+            _column("rank from", _numbers(np.round(sure.rank_low[order])), "number", "low end of its rank interval"),
+            _column("rank to", _numbers(np.round(sure.rank_high[order])), "number", "high end of its rank interval"),
             _column(
                 "kept in",
                 _numbers(100 * sure.frequency[order], 3),
@@ -192,7 +195,7 @@ def _tolerance(findings: Findings) -> str:
     found = findings.tolerance
     if found is None:
         return ""
-    shown = np.asarray([j for j in findings.ranking.order if found.kept[j]][:_TOP_BARS], dtype=np.int64)
+    shown = np.asarray([j for j in findings.order if found.kept[j]][:_TOP_BARS], dtype=np.int64)
     if not len(shown):
         return ""
     label = {"hard": "wrong labels at random", "soft": "flattened by", "numbers": "gross errors"}[found.kind]
@@ -236,7 +239,7 @@ def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
     ranking, sure = findings.ranking, findings.stability
     intervals = None if sure is None else (sure.rank_low[shown], sure.rank_median[shown], sure.rank_high[shown])
     names, labels = [str(ranking.names[j]) for j in shown], [figures(float(ranking.scores[j])) for j in shown]
-    drawn = (names, _merits(findings, shown), labels, ranking.support[shown], intervals, len(ranking.names))
+    drawn = (names, _merits(findings, shown), labels, ranking.support[shown], intervals, len(findings.order))
     return both(lambda narrow: ranking_bars(*drawn, narrow=narrow))
 
 
@@ -244,23 +247,30 @@ def _drawn(findings: Findings, shown: NDArray[np.int64]) -> list[dict[str, str]]
     """Charts of the top features against the labels, or on their own if there are no labels."""
     pictures = []
     for rank, j in enumerate(shown.tolist(), start=1):
-        name, (target, known) = str(findings.ranking.names[j]), _served(findings, j)
+        name, known = str(findings.ranking.names[j]), findings.supervision
+        target, caption = findings.target_name, shorten(name, 80)
+        if isinstance(known, SeveralTargets):
+            best, about = _served(findings, known, j)
+            target, known = known.names[best], known.parts[best]
+            caption = f"{shorten(name, 50)}, against {shorten(target, 50)}{about}"
         picture = _picture(findings, j, name, target, known)
-        if isinstance(findings.supervision, SeveralTargets):
-            name = f"{name}, for {target}"
-        pictures.append({"name": shorten(name, 80), "rank": str(rank), "svg": picture})
+        pictures.append({"name": caption, "rank": str(rank), "svg": picture})
     return pictures
 
 
-def _served(findings: Findings, feature: int) -> tuple[str, Supervision]:
-    """The target against which a feature is drawn: of several, the one with its smallest p-value."""
-    known = findings.supervision
-    if not isinstance(known, SeveralTargets):
-        return findings.target_name, known
+def _served(findings: Findings, known: SeveralTargets, feature: int) -> tuple[int, str]:
+    """The place of the target against which a feature is drawn, the one with the smallest p-value; and what it serves.
+
+    If a feature serves any target, it serves this one.
+    """
     extras = findings.ranking.extras
-    pvalues = [float(extras[f"pvalue of {name}"][feature]) if "serves" in extras else 1.0 for name in known.names]
-    best = int(np.argmin(pvalues))
-    return known.names[best], known.parts[best]
+    if "serves" not in extras:
+        return 0, ""
+    best = int(np.argmin([float(extras[f"pvalue of {name}"][feature]) for name in known.names]))
+    serves = str(extras["serves"][feature])
+    if serves.endswith("?"):
+        return best, "; it is not clear which target it serves"
+    return best, f"; serves {shorten(serves, 50)}" if serves else "; serves no target"
 
 
 def _picture(findings: Findings, feature: int, name: str, target: str, known: Supervision) -> str:
@@ -290,7 +300,7 @@ def _heat(findings: Findings, top: NDArray[np.int64]) -> str:
     ranks = sure.rankings[:, top]
     shares = np.stack([(ranks == r).mean(axis=0) for r in range(1, n_ranks + 1)], axis=1)
     columns = [str(r) for r in range(1, n_ranks + 1)]
-    if n_ranks < len(findings.ranking.names):
+    if n_ranks < len(findings.order):
         shares = np.column_stack([shares, (ranks > n_ranks).mean(axis=0)])
         columns.append(f">{n_ranks}")
     names = [str(findings.ranking.names[j]) for j in top]
@@ -355,7 +365,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
         return _number_audit(findings, audit)
     names = [str(name) for name in audit.classes.tolist()]
     rates = audit.error_rates
-    top = findings.ranking.order[:5]
+    top = findings.order[:5]
     ranks = audit.rank
     labelled = np.flatnonzero(ranks > 0)
     rows = labelled[np.argsort(ranks[labelled], kind="stable")]
@@ -387,6 +397,8 @@ def _audit(findings: Findings) -> dict[str, Any]:
         "assumption": audit.assumption,
         "doubtful": doubtful,
         "labelled": int(audit.labelled.sum()),
+        "what": "labels",
+        "rows_count": how_rows_count(int(rows[0]) + 1) if len(rows) else "",
         "table": {"noun": "rows", "columns": columns},
     }
 
@@ -417,7 +429,7 @@ def _number_audit(findings: Findings, audit: NumberAudit) -> dict[str, Any]:
         _column("to", _numbers(audit.high[rows]), "number", "the interval should hold nine of ten right numbers"),
         _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the number is wrong"),
     ]
-    top = findings.ranking.order[:5]
+    top = findings.order[:5]
     columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
     return {
         "judged": audit.judged,
@@ -427,5 +439,7 @@ def _number_audit(findings: Findings, audit: NumberAudit) -> dict[str, Any]:
         "assumption": audit.assumption,
         "doubtful": doubtful,
         "labelled": int(audit.labelled.sum()),
+        "what": "numbers",
+        "rows_count": how_rows_count(int(rows[0]) + 1) if len(rows) else "",
         "table": {"noun": "rows", "columns": columns},
     }

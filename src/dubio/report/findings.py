@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, quoted
 from dubio.methods import METHODS
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
@@ -33,7 +33,10 @@ class Curve:
 
 @dataclass(frozen=True)
 class Findings:
-    """A selection, its table, and everything that is known about its certainty."""
+    """A selection, its table, and everything that is known about its certainty.
+
+    ``target_name`` names the target in charts, ``asked`` in sentences: in quotes, so that it is not read as a word.
+    """
 
     ranking: Ranking
     problem: Problem
@@ -53,6 +56,7 @@ class Findings:
     model: str = "the model"
     table_name: str = "the table"
     target_name: str = "the target"
+    asked: str = "the target"
     code: str = ""
     command: str = ""
     notes: Sequence[str] = field(default_factory=tuple)
@@ -90,7 +94,12 @@ class Findings:
     @property
     def kept(self) -> list[str]:
         """Names of the kept features, best first."""
-        return [str(self.ranking.names[j]) for j in self.ranking.order if self.ranking.support[j]]
+        return [str(self.ranking.names[j]) for j in self.order if self.ranking.support[j]]
+
+    @property
+    def order(self) -> NDArray[np.int64]:
+        """The features that could be used, best first; those that were left out come after them."""
+        return self.ranking.order[: self.ranking.n_ranked]
 
     @property
     def stands_out(self) -> bool:
@@ -159,6 +168,7 @@ def gather_problem(
     model: str = "the model",
     table_name: str = "the table",
     target_name: str = "the target",
+    asked: str = "",
     code: str = "",
     command: str = "",
     notes: Sequence[str] = (),
@@ -194,13 +204,19 @@ def gather_problem(
         model=model,
         table_name=table_name,
         target_name=target_name,
+        asked=asked or (target_name if target_name == "the target" else quoted(target_name)),
         code=code,
         command=command,
         notes=tuple(notes),
-        alerts=[alert.record() for alert in getattr(selector, "alerts_", ())] if alerts is None else alerts,
+        alerts=_alerts(selector) if alerts is None else alerts,
         identifiers=dict(identifiers or {}),
         about_labels=about_labels,
     )
+
+
+def _alerts(selector: Any) -> list[dict[str, Any]]:
+    """The alerts of a selector that ask for something."""
+    return [alert.record() for alert in getattr(selector, "alerts_", ()) if not alert.asks_nothing]
 
 
 def size_curve(selector: Any) -> Curve:

@@ -18,7 +18,7 @@ def labellers(findings: Findings) -> dict[str, Any]:
     found = findings.fingerprints
     if found is None:
         return {}
-    marked = [j for j in findings.ranking.order if found.marked[j]]
+    marked = [j for j in findings.order if found.marked[j]]
     kept = findings.ranking.support
     return {
         "said": "" if marked else str(found),

@@ -30,7 +30,7 @@ def mending(findings: Findings) -> dict[str, Any]:
     rows = (doubtful if len(doubtful) else rows[:_FEWEST_ROWS])[:_MOST_ROWS]
     probabilities = np.array(audit.probabilities[rows])
     probabilities[np.arange(len(rows)), audit.codes[rows]] = -1.0
-    telling = [j for j in findings.ranking.order[:_TELLING].tolist() if _is_one_column(findings, j)]
+    telling = [j for j in findings.order[:_TELLING].tolist() if _is_one_column(findings, j)]
     names = list(findings.identifiers)
     ids = [str(value) for value in findings.identifiers[names[0]]] if names else []
     content: dict[str, Any] = {

@@ -29,11 +29,11 @@ _RESAMPLED = {
 def question(findings: Findings) -> str:
     """The question that the page answers."""
     if findings.about_labels:
-        return f"Which labels of {findings.target_name} in {findings.table_name} look wrong?"
+        return f"Which labels of {findings.asked} in {findings.table_name} look wrong?"
     if findings.supervision.kind == "none":
         told = "show its groups of rows" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
         return f"Which columns of {findings.table_name} {told}?"
-    return f"Which columns of {findings.table_name} say something about {findings.target_name}?"
+    return f"Which columns of {findings.table_name} say something about {findings.asked}?"
 
 
 def answer(findings: Findings) -> str:
@@ -49,6 +49,8 @@ def answer(findings: Findings) -> str:
 def surety(findings: Findings) -> list[str]:
     """How sure the answer is, in a few sentences."""
     sentences = []
+    if findings.ranking.left_out:
+        sentences.append(f"{findings.ranking.what_was_left_out()}.")
     if not findings.stands_out:
         sentences.append(
             "In Python, the feature with the smallest p-value is handed on so that pipelines run, but nothing shows "
@@ -60,7 +62,7 @@ def surety(findings: Findings) -> list[str]:
             "of the related features may be there by chance."
         )
     stability = findings.stability
-    if stability is not None and findings.n_kept == len(findings.ranking.names):
+    if stability is not None and findings.n_kept == findings.ranking.n_ranked:
         sentences.append("When the data are resampled, only the order can change: every feature is kept.")
     elif stability is not None:
         value = stability.index.value
@@ -85,10 +87,32 @@ def surety(findings: Findings) -> list[str]:
     return sentences
 
 
+def drawn(findings: Findings) -> str:
+    """What the drawings of the top features show."""
+    kind = findings.supervision.kind
+    against_numbers = (
+        "Each dot is a row; the line is the running mean. Categories have a bar from the first to the third quartile, "
+        "with the median."
+    )
+    against_classes = (
+        "Numbers: filled curves are densities, dots are rows, the vertical line is the median. Categories: bars show "
+        f"how many rows {'of each class ' if kind != 'none' else ''}have each of them."
+    )
+    if kind == "several":
+        return (
+            "Each feature is drawn against one target, which its caption names: the one with its smallest p-value. "
+            f"Targets of numbers: {against_numbers[0].lower()}{against_numbers[1:]} Targets of classes: "
+            f"{against_classes[0].lower()}{against_classes[1:]}"
+        )
+    if kind == "soft":
+        against_classes += " Every row counts for each class according to its probability."
+    return against_numbers if kind == "numbers" else against_classes
+
+
 def limits(findings: Findings) -> list[str]:
     """What the page does not tell, so that nobody reads it into the answer."""
     known, tested = findings.supervision, findings.alpha is not None
-    target = findings.target_name if known.kind != "none" else "the groups of rows"
+    target = findings.asked if known.kind != "none" else "the groups of rows"
     said = [
         f"Whether a feature causes {target}, or the other way round. It is only seen that they go together."
         if known.kind != "none"
@@ -133,13 +157,13 @@ def tolerance(findings: Findings) -> str:
         "soft": "all probabilities are moved towards the shares of the classes, and one class per row is drawn",
         "numbers": "numbers are moved by 3 to 10 standard deviations",
     }[found.kind]
-    worst = {
-        "hard": " On the right: what the feature survives if the worst labels were chosen (by the linear test, its cut "
-        "held fixed).",
-        "soft": "",
-        "numbers": " On the right: the worst shift of the numbers that it survives (by the linear test, its cut held "
-        "fixed).",
-    }[found.kind]
+    worst = f" What a feature survives at worst is not known {found.no_worst}."
+    if not found.no_worst:
+        survived = {
+            "hard": "what the feature survives if the worst labels were chosen",
+            "numbers": "the worst shift of the numbers that it survives",
+        }[found.kind]
+        worst = f" On the right: {survived} (by the linear test, its cut held fixed)."
     return (
         f"The bar ends where the feature is kept in half of the draws in which {wrong}; the line is its interval. "
         f"{found.n_draws} draws were needed.{worst}"

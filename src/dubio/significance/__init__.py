@@ -5,7 +5,7 @@ The significance tests of single methods are next to the methods.
 
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.fingerprints import Fingerprints, label_fingerprints
-from dubio.significance.mended import Mended, compare
+from dubio.significance.mended import Mended, audit_left, compare
 from dubio.significance.multiple import cauchy_combination
 from dubio.significance.permutation import permutation_pvalues
 from dubio.significance.relevance import Relevance, relevance_of
@@ -21,6 +21,7 @@ __all__ = [
     "NogueiraIndex",
     "Relevance",
     "Stability",
+    "audit_left",
     "cauchy_combination",
     "compare",
     "label_fingerprints",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,8 +16,6 @@ from dubio.ranking import Ranking
 from dubio.supervision import CorrectedLabels
 from dubio.supervision.corrections import CHANGE, RIGHT
 
-#: A label is worth a second look if it is wrong with at least this probability.
-WORTH = 0.2
 #: Spread of the shift, in logits, by which rechecked labels may correct the audit. On eight tables with four kinds of
 #: wrong labels, the shift that fits all labels best was 1.4 in the root mean square: a smaller prior would hide it.
 _SHIFT = 1.0
@@ -34,10 +32,10 @@ class Mended:
         Features that are kept now, and those that no longer are.
     moved : list of tuples (name, rank before, rank after)
         Kept features whose rank changed, the largest moves first.
-    rate_before, rate_left : float
-        Estimated share of wrong labels with the given labels, and now; NaN without an audit.
-    worth : int
-        How many further labels are worth a second look: they are wrong with a probability of 20 % or more.
+    rate_before : float
+        Estimated share of wrong labels before the corrections; NaN without an audit.
+    audit : LabelAudit or None
+        The audit of the corrected labels, with what the corrections taught about the others (:func:`audit_left`).
     """
 
     corrected: CorrectedLabels
@@ -45,8 +43,7 @@ class Mended:
     went_out: list[str]
     moved: list[tuple[str, int, int]]
     rate_before: float = float("nan")
-    rate_left: float = float("nan")
-    worth: int = 0
+    audit: LabelAudit | None = None
 
     def sentences(self) -> list[str]:
         """Before and after, in words."""
@@ -55,16 +52,16 @@ class Mended:
         said.append(f"Went out: {listed(self.went_out)}." if self.went_out else "No feature went out.")
         if self.moved:
             said.append("Moved: " + listed((f"{name} from {a} to {b}" for name, a, b in self.moved), 6) + ".")
-        if np.isfinite(self.rate_left):
+        if self.audit is not None:
+            left = int(self.audit.doubtful.sum())
             said.append(
-                f"Estimated share of wrong labels: {100 * self.rate_before:.1f} % before, {100 * self.rate_left:.1f} % "
-                "left."
+                f"Estimated share of wrong labels: {100 * self.rate_before:.1f} % before your corrections, "
+                f"{100 * self.audit.error_rate:.1f} % after them."
             )
-            more = f"{counted(self.worth, 'more label')} {'is' if self.worth == 1 else 'are'}"
             said.append(
-                f"{more} worth a second look: each is wrong with a probability of {100 * WORTH:g} % or more."
-                if self.worth
-                else "No further label is worth a second look."
+                f"{counted(left, 'label')} {'is' if left == 1 else 'are'} still doubtful."
+                if left
+                else "No label is doubtful any more."
             )
         return said
 
@@ -77,9 +74,9 @@ class Mended:
             "came_in": self.came_in,
             "went_out": self.went_out,
             "moved": [{"feature": name, "before": a, "after": b} for name, a, b in self.moved],
-            "error_rate_before": self.rate_before if np.isfinite(self.rate_before) else None,
-            "error_rate_left": self.rate_left if np.isfinite(self.rate_left) else None,
-            "worth_rechecking": self.worth,
+            "error_rate_before": None if self.audit is None else self.rate_before,
+            "error_rate_left": None if self.audit is None else self.audit.error_rate,
+            "doubtful_left": None if self.audit is None else int(self.audit.doubtful.sum()),
         }
 
 
@@ -100,23 +97,53 @@ def compare(
         if (was[j] or now[j]) and before.ranking[j] != after.ranking[j]
     ]
     moves.sort(key=lambda move: -abs(move[1] - move[2]))
-    rates: dict[str, Any] = {}
+    audits: dict[str, Any] = {}
     if audit_before is not None and audit_after is not None and audit_before.judged and audit_after.judged:
-        left = calibrated(audit_before, audit_after, corrected)
-        claimed = np.nan_to_num(audit_after.wrong)[corrected.decisions == ""].sum()
-        rates = {
+        audits = {
             "rate_before": audit_before.error_rate,
-            # the audit's own estimate, moved as far as the probabilities of single labels were
-            "rate_left": float(audit_after.error_rate * (left.sum() / claimed if claimed > 0 else 1.0)),
-            "worth": int((left >= WORTH).sum()),
+            "audit": audit_left(audit_before, audit_after, corrected),
         }
     return Mended(
         corrected,
         [names[j] for j in order if now[j] and not was[j]],
         [names[j] for j in before.order if was[j] and not now[j]],
         moves,
-        **rates,
+        **audits,
     )
+
+
+def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> LabelAudit:
+    """The audit of the corrected labels, with probabilities and rates moved by what the decided labels taught.
+
+    The probability of each undecided label to be wrong is that of :func:`calibrated`, and the rates of error move as
+    far as the probabilities do on average. Which labels are doubtful stays as the audit found it.
+
+    Parameters
+    ----------
+    before, after : LabelAudit
+        The audits of the labels as they were, and of the corrected ones.
+    corrected : CorrectedLabels
+        As made by :func:`dubio.apply_corrections`.
+
+    Returns
+    -------
+    LabelAudit
+        Its rates and probabilities are what is left to correct.
+    """
+    left = calibrated(before, after, corrected)
+    was = np.nan_to_num(after.wrong)
+    undecided = (corrected.decisions == "") & (was > 0)
+    rows, own = np.flatnonzero(undecided), after.codes[undecided]
+    probabilities = np.array(after.probabilities)
+    probabilities[rows] *= (left[rows] / was[rows])[:, None]
+    probabilities[rows, own] = 1.0 - left[rows]
+    claimed = was[corrected.decisions == ""].sum()
+    moved = float(left.sum() / claimed) if claimed > 0 else 1.0
+    wrong = after.joint * (1 - np.eye(len(after.joint)))
+    most = np.max(wrong.sum(axis=1) / np.maximum(after.joint.sum(axis=1), 1e-300), initial=0.0)
+    wrong *= min(moved, 1.0 / most) if most > 0 else 1.0  # at most all labels of a class are wrong
+    joint = wrong + np.diag(after.joint.sum(axis=1) - wrong.sum(axis=1))
+    return replace(after, probabilities=probabilities, joint=joint)
 
 
 def calibrated(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> NDArray[np.float64]:

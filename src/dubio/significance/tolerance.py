@@ -68,6 +68,8 @@ class LabelTolerance:
         Number of labelled rows used.
     n_draws : int
         Number of draws that were needed.
+    no_worst : str
+        For what no worst case is known, such as "for rows in groups"; empty if one is looked for.
     """
 
     names: NDArray[Any]
@@ -82,6 +84,7 @@ class LabelTolerance:
     highest: float
     n_labelled: int
     n_draws: int
+    no_worst: str = ""
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Columns for the ranking: the tolerance, its interval, and the worst case."""
@@ -261,6 +264,7 @@ def problem_tolerance(
         float(crossing.rates[-1]),
         problem.n_rows,
         crossing.n_draws,
+        _why_no_worst(problem),
     )
 
 
@@ -356,13 +360,7 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     worst = np.full(problem.n_features, np.nan)
     surety = np.full(problem.n_features, "", dtype=object)
     known = problem.supervision
-    # in groups, with features of several columns and for classes with an order, no such bound is known
-    if (
-        isinstance(known, Memberships | OrderedClasses)
-        or not relevant.any()
-        or problem.groups is not None
-        or problem.has_wide_features
-    ):
+    if not relevant.any() or _why_no_worst(problem):
         return worst, surety
     scores, below, above, _ = linear_law(problem)
     n_tests = 3 if isinstance(known, Numbers) else 2
@@ -381,6 +379,19 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
             found = greedy_flips(column, known.codes, known.n_classes, float(cuts[j]))
         worst[j], surety[j] = found.changes, found.surety
     return worst, surety
+
+
+def _why_no_worst(problem: Problem) -> str:
+    """For what no bound of the worst case is known, in a few words; "" if there is one."""
+    if isinstance(problem.supervision, Memberships):
+        return "for probabilities"
+    if isinstance(problem.supervision, OrderedClasses):
+        return "for classes with an order"
+    if problem.groups is not None:
+        return "for rows in groups"
+    if problem.has_wide_features:
+        return "in a table with features of several columns (dates, categories, missing cells)"
+    return ""
 
 
 def _linear_level(threshold: float, n_tests: int, shared: bool) -> float:

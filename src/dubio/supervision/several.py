@@ -151,12 +151,12 @@ def _goal(part: Supervision) -> Floats:
 def _described(name: str, part: Supervision) -> str:
     if isinstance(part, Positives):
         return f"{name} ({part.describe()})"
-    missing = f", {part.n_unlabelled} missing" if part.n_unlabelled else ""
+    known = f", known in {part.n_labelled}" if part.n_unlabelled else ""
     if isinstance(part, OfClasses):
         what = counted(part.n_classes, "class", "classes")
     else:
         what = "limits of a number" if isinstance(part, Intervals) else "a number"
-    return f"{name} ({what}{missing})"
+    return f"{name} ({what}{known})"
 
 
 @dataclass(frozen=True, eq=False)
