@@ -54,16 +54,14 @@ class ColumnMoments:
     high: Floats
 
     @classmethod
-    def of(cls, columns: Sequence[NDArray[np.floating]]) -> ColumnMoments:
-        """Moments of some columns, each float32 or float64; a missing cell is NaN."""
-        rows = np.array([_one_column(x) for x in columns]).reshape(-1, 8)
-        counts = rows[:, :3].astype(np.int64)
-        return cls(*counts.T, *rows[:, 3:].T)
+    def of(cls, columns: Sequence[NDArray[np.floating] | tuple[int, int]]) -> ColumnMoments:
+        """Moments of some columns, each float32 or float64; a missing cell is NaN.
 
-    @classmethod
-    def of_counts(cls, present: int, missing: int) -> ColumnMoments:
-        """What is known of one column that holds no numbers: how many cells are missing."""
-        return cls(*np.array([[present], [missing], [0]]), *np.array([[0.0], [0.0], [0.0], [np.inf], [-np.inf]]))
+        Of a column that holds no numbers, the number of cells with and without a value may be given instead.
+        """
+        rows = [(*x, 0, 0.0, 0.0, 0.0, np.inf, -np.inf) if isinstance(x, tuple) else _one_column(x) for x in columns]
+        values = np.array(rows, dtype=np.float64).reshape(-1, 8).T
+        return cls(*values[:3].astype(np.int64), *values[3:])
 
     @property
     def mean(self) -> Floats:

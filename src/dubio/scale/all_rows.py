@@ -41,7 +41,7 @@ def refuse_infinity(drawn: DrawnRows, features: list[str]) -> None:
 def vary_outside(drawn: DrawnRows, features: list[str]) -> list[str]:
     """The features that have only one value in the sample, but vary in all rows."""
     varying = np.flatnonzero(drawn.moments.varies[_places(drawn, features)])
-    return [features[j] for j in varying if not moments_of(drawn.table.select([features[j]]))[0].varies[0]]
+    return [features[j] for j in varying if not moments_of(drawn.table.select([features[j]])).varies[0]]
 
 
 def words_of_all_rows(drawn: DrawnRows, features: list[str], labels: list[str], supervision: Supervision) -> list[str]:

@@ -90,11 +90,11 @@ class RowSample:
         taken: dict[str, Any] = {}
         moments: list[ColumnMoments] = []
         for block in read_ahead(batch.select(names) for names in column_blocks(batch, self.features)):
-            moments += moments_of(block)
+            moments.append(moments_of(block))
             if len(chosen):
                 taken |= {name: block.column(name).take(index) for name in block.schema.names}
         if columns is not None:
-            moments += moments_of(columns)
+            moments.append(moments_of(columns))
             taken |= {name: columns.column(name).take(index) for name in self.labels}
         if len(chosen):
             self._keep(pa.table(taken), keys[chosen], classes[chosen], numbers[chosen])
@@ -239,18 +239,17 @@ def draw_rows(
     return DrawnRows(table, sample.n_rows, [*features, *labels], moments, sample.class_counts)
 
 
-def moments_of(columns: Any) -> list[ColumnMoments]:
-    """Moments of each column of a batch; of text, dates and the like, only missing cells are counted."""
+def moments_of(columns: Any) -> ColumnMoments:
+    """Moments of the columns of a batch; of text, dates and the like, only missing cells are counted."""
     import pyarrow as pa
 
-    found = []
+    found: list[Any] = []
     for column in columns.columns:
         if is_number(column.type):
-            column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-            found.append(ColumnMoments.of([as_numbers(column)]))
+            found.append(as_numbers(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column))
         else:
-            found.append(ColumnMoments.of_counts(len(column) - column.null_count, column.null_count))
-    return found
+            found.append((len(column) - column.null_count, column.null_count))
+    return ColumnMoments.of(found)
 
 
 def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:
