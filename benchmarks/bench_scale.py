@@ -107,6 +107,10 @@ def stream_a_table(gigabytes: float) -> None:
                 "dubio, linear search",
                 measure(ME, "read_and_rank", path=str(path), method="linear_search", warmup=0, repeat=repeat),
             ),
+            (
+                "dubio, auto (a sample, and moments of all rows)",
+                measure(ME, "read_and_rank", path=str(path), method="auto", warmup=0, repeat=repeat),
+            ),
         ]
         show(f"Rank a Parquet table of {size / 1e9:.1f} GB (100 features)", rows, reference="pyarrow alone")
         alone = rows[0][1]
