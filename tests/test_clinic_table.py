@@ -103,7 +103,8 @@ def test_worst_case_is_not_promised_for_groups(dubio, tmp_path):
 
 def test_an_audit_can_be_repeated_and_names_rows_as_the_file_does(dubio, tmp_path):
     words = ("audit", "clinic.xlsx", "--target", "relapse", "--ignore", "sure", "--groups", "patient", "--seed", "3")
-    out, _ = dubio(*words, "--report", "a.html")
+    out, err = dubio(*words, "--report", "a.html")
+    assert "left out: 'sample' (a different text in every row), 'ward' (only one value)." in err
     first = int(re.search(r"^ +(\d+) +(?:yes|no) ", out, re.MULTILINE)[1])
     counted = f"Rows are counted from 1, without the header: row {first} is row {first + 1} of sheet 'Sheet1'."
     assert counted in flat(out) and "Doubtful labels in 'relapse'" in out
@@ -161,7 +162,9 @@ def test_an_audit_without_doubtful_rows_prints_no_empty_table(dubio, tmp_path):
     table.loc[3, "SpO2"] = None
     table.to_excel(tmp_path / "right.xlsx", index=False)
     words = ("audit", "right.xlsx", "--target", "SpO2", "--target-kind", "numbers", "--ignore", "sure,relapse")
-    out = dubio(*words)[0]
+    out = dubio(*words, "--report", "a.html")[0]
+    page = seen((tmp_path / "a.html").read_text(encoding="utf-8"))
+    assert "Which numbers of 'SpO2' in right.xlsx look wrong? None of the" in page
     assert "numbers is more likely wrong than right" in flat(out)
     assert "P(wrong)" not in out and "Rows are counted" not in out
 
@@ -210,4 +213,4 @@ def test_ridge_is_not_called_logistic(dubio):
     out, err = dubio(*words, "--evaluate", "logistic", "--json")
     assert "--evaluate logistic is ridge regression" in err
     evaluation = json.loads(out)["evaluation"]
-    assert evaluation["model"] == "ridge" and re.search(r"[+-]0\.\d{3}, [+-]", evaluation["verdict"])
+    assert evaluation["model"] == "ridge" and re.search(r"[+-]0\.\d{3}, interval [+-]", evaluation["verdict"])

@@ -428,7 +428,7 @@ class TestEvaluation:
         assert (kept.low, kept.high) == (pytest.approx(wilson.low), pytest.approx(wilson.high))
         assert found.estimate(found.selected).low < 0.94
         assert found.gain.low < 0 < found.gain.mean  # five rows of 178: a sign test has p = 0.06
-        assert "random features do about as well (difference +0.000, +0.000 to +0.000)" in found.verdict()
+        assert "random features do about as well (difference +0.000, interval +0.000 to +0.000)" in found.verdict()
 
     @pytest.mark.parametrize(("option", "value"), [("sizes", [0]), ("sizes", [14]), ("n_repeats", 0)])
     def test_bad_options_are_refused(self, option, value):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.alerts import find_alerts
+from dubio.alerts import find_alerts, left_out_by
 from dubio.cli.alerting import alert_lines
 from dubio.cli.bars import step
 from dubio.cli.labellers import fingerprints_of
@@ -18,7 +18,7 @@ from dubio.cli.output import as_csv, as_json, plain, print_table, print_text, re
 from dubio.cli.question import NEEDS_CLASSES, Question, Wishes, ask, how_read, target_named
 from dubio.cli.rank import ranked_labels, require_place, write_audit_report
 from dubio.cli.wording import UserError, listing
-from dubio.errors import counted, how_rows_count, quoted, rows_named
+from dubio.errors import counted, how_rows_count, listed, quoted, rows_named
 from dubio.noise import LabelAudit, NumberAudit, audit_numbers, audit_problem
 from dubio.problem import Problem, read_problem
 from dubio.significance.fingerprints import annotators_in_words
@@ -96,7 +96,9 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
         were = "was" if problem.n_missing == 1 else "were"
         count = counted(problem.n_missing, "missing value")
         notes.append(f"{count} in the table {were} filled with {problem.filled_with}.")
-    notes = [*alert_lines(find_alerts(problem)), *notes]
+    alerts = find_alerts(problem)
+    unused = listed(f"{quoted(name)} ({why})" for name, why in left_out_by(alerts).items())
+    notes = [*alert_lines(alerts), *([f"left out: {unused}."] if unused else []), *notes]
     with step("auditing the labels"), notes_from_warnings(notes):
         found: LabelAudit | NumberAudit
         if isinstance(known, Numbers):

@@ -29,7 +29,7 @@ class Estimate:
     def signed(self) -> str:
         """A difference, with its sign."""
         mean, low, high = (f"{round(value, 3) + 0.0:+.3f}" for value in (self.mean, self.low, self.high))
-        return f"{mean}, {low} to {high}"
+        return f"{mean}, interval {low} to {high}"
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ _RESAMPLED = {
 def question(findings: Findings) -> str:
     """The question that the page answers."""
     if findings.about_labels:
-        return f"Which labels of {findings.asked} in {findings.table_name} look wrong?"
+        return f"Which {_labels(findings)} of {findings.asked} in {findings.table_name} look wrong?"
     if findings.supervision.kind == "none":
         told = "show its groups of rows" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
         return f"Which columns of {findings.table_name} {told}?"
@@ -40,9 +40,14 @@ def answer(findings: Findings) -> str:
     """The answer, in one or two sentences."""
     audit = findings.audit
     if findings.about_labels and audit is not None:
+        labels, doubtful, given = _labels(findings), int(audit.doubtful.sum()), int(audit.labelled.sum())
         if not audit.judged:
-            return "The labels cannot be judged."
-        return f"{int(audit.doubtful.sum())} of {int(audit.labelled.sum())} labels are doubtful."
+            return f"The {labels} cannot be judged."
+        return (
+            f"{doubtful} of {given} {labels} are doubtful."
+            if doubtful
+            else f"None of the {given} {labels} is doubtful."
+        )
     return findings.ranking.headline()
 
 
@@ -75,7 +80,7 @@ def surety(findings: Findings) -> list[str]:
     audit = findings.audit
     if audit is not None:
         doubtful, labelled = int(audit.doubtful.sum()), int(audit.labelled.sum())
-        what, labels = ("numbers", "numbers") if isinstance(audit, NumberAudit) else ("classes", "labels")
+        what, labels = "numbers" if isinstance(audit, NumberAudit) else "classes", _labels(findings)
         sentences.append(
             f"The columns do not tell the {what}, so the {labels} cannot be judged."
             if not audit.judged
@@ -85,6 +90,11 @@ def surety(findings: Findings) -> list[str]:
             else f"None of the {labelled} {labels} is doubtful."
         )
     return sentences
+
+
+def _labels(findings: Findings) -> str:
+    """What the target holds."""
+    return "numbers" if isinstance(findings.audit, NumberAudit) else "labels"
 
 
 def drawn(findings: Findings) -> str:
@@ -100,9 +110,11 @@ def drawn(findings: Findings) -> str:
     )
     if kind == "several":
         return (
-            "Each feature is drawn against one target, which its caption names: the one with its smallest p-value. "
-            f"Targets of numbers: {against_numbers[0].lower()}{against_numbers[1:]} Targets of classes: "
-            f"{against_classes[0].lower()}{against_classes[1:]}"
+            "Each feature is drawn against one target, which its caption names: the one with its smallest p-value. If "
+            "the target is a number, dots are rows and the line is the running mean; categories have a bar from the "
+            "first to the third quartile, with the median. If the target is a class, filled curves are densities, dots "
+            "are rows and the vertical line is the median; for categories, bars show how many rows of each class have "
+            "them."
         )
     if kind == "soft":
         against_classes += " Every row counts for each class according to its probability."
