@@ -17,8 +17,9 @@ _FEWEST_NAMED, _FEWEST_ROWS_NAMED = 20, 1.2
 #: Two other columns must be the same in all rows of each value; for each of them, chance does this at most so often.
 _CHANCE = 1e-6
 #: Mean squared difference between neighbouring values, as a share of that of random ones: an age class is the same for
-#: all rows of an age, and changes little from one age to the next.
-_FEWEST_STEPS = 0.7
+#: all rows of an age, and changes little from one age to the next. Names in random order have 1, with a standard
+#: deviation of one over the root of their number; the line is three of these below 1, but within these limits.
+_LOW_STEPS, _HIGH_STEPS = 0.3, 0.7
 #: Of a wide table, so many features are looked at as names and as what stays the same.
 _MOST_FEATURES = 100
 #: Names that people give to such columns.
@@ -108,7 +109,7 @@ def _is_same_within(values: NDArray[np.int64], group: NDArray[np.int64]) -> bool
         return False  # it only marks one group
     ranks = np.unique(of_groups, return_inverse=True)[1].astype(np.float64)
     steps = float((np.diff(ranks) ** 2).mean() / (2 * ranks.var()))
-    return steps >= _FEWEST_STEPS
+    return steps >= min(max(1 - 3 / float(np.sqrt(len(ranks))), _LOW_STEPS), _HIGH_STEPS)
 
 
 def _follows(values: NDArray[np.int64], from_these: NDArray[np.int64]) -> bool:
