@@ -251,6 +251,11 @@ def test_the_time_of_a_search_is_foretold_in_its_first_step(direction):
         greedy_search(Slow(), np.arange(20), direction=direction)
     minutes = round(clock[0] / 60)
     assert said == [(3.0, f"{direction} search: about {minutes} min in all")]
+    # A search that may end early has no known number of steps: each step is foretold.
+    forecast, said = Forecast(), []
+    with listening(listen):
+        greedy_search(Slow(), np.arange(20), direction=direction, stop_value=1.0)
+    assert [line for _, line in said] == ["one step of the search: about 20 s in all"]
 
 
 def test_the_command_foretells_unless_it_is_quiet(capsys, monkeypatch):

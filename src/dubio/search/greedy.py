@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -123,7 +124,7 @@ def greedy_search(
     if inside:
         subsets[len(start)], values[len(start)] = start, value
     n_steps = abs(len(start) - stop)
-    work, tried = f"{direction} search", 0
+    work, tried, may_end_early = f"{direction} search", 0, stop_value is not None  # then only each step is foretold
     to_try = sum(range(len(features) - n_steps + 1, len(features) + 1))  # every step has one candidate less
     sign = 1.0 if criterion.larger_is_better else -1.0
     while len(inside) != stop:
@@ -132,7 +133,8 @@ def greedy_search(
         began = time.perf_counter()
         movable = inside if change == REMOVE else set(features.tolist()) - inside
         candidates = np.asarray(sorted(movable), dtype=np.int64)
-        with step_of(work, tried / to_try, len(candidates) / to_try):
+        share = (tried / to_try, len(candidates) / to_try)
+        with nullcontext() if may_end_early else step_of(work, *share):
             candidate_values = criterion.evaluate(candidates, change)
         signed = sign * candidate_values
         equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
@@ -145,7 +147,7 @@ def greedy_search(
         values[len(inside)] = value
         step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
         steps.append(step)
-        with step_of(work, tried / to_try, len(candidates) / to_try):
+        with step_of(work, *(0.0, 0.0) if may_end_early else share):
             advance(work, len(steps), n_steps)
         tried += len(candidates)
         if on_step is not None:
