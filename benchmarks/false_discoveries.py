@@ -4,7 +4,8 @@ The irrelevant features are known in two kinds of tables: the papers' artificial
 shuffled copy of each column added. In real tables every original column counts as relevant. Some of them are not, so
 the power there is a lower bound.
 
-Run ``python -m benchmarks.false_discoveries [draws per table] [jobs]``, or ``... rankers``.
+Run ``python -m benchmarks.false_discoveries [draws per table] [jobs]``, ``... rankers``, or ``... together [draws]
+[jobs]`` for features that matter only together: the class is the sign of a product of two, or of three, of them.
 """
 
 from __future__ import annotations
@@ -200,6 +201,36 @@ def rankers(draws: int = 2) -> None:
         print(f"| {method} | {draws * len(CLASSES)} | {false} | {power} |", flush=True)
 
 
+def one_product(n_factors: int, n_noise: int, flips: float, seed: int) -> tuple[float, bool, bool]:
+    """Share of false discoveries; are all factors kept, and is none?"""
+    rng = np.random.default_rng([seed, n_factors, n_noise, int(100 * flips), 78])
+    n = 600 if n_factors == 2 else 1000
+    X = rng.normal(size=(n, n_factors + n_noise))
+    y = np.sign(X[:, :n_factors].prod(axis=1)) * np.where(rng.random(n) < flips, -1, 1)
+    kept = relevance_of(read_problem(X, y > 0), random_state=seed).relevant
+    factors = np.arange(X.shape[1]) < n_factors
+    return (kept & ~factors).sum() / max(1, kept.sum()), bool(kept[factors].all()), not kept[factors].any()
+
+
+def together(draws: int = 40, jobs: int = 1) -> None:
+    """Features of which each alone tells nothing."""
+    print("| class is the sign of | rows | noise columns | flips % | draws | all kept % | none kept % | false % |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|")
+    for n_factors, n_noise, flips in ((2, 6, 0), (2, 6, 0.1), (2, 18, 0), (2, 18, 0.1), (3, 6, 0), (3, 6, 0.1)):
+        found = np.array(
+            joblib.Parallel(n_jobs=jobs)(
+                joblib.delayed(one_product)(n_factors, n_noise, flips, seed) for seed in range(draws)
+            ),
+            dtype=float,
+        )
+        false, kept, none = 100 * found.mean(axis=0)
+        rows, words = (600, "a b") if n_factors == 2 else (1000, "a b c")
+        print(
+            f"| {words} | {rows} | {n_noise} | {100 * flips:.0f} | {draws} | {kept:.0f} | {none:.0f} | {false:.1f} |",
+            flush=True,
+        )
+
+
 def show(kind: str, what: str, found: list[list[Draw]], shuffled: list[list[Draw]]) -> None:
     false = mean_and_error([[d.false for d in table] for table in found])
     power = mean_and_error([[d.power for d in table] for table in found])
@@ -208,4 +239,9 @@ def show(kind: str, what: str, found: list[list[Draw]], shuffled: list[list[Draw
 
 
 if __name__ == "__main__":
-    rankers() if sys.argv[1:2] == ["rankers"] else main()
+    if sys.argv[1:2] == ["rankers"]:
+        rankers()
+    elif sys.argv[1:2] == ["together"]:
+        together(*[int(word) for word in sys.argv[2:4]])
+    else:
+        main()
