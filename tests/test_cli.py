@@ -322,7 +322,7 @@ def test_progress_is_shown_to_a_person_only(folder):
     words = ["rank", str(folder / "iris.csv"), "-t", "species", "--csv", "--stability", "20", "-m", "fisher"]
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
     process = subprocess.Popen(
-        [sys.executable, "-m", "dubio.cli", *words], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
+        [sys.executable, "-m", "dubio", *words], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
     )
     os.close(theirs)
     shown = b""
@@ -665,7 +665,7 @@ def test_no_words_show_the_help(capfd, words):
 
 def start(*words: object, before: tuple[str, ...] = ()) -> subprocess.Popen:
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [*before, sys.executable, "-m", "dubio.cli", *map(str, words)]
+    command = [*before, sys.executable, "-m", "dubio", *map(str, words)]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -707,7 +707,7 @@ def test_interrupted_imports_are_one_line(tmp_path):
     (tmp_path / "numpy.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])}
     process = subprocess.Popen(
-        [sys.executable, "-m", "dubio.cli", "methods"],
+        [sys.executable, "-m", "dubio", "methods"],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -738,7 +738,7 @@ def test_the_command_starts_where_the_package_says(folder):
     scripts = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["scripts"]
     assert scripts == {"dubio": "dubio.cli:main"}
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    words = [sys.executable, "-m", "dubio.cli", "rank", str(folder / "nope.csv"), "-t", "species"]
+    words = [sys.executable, "-m", "dubio", "rank", str(folder / "nope.csv"), "-t", "species"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 2 and done.stderr.startswith("dubio: ") and "nope.csv' does not exist" in done.stderr
 

@@ -95,11 +95,11 @@ def test_a_killed_report_leaves_the_old_one(tmp_path, moment):
 def test_reports_killed_at_random_moments_are_whole_or_absent(tmp_path):
     words, luck = _rank(_small_table(tmp_path)), random.Random(0)
     began = time.monotonic()
-    _start("-m", "dubio.cli", *words).communicate()
+    _start("-m", "dubio", *words).communicate()
     whole = time.monotonic() - began
     for _ in range(30):
         (tmp_path / "out.html").unlink(missing_ok=True)
-        process = _start("-m", "dubio.cli", *words)
+        process = _start("-m", "dubio", *words)
         time.sleep(luck.uniform(0.5, 1.1) * whole)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -148,7 +148,7 @@ def test_two_runs_in_one_folder(tmp_path):
 
 def test_two_reports_to_one_name(tmp_path):
     words = _rank(_small_table(tmp_path))
-    both = [_start("-m", "dubio.cli", *words) for _ in range(2)]
+    both = [_start("-m", "dubio", *words) for _ in range(2)]
     for process in both:
         process.communicate(timeout=300)
         assert process.returncode == 0

@@ -47,6 +47,7 @@ ROOMS = (
     "plots",
     "dubio_papers",
     "cli",
+    "__main__",
     "demo",
 )
 

@@ -39,6 +39,8 @@ def constant_alerts(view: View) -> list[Alert]:
     empty = np.bincount(view.feature_of, weights=~np.isnan(low), minlength=view.n_features) == 0
     empty[list(view.texts)] = False  # text that was left out is not constant
     varies[list(view.texts)] = True
+    some = bool(varies.any())  # otherwise the table may have been read in a wrong way
+    remedy = "nothing needs to be done; such columns come last" if some else "look at how the table was read"
     alerts = []
     for mask, what in ((empty, "no value"), (~varies & ~empty, "only one value")):
         features = np.flatnonzero(mask)
@@ -49,9 +51,9 @@ def constant_alerts(view: View) -> list[Alert]:
                     "constant",
                     view.named(features),
                     f"{_columns(features)} {has} {what} and cannot matter: {view.called(features)}",
-                    "nothing needs to be done; such columns come last",
+                    remedy,
                     left_out=what,
-                    asks_nothing=True,
+                    asks_nothing=some,
                 )
             )
     return alerts

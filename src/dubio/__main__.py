@@ -1,4 +1,4 @@
-"""``python -m dubio.cli``."""
+"""``python -m dubio``."""
 
 from dubio.cli import main
 
