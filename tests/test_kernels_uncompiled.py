@@ -12,10 +12,14 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from scipy import sparse
 
 import dubio
+from dubio.constraints import select_pairs
 from dubio.methods import get_method
+from dubio.scale import rank_stream
 
 
 def results() -> dict[str, list[float]]:
@@ -58,6 +62,41 @@ def results() -> dict[str, list[float]]:
         found["noise"] = dubio.estimate_memberships(X, classes, n_init=1).memberships.ravel().tolist()
         found["audit"] = dubio.audit_labels(X, classes).probabilities.ravel().tolist()
         found["dependency"] = [float(dubio.fuzzy_rough_dependency(X, classes))]
+        found |= rarer_results(X, classes, rng)
+    return found
+
+
+def rarer_results(X: np.ndarray, classes: np.ndarray, rng: np.random.Generator) -> dict[str, list[float]]:
+    """Weights, tests, connectives, layouts of a table: each takes lines of the kernels that others do not."""
+    found: dict[str, list[float]] = {}
+    weights = rng.uniform(0.5, 2, size=24)
+    wards = np.array(["north", "south", "west"])[rng.integers(0, 3, 24)]
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(ward=wards)
+    numbers = X[:, 1] + rng.normal(size=24)
+    for name, more in {"weights": {"sample_weight": weights}, "groups": {"groups": np.arange(24) // 4}}.items():
+        tested = dubio.FeatureSelector("smooth_r2", target="numbers").fit(frame, numbers, **more)
+        found[f"smooth tests, {name}"] = tested.pvalues_.tolist()
+    several = dubio.several_targets({"number": numbers, "class": classes})
+    found["several targets"] = dubio.NeighborSearch(clean=None).fit(X, several).ranking_.tolist()
+    found["laplacian tests"] = dubio.LaplacianScore(n_features_to_select="auto").fit(X).pvalues_.tolist()
+    for t_norm in ("minimum", "product"):
+        for implicator in ("kleene-dienes", "reichenbach", "goedel", "goguen"):
+            options = {"t_norm": t_norm, "implicator": implicator, "similarity": "gaussian"}
+            search = dubio.FuzzyRoughSearch(n_features_to_select=2, **options).fit(frame, classes)
+            found[f"{t_norm} {implicator}"] = search.ranking_.tolist()
+    many = rng.normal(size=(90, 3))
+    halves = (many[:, 0] + 0.3 * many[:, 1] > 0).astype(int)
+    found["tree of rows"] = dubio.FuzzyRoughSearch(n_features_to_select=2).fit(many, halves).ranking_.tolist()
+    ones, twos = [(0, 1), (2, 3), (0, 4)], [(0, 5), (1, 6), (3, 7)]
+    for how in ("hard", "soft"):
+        kept = select_pairs(X, ones, twos, how=how)
+        found[f"{how} pairs"] = [*map(float, kept.must_link.ravel()), *map(float, kept.cannot_link.ravel())]
+    wide = np.asfortranarray(rng.normal(size=(40, 3)))
+    found["columns"] = dubio.FisherScore().fit(wide, np.arange(40) % 6).scores_.tolist()
+    table = pa.table({"a": X[:, 0], "b": X[:, 1].astype(np.float32), "y": classes})
+    found["stream"] = rank_stream(table, target="y", method="fisher").scores.tolist()
+    far = sparse.csr_array(np.where(X > 1, X + 1e9, 0.0))
+    found["far sparse"] = dubio.FisherScore().fit(far, classes).scores_.tolist()
     return found
 
 

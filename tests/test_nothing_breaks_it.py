@@ -20,6 +20,7 @@ import dubio
 from dubio import METHODS, FeatureSelector
 from dubio.cli.output import as_csv
 from dubio.cli.run import run
+from dubio.constraints import select_pairs
 from dubio.errors import InputError
 from dubio.graphs import target_graph
 from dubio.noise.weighted_fit import rows_in_proportion
@@ -548,3 +549,19 @@ def test_rows_without_weight_leave_the_nearest_neighbours_enough_rows():
         for _ in range(50):
             weights = rng.random(16) * (rng.random(16) < 0.6) + 1e-3
             assert len(rows_in_proportion(weights, codes, 0)) >= 16
+
+
+@pytest.mark.parametrize("bad", [np.array([1, 2]), ["auto"], None, 7])
+def test_a_choice_that_is_no_word_is_refused(bad):
+    X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
+    calls = {
+        "resample": lambda: dubio.stability(dubio.FisherScore(), X, y, resample=bad, n_draws=2),
+        "how": lambda: select_pairs(X, [(0, 1)], [(0, 2)], how=bad),
+        "order": lambda: select_pairs(X, [(0, 1)], [(0, 2)], how="soft", order=bad),
+        "flips": lambda: dubio.label_tolerance(X, y, flips=bad),
+        "target": lambda: dubio.audit_labels(X, y, target=bad),
+        "combine": lambda: dubio.soft_labels(np.eye(2), combine=bad),
+    }
+    for argument, call in calls.items():
+        with pytest.raises(InputError, match=f"^{argument}=.*give '"):
+            call()

@@ -90,6 +90,18 @@ class InputError(_Finding, ValueError):
     """
 
 
+def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise if a value is none of the words that an argument takes.
+
+    >>> require_choice("flips", "odd", ("uniform", "next"))
+    Traceback (most recent call last):
+    dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
+    """
+    if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
+        *others, last = map(repr, choices)
+        raise InputError(argument, f"={value!r}", f"give {', '.join(others)} or {last}")
+
+
 class InputTypeError(InputError, TypeError):
     """An input of a type that cannot be used. It is also a TypeError, which scikit-learn's checks ask for."""
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.overlap import select_greedily, still_coherent
 from dubio.constraints.overlap import PairGeometry, pair_geometry
-from dubio.errors import InputError
+from dubio.errors import InputError, require_choice
 from dubio.seeds import random_of
 from dubio.supervision.pairs import Pairs, read_pairs
 from dubio.tables.matrix import read_numbers_table
@@ -71,11 +71,8 @@ def select_pairs(
     """
     table = read_numbers_table(X)
     pairs = read_pairs(must_link, cannot_link, len(table), must_link_weights, cannot_link_weights)
-    if how == "hard":
-        return select_hard(table, pairs)
-    if how == "soft":
-        return select_soft(table, pairs, order, random_state)
-    raise InputError("how", f"={how!r}", "give 'hard' or 'soft'")
+    require_choice("how", how, ("hard", "soft"))
+    return select_hard(table, pairs) if how == "hard" else select_soft(table, pairs, order, random_state)
 
 
 def select_hard(X: NDArray[np.float64], pairs: Pairs) -> Pairs:
@@ -132,10 +129,9 @@ def keep(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.boo
 def _ordered(
     X: NDArray[np.float64], pairs: Pairs, both: NDArray[np.int64], order: Order, random_state: Any
 ) -> NDArray[np.int64]:
+    require_choice("order", order, ("shortest", "random", "weight"))
     if order == "random":
         return random_of(random_state).permutation(len(both)).astype(np.int64)
-    if order not in ("shortest", "weight"):
-        raise InputError("order", f"={order!r}", "give 'shortest', 'random' or 'weight'")
     shortest_first = np.argsort(squared_lengths(X, both), kind="stable")
     if order == "shortest":
         return shortest_first

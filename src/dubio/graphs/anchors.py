@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dubio._kernels.threads import chunks
 from dubio.counts import clip_neighbors
-from dubio.errors import InputError
+from dubio.errors import InputError, require_choice
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.graphs.neighbors import Kernel, Symmetry, check_width, heat, line_neighbors, list_distances
 from dubio.graphs.targets import MixedSearch
@@ -115,8 +115,7 @@ def edge_shares(
     rows: NDArray[np.int64], neighbors: NDArray[np.int64], lists: Lists, symmetry: Symmetry
 ) -> NDArray[np.float64]:
     """How much of each edge (m, k) counts in the list of ``rows[m]``; see the top of this file."""
-    if symmetry not in ("or", "and"):
-        raise InputError("symmetry", f"={symmetry!r}", "give 'or' or 'and'")
+    require_choice("symmetry", symmetry, ("or", "and"))
     ends = np.unique(neighbors)
     back = lists(ends)
     mutual = np.empty(neighbors.shape, dtype=bool)

@@ -12,7 +12,7 @@ from scipy import sparse
 from dubio._kernels.edges import edge_squared_distances, list_squared_distances, neighbors_on_a_line
 from dubio._kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.counts import clip_neighbors
-from dubio.errors import InputError, InputWarning, warn
+from dubio.errors import InputError, InputWarning, require_choice, warn
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.tables.matrix import Matrix
 
@@ -99,8 +99,7 @@ def line_neighbors(values: NDArray[np.float64], k: int, rows: NDArray[np.int64] 
 
 def symmetrize(graph: sparse.csr_array, symmetry: Symmetry = "or") -> sparse.csr_array:
     """Join both directions of a 0/1 graph ("or"), or keep edges that go both ways ("and"); drops the diagonal."""
-    if symmetry not in ("or", "and"):
-        raise InputError("symmetry", f"={symmetry!r}", "give 'or' or 'and'")
+    require_choice("symmetry", symmetry, ("or", "and"))
     other = graph.T.tocsr()
     joined = graph.maximum(other) if symmetry == "or" else graph.minimum(other)
     return without_diagonal(joined)
@@ -122,11 +121,10 @@ def weigh(
     n_jobs: int | None = None,
 ) -> sparse.csr_array:
     """Replace the entries of a 0/1 graph by kernel weights of the distances between rows of ``X``."""
+    require_choice("kernel", kernel, ("squared", "linear"))
     squared = squared_distances(graph, X, n_jobs)
     graph = graph.copy()
     graph.data = heat(squared if kernel == "squared" else np.sqrt(squared), t)
-    if kernel not in ("squared", "linear"):
-        raise InputError("kernel", f"={kernel!r}", "give 'squared' or 'linear'")
     return graph
 
 

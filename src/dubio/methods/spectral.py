@@ -69,7 +69,7 @@ def spec_score(
     array([0., 1.])
     """
     table = read_matrix(X).astype(np.float64, copy=False)
-    if function not in (1, 2, 3):
+    if np.ndim(function) or function not in (1, 2, 3):
         raise InputError("function", f"={function!r}", "give 1, 2 or 3")
     if not (isinstance(power, int | np.integer) and power >= 1):
         raise InputError("power", f"={power!r}", "give a whole number of at least 1")

@@ -459,7 +459,7 @@ def _require_classes(supervision: Any) -> Classes:
 
 def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
     """How the target of an audit is read: with its order if it has one, as numbers if they are not whole."""
-    if target != "auto":
+    if not isinstance(target, str) or target != "auto":  # what is no word is refused by the reader
         return target
     if isinstance(y, OrderedLabels) or has_order(y):
         return "ordered"

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, check_parameters, safe_indexing
-from dubio.errors import InputError, InputTypeError
+from dubio.errors import InputError, InputTypeError, require_choice
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
@@ -366,14 +366,11 @@ def _draw_units(stratum: NDArray[np.int64], kind: str, rng: np.random.Generator)
 
 
 def _resolve(resample: str, supervision: Supervision) -> str:
-    if not isinstance(resample, str):
-        raise InputError("resample", f"={resample!r}", "give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'")
+    require_choice("resample", resample, ("auto", "bootstrap", "subsample", "labels", "pairs"))
     if resample == "auto":
         if supervision.has_pairs:
             return "pairs"
         return "labels" if supervision.kind == "soft" else "subsample"
-    if resample not in ("bootstrap", "subsample", "labels", "pairs"):
-        raise InputError("resample", f"={resample!r}", "give 'auto', 'bootstrap', 'subsample', 'labels' or 'pairs'")
     if resample == "labels" and supervision.kind != "soft":
         raise InputError("resample", "='labels' draws classes from probabilities, but y holds none")
     if resample == "pairs" and not supervision.has_pairs:

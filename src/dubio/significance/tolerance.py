@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, require_choice
 from dubio.problem import Problem, read_problem, sample_rows
 from dubio.progress import advance, listener_of, listening
 from dubio.seeds import seed_of
@@ -223,8 +223,7 @@ def problem_tolerance(
     ``relevant`` are the features in question, if they were found before. Without ``together``, features that only the
     test of features together keeps have no tolerance (NaN): searching for them in each draw takes long.
     """
-    if flips not in ("uniform", "one-class", "next"):
-        raise InputError("flips", f"={flips!r}", "give 'uniform', 'one-class' or 'next'")
+    require_choice("flips", flips, ("uniform", "one-class", "next"))
     names = problem.feature_names
     problem = problem.with_supervision(problem.supervision.certain())
     if not isinstance(problem.supervision, Classes | Memberships | Numbers):

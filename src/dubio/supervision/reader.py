@@ -9,14 +9,14 @@ import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio.errors import InputError, counted, quoted, warn
+from dubio.errors import InputError, counted, quoted, require_choice, warn
 from dubio.supervision.classes import Classes, is_whole, read_classes
 from dubio.supervision.corrections import CorrectedLabels
 from dubio.supervision.given import is_missing
@@ -107,8 +107,7 @@ def read_supervision(
     >>> s.kind, s.classes.tolist(), s.codes.tolist()
     ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
-    if not isinstance(target, str) or target not in get_args(Target):
-        raise InputError("target", f"={target!r}", "give 'classes', 'numbers', 'ordered' or 'auto'")
+    require_choice("target", target, ("classes", "numbers", "ordered", "auto"))
     if np.ndim(missing_label) > 0 or isinstance(missing_label, set | dict):
         raise InputError("missing_label", f"={missing_label!r}", "give 'auto', None or one value")
     question = Question(n_rows, target, missing_label, is_block)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import InputError, counted, listed, name_row
+from dubio.errors import InputError, counted, listed, name_row, require_choice
 from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.classes import Classes
 from dubio.supervision.given import is_missing
@@ -83,8 +83,7 @@ def soft_labels(
     array([[0.67, 0.33],
            [0.  , 1.  ]])
     """
-    if combine not in ("average", "dawid-skene"):
-        raise InputError("combine", f"={combine!r}", "give 'average' or 'dawid-skene'")
+    require_choice("combine", combine, ("average", "dawid-skene"))
     if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
         raise InputError("confidence", "needs one class per row", "leave it out for candidate sets and memberships")
     if isinstance(labels, SoftLabels):
