@@ -565,3 +565,15 @@ def test_a_choice_that_is_no_word_is_refused(bad):
     for argument, call in calls.items():
         with pytest.raises(InputError, match=f"^{argument}=.*give '"):
             call()
+
+
+def test_fingerprints_of_a_huge_column_and_an_array_for_yes_or_no():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 3)), np.arange(30) % 2
+    with pytest.raises(InputError, match="return_positive_region=array"):
+        dubio.fuzzy_rough_dependency(X, y, return_positive_region=np.array([1, 2]))
+    X[:, 1] *= 1e200
+    votes = np.column_stack([y, y, rng.integers(0, 2, 30)])
+    for more in ({}, {"annotators": votes}):
+        with pytest.raises(InputError, match="too large to square in column 1"):
+            dubio.label_fingerprints(X, y, **more)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import NOT_NEGATIVE, StrOptions
+from dubio._sklearn import NOT_NEGATIVE, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
 from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
@@ -99,6 +99,7 @@ def fuzzy_rough_dependency(
     >>> round(fuzzy_rough_dependency(X, y), 3), round(fuzzy_rough_dependency(X, y, features=[0, 6]), 3)
     (1.0, 0.627)
     """
+    check_parameters({"return_positive_region": ["boolean"]}, {"return_positive_region": return_positive_region})
     problem = read_problem(
         X, y, target=target, missing_label=missing_label, sample_weight=sample_weight, mixed=True, nominal=nominal
     )

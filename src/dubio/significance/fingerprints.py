@@ -22,6 +22,7 @@ from dubio.supervision import Classes, Memberships, SoftLabels, krippendorff_alp
 from dubio.supervision.annotators import dawid_skene
 from dubio.supervision.reader import is_missing
 from dubio.supervision.soft import code_votes
+from dubio.tables.matrix import check_squares
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -191,13 +192,15 @@ def label_fingerprints(
     if annotators is not None and np.ndim(annotators) == 2:
         names = [str(name) for name in getattr(annotators, "columns", range(np.shape(annotators)[1]))]
         votes = read_votes(annotators, missing_label)
-        problem = read_problem(X, votes.labels, allow_nan=True)
+        problem = read_problem(X, votes.labels, any_type=True)
+        check_squares(problem.X, names=problem.column_names)
         return vote_fingerprints(
             problem, votes.codes, names, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs
         )
     if y is None:
         raise InputError("y", "is missing", "give one class per row, or votes as annotators")
     problem = read_problem(X, y, missing_label=missing_label, any_type=True)
+    check_squares(problem.X, names=problem.column_names)
     who = None if annotators is None else read_annotators(annotators, problem.n_rows)
     return row_fingerprints(problem, who, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
 
