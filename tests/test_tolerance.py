@@ -256,6 +256,26 @@ def test_tolerance_of_a_selector_becomes_columns_of_its_ranking() -> None:
     assert [done for done, _ in mine] == sorted(done for done, _ in mine)
 
 
+def test_tolerance_knows_groups_and_weights() -> None:
+    """A feature of the patients, of whom each has six equal rows: without groups it looks far too sure."""
+    X, y = signals(7, 30)
+    X, y, patients = np.repeat(X, 6, axis=0), np.repeat(y, 6), np.repeat(np.arange(30), 6)
+    selector = FeatureSelector().fit(X, y, groups=patients)
+    with pytest.raises(InputError, match="groups is missing, but the selector was fitted with it"):
+        selector.tolerance(X, y)
+    found = selector.tolerance(X, y, groups=patients)
+    np.testing.assert_array_equal(found.kept, selector.support_)
+    np.testing.assert_array_equal(found.random, label_tolerance(X, y, groups=patients).random)
+    assert found.no_worst == "for rows in groups" and not label_tolerance(X, y).no_worst
+    weights = np.tile([1.0, 2.0, 0.0], 60)
+    with pytest.raises(InputError, match="sample_weight is missing"):
+        FeatureSelector("linear_r2").fit(X, y, sample_weight=weights).tolerance(X, y)
+    weighed, counted = label_tolerance(X, y, sample_weight=weights), weights > 0
+    assert weighed.n_labelled == 120 and weighed.no_worst == "for rows of different weights"
+    alone = label_tolerance(X[counted], y[counted], sample_weight=weights[counted])
+    np.testing.assert_array_equal(weighed.random, alone.random)
+
+
 def test_report_has_a_bar_for_each_kept_feature() -> None:
     X, y = signals(6, 120)
     selector = FeatureSelector().fit(X, y)

@@ -110,6 +110,8 @@ class FeatureSelector(Selector):
         those of the sample.
     notes_ : tuple of str
         What was sampled, grouped, weighed, completed and left out, in sentences.
+    told_of_rows_ : tuple of str
+        What ``fit`` was told of the rows besides ``y``: "groups", "sample_weight", both or nothing.
     n_groups_ : int
         If rows belong together: number of groups of rows used.
     n_missing_values_ : int
@@ -215,6 +217,8 @@ class FeatureSelector(Selector):
         X: Any,
         y: Any,
         *,
+        groups: Any = None,
+        sample_weight: Any = None,
         flips: Flips = "uniform",
         progress: bool | Callable[[str, int, int], None] = False,
     ) -> LabelTolerance:
@@ -226,8 +230,8 @@ class FeatureSelector(Selector):
 
         Parameters
         ----------
-        X, y
-            As in ``fit``.
+        X, y, groups, sample_weight
+            As in ``fit``. If the selector was fitted with groups or weights, they are needed here too.
         flips : {"uniform", "one-class", "next"}, default="uniform"
             What wrong labels are.
         progress : bool or callable, default=False
@@ -238,7 +242,11 @@ class FeatureSelector(Selector):
         LabelTolerance
         """
         self._check_parameters()
-        problem = self.read_problem(X, y)
+        given = {"groups": groups, "sample_weight": sample_weight}
+        for name in getattr(self, "told_of_rows_", ()):
+            if given[name] is None:
+                raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
+        problem = self.read_problem(X, y, **given)
         if sparse.issparse(problem.X):
             problem = replace(problem, X=problem.X.toarray())
         with listening(listener_of(progress, with_name=True)):
@@ -286,6 +294,7 @@ class FeatureSelector(Selector):
                 "changes the order, and then nobody knows how many features suffice",
                 "leave it out, or give a count, a share or 'auto'",
             )
+        told = tuple(name for name in ("groups", "sample_weight") if getattr(problem, name) is not None)
         n_missing, filled_with = problem.n_missing, problem.filled_with
         columns = () if problem.columns is None else problem.columns.read
         supervision, seed = problem.supervision.certain(), self._seed
@@ -320,6 +329,7 @@ class FeatureSelector(Selector):
             "n_missing_values_": n_missing,
             "filled_with_": filled_with,
             "n_sampled_": problem.n_rows,
+            "told_of_rows_": told,
         }
         if hasattr(selector, "at_the_line_"):
             attributes["at_the_line_"] = selector.at_the_line_

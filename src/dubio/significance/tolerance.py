@@ -138,6 +138,8 @@ def label_tolerance(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     flips: Flips = "uniform",
     alpha: float = 0.05,
     target: Target = "auto",
@@ -164,6 +166,10 @@ def label_tolerance(
         The table; missing cells are filled with the median of their column.
     y : array-like
         Classes, class probabilities or numbers; some may be missing.
+    groups : array-like (n_rows,), optional
+        Which rows belong together, such as the visits of one patient; the tests are those of a selector with groups.
+    sample_weight : array-like (n_rows,), optional
+        The weight of each row in the tests; rows of weight 0 are left out. The errors fall on all other rows alike.
     flips : {"uniform", "one-class", "next"}, default="uniform"
         What wrong labels are: any other class; labels of the largest class only, to any other (rates are shares of that
         class); the next class in order.
@@ -203,7 +209,8 @@ def label_tolerance(
     kept with up to ... % (interval ... %) wrong labels at random; survives any ... wrong labels of 120
     """
     check_alpha(alpha)
-    problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True)
+    rows = {"groups": groups, "sample_weight": sample_weight}
+    problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True, **rows)
     with listening(listener_of(progress, with_name=True)):
         return problem_tolerance(problem, flips=flips, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
 
@@ -232,7 +239,7 @@ def problem_tolerance(
             f"cannot be used: {problem.supervision.given}",
             "give classes, probabilities or numbers, of one target at a time",
         )
-    problem = problem.filled.labelled
+    problem = problem.counted.filled.labelled
     problem.supervision.require_enough()
     if relevant is None:
         relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
@@ -388,6 +395,8 @@ def _why_no_worst(problem: Problem) -> str:
         return "for classes with an order"
     if problem.groups is not None:
         return "for rows in groups"
+    if problem.uneven_weights is not None:
+        return "for rows of different weights"
     if problem.has_wide_features:
         return "in a table with features of several columns (dates, categories, missing cells)"
     return ""
