@@ -92,6 +92,34 @@ def test_a_feature_that_separates_the_classes():
     assert raised(table(c=[f"n{i}" for i in range(120)]), CLASSES) == {"identifier": ("c",)}
 
 
+def test_a_feature_that_separates_the_classes_of_groups():
+    """Visits of a patient count once, given or suspected: codes that say the class are seen, names of patients not."""
+    rng = np.random.default_rng(5)
+    patient = np.repeat(np.arange(60), rng.integers(1, 5, 60))
+    ill = rng.integers(0, 2, 60)[patient]
+    code = np.where(ill, rng.choice(["M05", "M06"], len(ill)), rng.choice(["M17", "M19", "M25"], len(ill)))
+    X = pd.DataFrame({"lab": rng.normal(size=len(ill)), "icd": code})
+    assert raised(X, ill, groups=patient) == {"separates": ("icd",)}
+    named = X.assign(patient=[f"P{i}" for i in patient])
+    assert raised(named, ill) == {"separates": ("icd",), "visits": ("patient",)}
+    again = X.assign(more=rng.random(len(X)), third=rng.random(len(X)))
+    again = pd.concat([again, again[:40]])
+    assert raised(again, np.r_[ill, ill[:40]]) == {"separates": ("icd",), "repeated rows": ()}
+    few = np.repeat(np.arange(8), 10)  # what stays the same for a patient says nothing of the class
+    own = pd.DataFrame({"lab": rng.normal(size=80), "town": few // 2 * 2.0, "age": 10.0 * few})
+    assert raised(own, few // 2 % 2, groups=few) == {}
+    assert raised(own[["lab", "age"]], few // 4, groups=few) == {}  # 1 of 35 ways to choose 4 of 8 patients
+    assert raised(own[["lab", "age"]], few // 4) == {"separates": ("age",)}
+
+
+def test_neighbours_of_one_class_count_once():
+    X, y, patient = visits(0, n_patients=80, n_visits=5)
+    town = np.array(list("abcdefgh"))[np.random.default_rng(0).integers(0, 4, 80) * 2 + y[::5]][patient]
+    frame = pd.DataFrame(X).rename(columns=str)
+    assert raised(frame.assign(town=town), y) == {"separates": ("town",), "visits": ()}
+    assert raised(frame.assign(town=patient // 2), np.repeat(np.arange(80) // 2 % 2, 5)).get("separates") is None
+
+
 def test_visits_of_the_same_subject():
     for seed in range(5):
         X, y, patient = visits(seed)

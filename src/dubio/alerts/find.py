@@ -11,6 +11,7 @@ from dubio.alerts.alert import Alert
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
 from dubio.alerts.of_rows import repeated_alerts, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
+from dubio.alerts.units import units_of
 from dubio.alerts.view import View, view_of
 from dubio.errors import quoted
 from dubio.problem import Problem
@@ -48,10 +49,10 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
         return ()
     # rows that are said to belong together may be alike
     of_rows = [*visit_alerts(view), *repeated_alerts(view)] if problem.groups is None else []
-    rows_depend = bool(of_rows) or problem.groups is not None
+    units = units_of(view, problem.groups, of_rows)
     copies, of_labels = [], []
     for target in _targets(view):
-        copies += target.named_alerts(copy_alerts(target.view, rows_depend))
+        copies += target.named_alerts(copy_alerts(target.view, units))
         of_labels += target.named_alerts([*rating_alerts(target.view), *lonely_alerts(target.view)])
     finders = [sentinel_alerts, alike_alerts, text_alerts, constant_alerts]
     others = [alert for find in finders for alert in find(view)]

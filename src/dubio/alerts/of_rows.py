@@ -48,9 +48,7 @@ def repeated_alerts(view: View) -> list[Alert]:
     X = view.X
     if len(X) < 2 or not X.shape[1]:
         return []
-    known = _target_codes(view)
-    keys = _row_keys(np.column_stack([X, known]) if known is not None else X)
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    _, first, counts = np.unique(row_keys(view), return_index=True, return_counts=True)
     several = counts > 1
     fewest = max(_FEWEST_REPEATED, _SHARE_REPEATED * len(X))
     if (counts[several] - 1).sum() < fewest:
@@ -123,8 +121,10 @@ def _target_codes(view: View) -> NDArray[np.float64] | None:
     return known.values if isinstance(known, Numbers) else None
 
 
-def _row_keys(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+def row_keys(view: View) -> NDArray[np.uint64]:
     """A number per row that is the same for equal rows (and, but for one in 2**64, only for these)."""
+    known = _target_codes(view)
+    X = view.X if known is None else np.column_stack([view.X, known])
     factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     keys = np.zeros(len(X), dtype=np.uint64)
     for start in range(0, len(X), 8192):

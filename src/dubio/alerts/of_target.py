@@ -8,6 +8,7 @@ from scipy.special import gammaln
 from scipy.stats import rankdata
 
 from dubio.alerts.alert import Alert
+from dubio.alerts.units import Units
 from dubio.alerts.view import View
 from dubio.errors import counted, listed, quoted
 from dubio.supervision import Classes, Numbers
@@ -29,17 +30,17 @@ _FEWEST_GRADES, _MOST_GRADES = 5, 20
 _N_ORDERS, _LINE_SHARE, _ORDER_CHANCE = 999, 0.5, 0.01
 
 
-def copy_alerts(view: View, rows_depend: bool) -> list[Alert]:
+def copy_alerts(view: View, units: Units) -> list[Alert]:
     """Features that are the target in disguise, and features that separate its classes completely.
 
-    If rows depend on each other (visits, repeated rows), every value of a feature may occur in one class only because
-    it belongs to one subject; this is then no sign of a copy.
+    If rows depend on each other (visits, repeated rows), a value of a feature may occur in one class only because it
+    belongs to one subject: chance is then reckoned with one row per unit and class.
     """
     known = view.supervision
     if isinstance(known, Numbers):
         copies, separating = _copies_of_numbers(view, known), np.zeros(0, dtype=np.int64)
     elif isinstance(known, Classes):
-        copies, separating = _tellers_of_classes(view, known, rows_depend)
+        copies, separating = _tellers_of_classes(view, known, units)
     else:
         return []
     alerts = []
@@ -141,7 +142,7 @@ def rating_alerts(view: View) -> list[Alert]:
     ]
 
 
-def _tellers_of_classes(view: View, known: Classes, rows_depend: bool) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _tellers_of_classes(view: View, known: Classes, units: Units) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Features that are one-to-one with the classes, and other features that tell the class of every row."""
     labelled = np.flatnonzero(known.labelled)
     codes = known.codes[labelled]
@@ -150,10 +151,9 @@ def _tellers_of_classes(view: View, known: Classes, rows_depend: bool) -> tuple[
     counts = np.bincount(codes, minlength=known.n_classes)
     n_classes = int((counts > 0).sum())
     nothing = np.zeros(0, dtype=np.int64)
-    # the chance that random labels are split by a given column: one order of the classes of all their arrangements
-    chance = gammaln(n_classes + 1) - (gammaln(len(codes) + 1) - gammaln(counts + 1).sum())
-    if n_classes < 2 or chance + np.log(max(1, view.n_features)) > np.log(_CHANCE):
+    if n_classes < 2 or not _is_rare(counts, view):
         return nothing, nothing
+    separation_is_rare = _is_rare(np.bincount(codes[units.one_of_each(rows, codes)]), view)
     X = view.X[rows]
     starts = np.searchsorted(codes, np.flatnonzero(counts))
     low, high = np.fmin.reduceat(X, starts, axis=0), np.fmax.reduceat(X, starts, axis=0)
@@ -164,7 +164,6 @@ def _tellers_of_classes(view: View, known: Classes, rows_depend: bool) -> tuple[
     begins = np.take_along_axis(low, by_low, axis=0)
     apart = np.asarray((ends[:-1] < begins[1:]).all(axis=0))
     told = _may_be_told(X, codes)
-    log_share = np.log(counts[counts > 0] / len(codes))
     levels = view.with_levels()
     bounds = np.append(np.searchsorted(view.feature_of, np.arange(view.n_features)), len(view.feature_of))
     for feature in np.union1d(view.feature_of[apart | flat | told], levels).tolist():
@@ -175,9 +174,15 @@ def _tellers_of_classes(view: View, known: Classes, rows_depend: bool) -> tuple[
             copies.append(feature)
             continue
         values = view.codes_of(feature)[rows] if feature in levels else X[:, held[:1]].ravel()
-        if apart[columns].any() or (not rows_depend and _is_told(values, codes, log_share, view)):
+        if (separation_is_rare and apart[columns].any()) or _is_told(values, codes, rows, units, view):
             separating.append(feature)
     return np.asarray(copies, dtype=np.int64), np.asarray(separating, dtype=np.int64)
+
+
+def _is_rare(counts: NDArray[np.int64], view: View) -> bool:
+    """Whether random labels are hardly ever split by a column: one order of the classes of all their arrangements."""
+    chance = gammaln((counts > 0).sum() + 1) - (gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
+    return bool(chance + np.log(max(1, view.n_features)) <= np.log(_CHANCE))
 
 
 def _may_be_told(X: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -188,10 +193,12 @@ def _may_be_told(X: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np
     return ~(X[one[differ]] == X[other[differ]]).any(axis=0)
 
 
-def _is_told(x: NDArray[np.float64], codes: NDArray[np.int64], log_share: NDArray[np.float64], view: View) -> bool:
+def _is_told(
+    x: NDArray[np.float64], codes: NDArray[np.int64], rows: NDArray[np.int64], units: Units, view: View
+) -> bool:
     """Whether every value of a feature occurs in one class only, and so often that this is no chance."""
     known = ~np.isnan(x)
-    x, codes = x[known], codes[known]
+    x, codes, rows = x[known], codes[known], rows[known]
     if known.sum() < 0.5 * len(known) or len(np.unique(x[:: max(1, len(x) // (4 * _MOST_VALUES))])) > _MOST_VALUES:
         return False
     values, inverse = np.unique(x, return_inverse=True)
@@ -202,8 +209,10 @@ def _is_told(x: NDArray[np.float64], codes: NDArray[np.int64], log_share: NDArra
     np.maximum.at(last, inverse, codes)
     if (first != last).any():
         return False
-    sizes = np.bincount(inverse)
-    # the chance that all rows with the same value have the same class, if labels were drawn at random
+    one = units.one_of_each(rows, codes)
+    sizes, counts = np.bincount(inverse[one]), np.bincount(codes[one])
+    log_share = np.log(counts[counts > 0] / len(one))
+    # the chance that all units with the same value have the same class, if labels were drawn at random
     chance = sum(np.logaddexp.reduce(size * log_share) for size in sizes.tolist())
     return bool(chance + np.log(view.n_features) < np.log(_CHANCE))
 

@@ -74,6 +74,15 @@ class View:
         columns = np.flatnonzero((self.feature_of == feature) & (self.roles == "level"))
         return np.asarray(self.X[:, columns] @ np.arange(1.0, len(columns) + 1))
 
+    def values_of(self, feature: int) -> NDArray[np.float64]:
+        """A number for each value of a feature: of numbers, categories or text; NaN if the cell is missing."""
+        if feature in self.texts:
+            codes = self.texts[feature]
+            return np.where(codes < 0, np.nan, codes.astype(np.float64))
+        if feature in self.with_levels():
+            return self.codes_of(feature)
+        return self.X[:, np.flatnonzero((self.feature_of == feature) & (self.roles != "missing"))[0]]
+
     def called(self, features: Sequence[int] | NDArray[Any], most: int = _SHOWN) -> str:
         """Features in a sentence: ``'a'``, ``'a', 'b' and 3 more``."""
         return listed((quoted(self.names[int(j)]) for j in features), most)
