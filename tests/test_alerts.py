@@ -373,8 +373,36 @@ def test_alerts_in_the_command(capfd, tmp_path):
     found = json.loads(command("--json", "--drop-leaks", "--na", "-999")[0])
     assert "copy" not in {row["feature"] for row in found["features"]}
     assert "sentinel" not in {alert["kind"] for alert in found["alerts"]}
-    assert run(["audit", str(path), "-t", "y", "--csv"]) == 0
-    assert "'copy' is a copy of the target" in capfd.readouterr().err
+
+
+def test_leaks_in_the_command(capfd, tmp_path):
+    """Features that separate the classes are left out on request, and an audit says what they hide."""
+    wards = np.array(["A1", "B1", "C1", "A2", "B2", "C2"])[Y + 3 * (np.arange(120) % 2)]
+    X = table(copy=Y * 2.0 + 1, ward=wards, useful=Y + 0.5 * NOISE[:, 2])
+    path = tmp_path / "t.csv"
+    X.assign(y=CLASSES).to_csv(path, index=False)
+
+    def command(*words):
+        assert run([words[0], str(path), "-t", "y", *words[1:]]) == 0
+        return capfd.readouterr()
+
+    found = json.loads(command("rank", "-m", "fisher", "--json", "--drop-leaks").out)
+    assert found["left_out"] == {
+        "copy": "perhaps a copy of the target",
+        "ward": "separates the classes completely",
+    }
+    assert found["kept"] == ["useful"] and all("--drop-leaks" in alert["remedy"] for alert in found["alerts"])
+    assert "separates the classes completely" in found["explanation"]
+    out, err = command("audit")
+    words = " ".join(out.split())
+    assert words.index("'ward' separates the classes completely: it may have been written") < words.index("doubtful")
+    assert "--ignore ward" in words and "drop-leaks" not in out + err and "separates" not in err
+    out, err = command("audit", "--csv")
+    assert "'copy' is a copy of the target, or a recoding of it: it may have been written" in err
+    assert "drop-leaks" not in err and "Alert" not in out
+    found = json.loads(command("audit", "--json").out)
+    assert [alert["kind"] for alert in found["alerts"]] == ["copy", "separates"]
+    assert not any("drop-leaks" in alert["remedy"] for alert in found["alerts"])
 
 
 def test_sparse_tables_have_no_alerts():

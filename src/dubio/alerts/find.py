@@ -79,6 +79,10 @@ def _targets(view: View) -> list[_Target]:
     return [_Target(replace(view, supervision=part), name) for name, part in zip(known.names, known.parts, strict=True)]
 
 
+#: Features that are suspected to be the target in disguise: why they are left out, in a few words.
+_LEAKS = {"copy": "perhaps a copy of the target", "separates": "separates the classes completely"}
+
+
 def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str, str]:
     """The features that were left out, each with the reason in a few words.
 
@@ -87,13 +91,13 @@ def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str
     alerts : tuple of Alert
         As found by :func:`find_alerts`.
     drop_leaks : bool, default=False
-        Whether suspected copies of the target were left out too.
+        Whether suspected copies of the target, and features that separate its classes completely, were left out too.
 
     Returns
     -------
     dict of str to str
     """
-    why = {"copy": "perhaps a copy of the target"} if drop_leaks else {}
+    why = _LEAKS if drop_leaks else {}
     return {
         name: alert.left_out or why[alert.kind]
         for alert in alerts
@@ -103,8 +107,9 @@ def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str
 
 
 def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
-    """The same problem; features that are suspected to be copies of the target become constant, so that they come last.
+    """The same problem; features that are suspected to be the target in disguise become constant, so they come last.
 
+    These are copies of the target, and features that separate its classes completely.
     The number of features stays the same: whoever asks for a feature by its position finds it.
 
     Parameters
@@ -119,7 +124,7 @@ def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
     Problem
         The same one, if nothing is suspected.
     """
-    named = {name for alert in alerts if alert.kind == "copy" for name in alert.features}
+    named = {name for alert in alerts if alert.kind in _LEAKS for name in alert.features}
     copies = np.flatnonzero([str(name) in named for name in problem.feature_names])
     if not len(copies):
         return problem

@@ -9,14 +9,23 @@ from typing import Any
 from dubio.alerts import Alert
 from dubio.errors import listed
 
+#: Alerts about features that may have been written down from the target.
+LEAKS = ("copy", "separates")
 
-def remedy_of(alert: Alert) -> str:
-    """What a user of the command can do about an alert."""
+
+def remedy_of(alert: Alert, audit: bool = False) -> str:
+    """What a user of the command can do about an alert; an audit of labels asks for something else about copies."""
     names = shlex.quote(",".join(name.replace(",", ",,") for name in alert.features[:5]))
+    if alert.kind in LEAKS and audit:
+        it, was = ("it", "it") if len(alert.features) == 1 else ("they", "them")
+        return (
+            f"{it} may have been written down from the target, and then errors in the target cannot be seen; if so, "
+            f"leave {was} out with --ignore {names}"
+        )
     if alert.kind == "copy":
         return f"if not known before the target, leave out with --ignore {names} or --drop-leaks"
     if alert.kind == "separates":
-        return f"if not measured before the class was known, leave out with --ignore {names}"
+        return f"if not measured before the class was known, leave out with --ignore {names} or --drop-leaks"
     if alert.kind == "visits":
         if alert.features:
             return f"if they belong together, add --groups {names}"
@@ -30,14 +39,14 @@ def remedy_of(alert: Alert) -> str:
     return alert.remedy
 
 
-def alert_lines(alerts: tuple[Alert, ...]) -> list[str]:
+def alert_lines(alerts: tuple[Alert, ...], audit: bool = False) -> list[str]:
     """One line per alert that asks for something."""
-    return [f"{alert.sentence}: {remedy_of(alert)}." for alert in alerts if not alert.asks_nothing]
+    return [f"{alert.sentence}: {remedy_of(alert, audit)}." for alert in alerts if not alert.asks_nothing]
 
 
-def alert_records(alerts: tuple[Alert, ...]) -> list[dict[str, Any]]:
+def alert_records(alerts: tuple[Alert, ...], audit: bool = False) -> list[dict[str, Any]]:
     """The alerts for JSON and for the report."""
-    return [alert.record(remedy_of(alert)) for alert in alerts]
+    return [alert.record(remedy_of(alert, audit)) for alert in alerts]
 
 
 def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:

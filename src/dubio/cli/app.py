@@ -164,7 +164,12 @@ def rank(
         ),
     ] = None,
     drop_leaks: Annotated[
-        bool, typer.Option("--drop-leaks", help="Leave out features that are suspected to be copies of the target.")
+        bool,
+        typer.Option(
+            "--drop-leaks",
+            help="Leave out features that are suspected to be copies of the target, or separate its classes "
+            "completely.",
+        ),
     ] = False,
     draws: Annotated[
         int | None,

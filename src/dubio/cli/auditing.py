@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dubio.alerts import find_alerts, left_out_by
-from dubio.cli.alerting import alert_lines
+from dubio.cli.alerting import LEAKS, alert_lines, alert_records
 from dubio.cli.bars import step
 from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
@@ -98,7 +98,8 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
         notes.append(f"{count} in the table {were} filled with {problem.filled_with}.")
     alerts = find_alerts(problem)
     unused = listed(f"{quoted(name)} ({why})" for name, why in left_out_by(alerts).items())
-    notes = [*alert_lines(alerts), *([f"left out: {unused}."] if unused else []), *notes]
+    leaks = alert_lines(tuple(alert for alert in alerts if alert.kind in LEAKS), audit=True)
+    notes = [*alert_lines(alerts, audit=True), *([f"left out: {unused}."] if unused else []), *notes]
     with step("auditing the labels"), notes_from_warnings(notes):
         found: LabelAudit | NumberAudit
         if isinstance(known, Numbers):
@@ -136,6 +137,7 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
             "doubtful": int(found.doubtful.sum()),
             "error_rate": plain(found.error_rate),
             "classes": by_class,
+            "alerts": alert_records(alerts, audit=True),
             "notes": notes,
             "rows": rows,
         }
@@ -143,6 +145,9 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
             content["corrections"] = mended.record()
         print_text(as_json(content))
     else:
+        for line in leaks:  # beside what they make untrue, not among the notes
+            print_text(fill(f"Alert: {line}", 80) + "\n")
+        notes = [note for note in notes if note not in leaks]
         _print(found, question, rows, by_class, options, telling)
         if mended is not None:
             print_text(fill("Corrections: " + " ".join(mended.sentences()), 80) + "\n")

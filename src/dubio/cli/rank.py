@@ -274,7 +274,9 @@ def _write_page(
             asked=question.asked_in_quotes,
             command=options.command,
             notes=notes,
-            alerts=alert_records(tuple(one for one in selector.alerts_ if not one.asks_nothing)),
+            alerts=alert_records(
+                tuple(one for one in selector.alerts_ if not one.asks_nothing), audit="about_labels" in more
+            ),
             **more,
         )
         write_whole(options.report, render_report(findings))

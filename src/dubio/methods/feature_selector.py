@@ -72,7 +72,8 @@ class FeatureSelector(Selector):
         Tables with more rows are sampled: labelled rows first, each class with its share. This concerns "auto", and
         tables that are not in memory (Dask, Arrow). None: use all rows.
     drop_leaks : bool, default=False
-        Whether features that are suspected to be copies of the target (see ``alerts_``) are left out: they come last.
+        Whether features that are suspected to be copies of the target are left out, and those that separate its classes
+        completely (see ``alerts_``): they come last.
     {random_state}
     {n_jobs}
     {device}
@@ -435,8 +436,6 @@ class FeatureSelector(Selector):
         sentences += [f"Alert: {alert.sentence}" for alert in alerts if not alert.asks_nothing]
         if ranking.left_out:
             sentences.append(ranking.what_was_left_out())
-        if self.drop_leaks and any(alert.kind == "copy" for alert in alerts):
-            sentences.append("Suspected copies of the target were left out")
         sentences.append(f"Method: {method.name} ({method.does}), because {choice.because}")
         sentences += notes
         if self.redundancy:
