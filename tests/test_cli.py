@@ -810,7 +810,7 @@ def test_the_table_itself_is_never_overwritten(capfd, folder, tmp_path):
         assert code == 2 and "is the table itself" in err
     assert Path(path).read_bytes() == before
     _, _, err = dubio(capfd, "rank", path, "-t", "species", "-m", "fisher", "--save-table", tmp_path / "small.csv")
-    assert f"table with 4 features written to {tmp_path / 'small.csv'}" in err
+    assert f"table with 4 features (all that are related to the target) written to {tmp_path / 'small.csv'}" in err
 
 
 def test_pairs_without_a_header(capfd, folder, tmp_path):

@@ -285,7 +285,7 @@ class TestEvaluation:
         rng = np.random.default_rng(1)
         X, y = rng.normal(size=(60, 300)), np.arange(60) % 2
         found = evaluate_selection(LinearR2Score(n_features_to_select=5), GaussianNB(), X, y, n_repeats=2, sizes=[5])
-        assert "not better than chance" in found.headline()
+        assert "not seen to be better than chance" in found.headline()
         assert found.estimate(found.selected).low < 0.5 < found.estimate(found.selected).high
 
     def test_noise_is_not_said_to_help(self):
@@ -297,7 +297,7 @@ class TestEvaluation:
             found = evaluate_selection(LinearR2Score(n_features_to_select=3), GaussianNB(), X, y, sizes=[3])
             selected = found.estimate(found.selected)
             covered.append(selected.low <= 0.5 <= selected.high)
-            better.append("does not help" not in found.verdict())
+            better.append("better than chance" not in found.verdict())
         assert sum(covered) >= 9 and sum(better) <= 1
 
     def test_probabilities_numbers_and_groups(self):
@@ -339,6 +339,42 @@ class TestEvaluation:
         options = {"n_repeats": 1, "sizes": [3], "sample_weight": weights}
         found = evaluate_selection(ranker, KNeighborsClassifier(), WINE, CLASSES, groups=groups, **options)
         assert found.selected.mean() > 0.5
+
+    def test_equal_rows_of_a_subject_are_no_more_sure_than_one(self):
+        """Twenty subjects who are all told apart: the accuracy of other subjects may well be 0.85."""
+        y = np.arange(20) % 2
+        X = np.random.default_rng(0).normal(size=(20, 3)) + 9 * y[:, None]
+        options = {"n_repeats": 1, "sizes": [1]}
+        ranker, wilson = LinearR2Score(n_features_to_select=1), stats.binomtest(20, 20).proportion_ci(method="wilson")
+        copies = {"X": np.repeat(X, 50, axis=0), "y": np.repeat(y, 50), "groups": np.repeat(np.arange(20), 50)}
+        found = evaluate_selection(ranker, GaussianNB(), **copies, **options)
+        assert found.n_tested == pytest.approx(20)
+        assert found.estimate(found.selected).low == pytest.approx(wilson.low)
+        # rows of weight 0 are as good as absent
+        weights = np.repeat([1.0, 0.0], 20)
+        twice = {"X": np.tile(X, (2, 1)), "y": np.tile(y, 2), "sample_weight": weights}
+        weighed = evaluate_selection(ranker, GaussianNB(), **twice, **options)
+        assert weighed.record() == evaluate_selection(ranker, GaussianNB(), X, y, **options).record()
+        uneven = evaluate_selection(
+            ranker, GaussianNB(), X, y, sample_weight=1.0 + 2 * (np.arange(20) % 4 < 2), **options
+        )
+        assert uneven.n_tested == pytest.approx((10 + 30) ** 2 / (10 + 90))
+
+    def test_an_accuracy_ends_at_0_and_a_difference_at_1(self):
+        found = evaluate_selection(
+            LinearR2Score(n_features_to_select=1), GaussianNB(), WINE, CLASSES, n_splits=2, n_repeats=1, sizes=[1]
+        )
+        low = found.estimate(np.array([0.1, 0.6]))
+        assert low.low == 0 and low.high == 1
+        apart = found.difference(np.array([0.9, 0.2]), np.array([0.1, 0.6]))
+        assert (apart.low, apart.high) == (-1, 1)
+
+    def test_random_features_have_one_score_at_one_size(self):
+        found = evaluate_selection(
+            LinearR2Score(n_features_to_select=4), GaussianNB(), WINE, CLASSES, n_repeats=1, sizes=[2, 4]
+        )
+        np.testing.assert_array_equal(found.random, found.random_by_size[:, 1])
+        np.testing.assert_array_equal(found.selected, found.by_size[:, 1])
 
     def test_a_feature_of_several_columns_is_one_feature(self):
         rng = np.random.default_rng(0)
@@ -384,11 +420,12 @@ class TestEvaluation:
     @pytest.mark.parametrize(
         ("selected", "everything", "random", "words"),
         [
-            (0.5, 0.5, 0.5, "not better than chance"),
+            (0.5, 0.5, 0.5, "not seen to be better than chance"),
             (0.9, 0.7, 0.6, "Selection helps"),
             (0.7, 0.9, 0.6, "Selection costs"),
             (0.9, 0.9, 0.6, "as well as all of them"),
             (0.9, 0.9, 0.9, "not seen to help"),
+            (0.9, 0.9, 0.895, "The gain over as many random features may be chance (difference +0.005, interval -0."),
         ],
     )
     def test_the_verdict(self, selected, everything, random, words):
@@ -404,7 +441,11 @@ class TestEvaluation:
             share_tested=0.2,
             **{name: np.roll(jitter, k) + value for k, (name, value) in enumerate(scores.items())},
         )
-        assert words in found.verdict() and "(2)" in found.numbers() and len(repr(found)) < 400
+        assert (
+            words in found.verdict()
+            and "features selected in each fold (1 to 3, on average 2)" in found.numbers()
+            and len(repr(found)) < 400
+        )
         assert json.loads(json.dumps(found.record()))["n_folds"] == 5
 
     def test_folds_that_happen_to_be_alike_are_no_surety(self):

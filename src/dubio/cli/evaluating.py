@@ -65,10 +65,13 @@ def evaluation_of(selector: Any, problem: Problem, options: Any, notes: list[str
         raise UserError(f"--evaluate: some parts of the table cannot be ranked alone: {error}") from error
 
 
-def in_words(found: SelectionEvaluation, model: str) -> list[str]:
-    """The evaluation in two sentences, without a full stop."""
-    name = WORDS[model][found.measure == "R2"]
-    numbers, verdict = found.numbers().rstrip("."), found.verdict().rstrip(".")
+def in_words(found: SelectionEvaluation, options: Any, tested: bool) -> list[str]:
+    """The evaluation in two sentences, without a full stop; ``tested``: some features are related to the target."""
+    name = WORDS[options.evaluate][found.measure == "R2"]
+    # the answer above names the sufficient features first: say which ones the folds keep
+    wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if tested else {}
+    chosen = wishes.get(options.keep, "selected")
+    numbers, verdict = found.numbers(chosen).rstrip("."), found.verdict().rstrip(".")
     return [f"With {name}: {numbers.replace('Accuracy', 'accuracy')}", verdict]
 
 

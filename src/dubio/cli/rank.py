@@ -372,8 +372,10 @@ def _save_table(question: Question, wishes: Wishes, selector: Any, path: str) ->
         table = table.assign(**{question.target_names[0]: question.y.labels})
     write_whole(path, frame_bytes(table, path))
     n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient
-    hint = f" (--keep sufficient writes {fewer})" if fewer and fewer < n_kept else ""
-    return f"table with {counted(n_kept, 'feature')} written to {path}{hint}"
+    all_related = n_kept > 1 and n_kept == ranking.n_relevant
+    which = " (all that are related to the target)" if all_related else ""
+    hint = f"; --keep sufficient writes {fewer}" if fewer and fewer < n_kept else ""
+    return f"table with {counted(n_kept, 'feature')}{which} written to {path}{hint}"
 
 
 def ranking_records(selector: Any, sure: Any, *more: Any) -> list[dict[str, Any]]:
@@ -406,7 +408,7 @@ def _print(
     full = selector.to_ranking().with_left_out(left_out_by(alerts, options.drop_leaks))
     ranking = full.without_left_out()
     rows = rows[: len(ranking.names)]
-    evaluated = [] if evaluation is None else in_words(evaluation, str(options.evaluate))
+    evaluated = [] if evaluation is None else in_words(evaluation, options, bool(ranking.n_relevant))
     if options.output == "csv":
         print_text(as_csv(rows))
         notes = [*alert_lines(alerts), *(f"{sentence}." for sentence in evaluated), *notes]

@@ -25,6 +25,7 @@ from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.seeds import seed_of
 from dubio.supervision import Classes, Memberships, Numbers, OfClasses, Supervision, read_supervision
+from dubio.tables.row_groups import read_groups
 
 Rows = NDArray[np.int64]
 #: Largest number of sizes at which the model is evaluated.
@@ -65,7 +66,8 @@ def evaluate_selection(
         Rows that belong together: they are never divided between training and test, and the selector gets them too if
         it takes groups.
     sample_weight : array-like (n_rows,), optional
-        Weight of each row: in the score, and in the selection and the model if they take weights.
+        Weight of each row: in the score, and in the selection and the model if they take weights. Rows of weight 0 are
+        left out.
     sizes : list of int, optional
         Numbers of features at which the model is evaluated; by default up to 12 between 1 and all.
     n_splits, n_repeats : int
@@ -93,6 +95,12 @@ def evaluate_selection(
     >>> found.measure, found.sizes.tolist()
     ('accuracy', [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13])
     """
+    weights = None if sample_weight is None else check_weights(sample_weight, X)
+    groups = read_groups(groups, number_of_rows(X))
+    if weights is not None and not weights.all():
+        counted = np.flatnonzero(weights)
+        X, y, weights = safe_indexing(X, counted), safe_indexing(y, counted), weights[counted]
+        groups = None if groups is None else groups[counted]
     known = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
     is_numeric = isinstance(known, Numbers)
     known_target(known)  # raises if a model cannot be evaluated on it
@@ -100,7 +108,6 @@ def evaluate_selection(
         raise InputError("model", f"is a classifier, but {known.given}", "give a regressor, or target='classes'")
     if not is_numeric and is_regressor(_last(model)):
         raise InputError("model", f"is a regressor, but {known.given}", "give a classifier, or target='numbers'")
-    weights = None if sample_weight is None else check_weights(sample_weight, X)
     table = _ArrayTable(y, is_numeric, missing_label, weights, groups, X)
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
@@ -138,6 +145,7 @@ def evaluate_problem(
     """
     if sparse.issparse(problem.X):
         problem = replace(problem, X=problem.X.toarray())
+    problem = problem.counted
     known = problem.supervision.certain()
     y, is_numeric = known_target(known), isinstance(known, Numbers)
     table = _ProblemTable(y, is_numeric, -1, problem.sample_weight, problem.groups, problem)
@@ -165,7 +173,7 @@ class _Table(ABC):
     is_numeric: bool
     missing_label: Any
     weights: NDArray[np.float64] | None
-    groups: Any
+    groups: Rows | None
 
     @property
     @abstractmethod
@@ -183,6 +191,17 @@ class _Table(ABC):
     def target(self, rows: Rows) -> Any:
         """The target of some rows."""
         return safe_indexing(self.y, rows)
+
+    def n_independent(self, rows: Rows) -> float:
+        r"""How many independent rows of the same weight say as much as these: :math:`(\sum w)^2 / \sum w^2`.
+
+        The weights are those of the groups, if rows belong together: equal rows of one group say no more than one. See
+        L. Kish (1965), Survey Sampling, section 11.7.
+        """
+        weights = np.ones(len(rows)) if self.weights is None else self.weights[rows]
+        if self.groups is not None:
+            weights = np.bincount(self.groups[rows], weights=weights)
+        return float(weights.sum() ** 2 / (weights**2).sum())
 
     def weight(self, rows: Rows) -> dict[str, Any]:
         """The weights of some rows, as an argument of ``fit`` or of a score; nothing if rows have no weights."""
@@ -202,7 +221,7 @@ class _ArrayTable(_Table):
     def selected(self, selector: Any, rows: Rows) -> Any:
         options = self.weight(rows)
         if self.groups is not None:
-            options["groups"] = np.asarray(self.groups)[rows]
+            options["groups"] = self.groups[rows]
         options = {name: value for name, value in options.items() if has_fit_parameter(selector, name)}
         return clone(selector).fit(safe_indexing(self.X, rows), self.target(rows), **options)
 
@@ -263,7 +282,7 @@ def _evaluate(
         sizes=wanted,
         measure="R2" if table.is_numeric else "accuracy",
         share_tested=1 / n_splits,
-        n_tested=len(np.unique(np.concatenate([test for _, test in folds]))),
+        n_tested=table.n_independent(np.unique(np.concatenate([test for _, test in folds]))),
         n_selected=columns.pop("n_selected").astype(np.int64),
         **columns,
     )
@@ -292,23 +311,28 @@ class _Judge:
         options = {"missing_label": table.missing_label, **table.weight(test)}
         score: Any = known_r2 if table.is_numeric else expected_accuracy
 
+        scores: dict[bytes, float] = {}
+
         def on(features: Rows) -> float:
             features = np.sort(features)
-            fitted = clone(self.model).fit(table.part(train, features), y, **weights)
-            return float(score(fitted, table.part(test, features), y_test, **options))
+            key = features.tobytes()
+            if key not in scores:
+                fitted = clone(self.model).fit(table.part(train, features), y, **weights)
+                scores[key] = float(score(fitted, table.part(test, features), y_test, **options))
+            return scores[key]
+
+        # the same random orders for every size: the curve and the headline then say the same of one size
+        orders = [rng.permutation(n_features) for _ in range(_RANDOM_DRAWS)]
 
         def random(size: int) -> float:
-            if size == n_features:
-                return everything
-            return float(np.mean([on(rng.permutation(n_features)[:size]) for _ in range(_RANDOM_DRAWS)]))
+            return float(np.mean([on(drawn[:size]) for drawn in orders]))
 
-        everything = on(order)
         kept = np.flatnonzero(selector.support_)
         return {
-            "by_size": [everything if size == n_features else on(order[:size]) for size in self.sizes],
+            "by_size": [on(order[:size]) for size in self.sizes],
             "random_by_size": [random(int(size)) for size in self.sizes],
             "selected": on(kept),
-            "all_features": everything,
+            "all_features": on(order),
             "random": random(len(kept)),
             "n_selected": len(kept),
             "chance": 0.0 if table.is_numeric else self._chance(train, test),

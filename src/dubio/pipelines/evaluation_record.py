@@ -42,8 +42,10 @@ class SelectionEvaluation:
         Numbers of features.
     by_size, random_by_size : array (n_folds, n_sizes)
         Score of the model on the first features of the ranking, and on as many random ones.
+        Random features are the first ones of the same random orders at every size.
     selected, all_features, random : array (n_folds,)
-        Score of the model on the features that the selector keeps, on all features, and on as many random ones.
+        Score of the model on the features that the selector keeps, on all features, and on as many random ones. If as
+        many are kept in every fold, ``random`` is the column of ``random_by_size`` for this number of features.
     n_selected : array (n_folds,)
         Number of features kept in each fold.
     chance : array (n_folds,)
@@ -53,8 +55,9 @@ class SelectionEvaluation:
     share_tested : float
         Share of the known rows in a test fold.
     confidence : float
-    n_tested : int
-        Number of rows on which the model was tested; 0 if it is not known.
+    n_tested : float
+        Number of independent rows on which the model was tested: groups count once if rows belong together, and rows of
+        different weights count as fewer rows of the same weight. 0 if it is not known.
     """
 
     sizes: NDArray[np.int64]
@@ -68,7 +71,7 @@ class SelectionEvaluation:
     measure: Measure
     share_tested: float
     confidence: float = 0.95
-    n_tested: int = 0
+    n_tested: float = 0.0
 
     def estimate(self, scores: Floats) -> Estimate:
         r"""Mean of the scores of the folds, with an interval.
@@ -76,7 +79,7 @@ class SelectionEvaluation:
         Folds share most of their training rows, so their plain standard error is too small. The variance is
         :math:`\sigma^2 (1/m + n_{test} / n_{train})` for :math:`m` folds [1]_. If the folds happen to have nearly the
         same accuracy :math:`p`, this says too little about other rows: the interval is at least Wilson's of a share
-        :math:`p` of all tested rows [2]_.
+        :math:`p` of all tested rows [2]_. If rows belong together, these are the groups.
 
         .. [1] C. Nadeau and Y. Bengio (2003). Inference for the generalization error. Machine Learning 52, 239-281.
         .. [2] E. B. Wilson (1927). Probable inference, the law of succession, and statistical inference. Journal of the
@@ -89,6 +92,8 @@ class SelectionEvaluation:
             middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
             reach = z / (1 + z**2 / n) * float(np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)))
             low, high = min(low, middle - reach), max(high, min(middle + reach, 1.0))
+        if self.measure == "accuracy":
+            low = max(low, 0.0)
         return Estimate(mean, low, high)
 
     def difference(self, scores: Floats, others: Floats) -> Estimate:
@@ -101,7 +106,10 @@ class SelectionEvaluation:
         if self.measure == "accuracy" and self.n_tested:
             error = float(np.sqrt(max(0.0, abs(mean) - mean**2) / self.n_tested))
             half = max(half, self._quantile(len(scores)) * error)
-        return Estimate(mean, mean - half, mean + half)
+        low, high = mean - half, mean + half
+        if self.measure == "accuracy":
+            low, high = max(low, -1.0), min(high, 1.0)
+        return Estimate(mean, low, high)
 
     def _quantile(self, n_folds: int) -> float:
         return float(student.ppf(0.5 + self.confidence / 2, n_folds - 1))
@@ -127,20 +135,25 @@ class SelectionEvaluation:
         """Score on the selected features minus that of a constant prediction, fold by fold."""
         return self.difference(self.selected, self.chance)
 
-    def numbers(self) -> str:
-        """The scores, in one sentence."""
-        kept, measure = f"{np.median(self.n_selected):.0f}", "R2" if self.measure == "R2" else "Accuracy"
+    def numbers(self, chosen: str = "selected") -> str:
+        """The scores, in one sentence; ``chosen`` says which features a fold keeps, such as "related"."""
+        measure = "R2" if self.measure == "R2" else "Accuracy"
         return (
-            f"{measure} with the selected features ({kept}): {self.estimate(self.selected)}; "
+            f"{measure} with the features {chosen} in each fold ({self._how_many()}): {self.estimate(self.selected)}; "
             f"with all features: {self.estimate(self.all_features)}; with as many random ones: "
             f"{self.estimate(self.random)}; by chance: {self.chance.mean():.3f}."
         )
+
+    def _how_many(self) -> str:
+        """How many features the folds keep, in words."""
+        fewest, most = int(self.n_selected.min()), int(self.n_selected.max())
+        return f"{most}" if fewest == most else f"{fewest} to {most}, on average {self.n_selected.mean():.3g}"
 
     def verdict(self) -> str:
         """Whether the selection helps, in one sentence with the difference and its interval."""
         gain, over_random, above_chance = self.gain, self.gain_over_random, self.above_chance
         if above_chance.low <= 0:
-            return f"Selection does not help: the model is not better than chance (difference {above_chance.signed()})."
+            return f"The model is not seen to be better than chance (difference {above_chance.signed()})."
         if gain.low > 0:
             return f"Selection helps: the model is better than with all features, by {gain.signed()}."
         if gain.high < 0:
@@ -150,6 +163,8 @@ class SelectionEvaluation:
                 f"The selected features do as well as all of them (difference {gain.signed()}), and better than random "
                 f"ones (by {over_random.signed()})."
             )
+        if round(over_random.mean, 3) > 0:
+            return f"The gain over as many random features may be chance (difference {over_random.signed()})."
         return (
             "Selection is not seen to help: as many random features do about as well (difference "
             f"{over_random.signed()})."
@@ -165,7 +180,7 @@ class SelectionEvaluation:
         return {
             "measure": self.measure,
             "verdict": self.verdict(),
-            "n_selected": float(np.median(self.n_selected)),
+            "n_selected": float(self.n_selected.mean()),
             "n_folds": len(self.selected),
             "confidence": self.confidence,
             **{name: vars(self.estimate(values)) for name, values in scores.items()},
