@@ -198,9 +198,9 @@ class _Table(ABC):
         The weights are those of the groups, if rows belong together: equal rows of one group say no more than one. See
         L. Kish (1965), Survey Sampling, section 11.7.
         """
-        weights = np.ones(len(rows)) if self.weights is None else self.weights[rows]
+        weights: NDArray[np.float64] = np.ones(len(rows)) if self.weights is None else self.weights[rows]
         if self.groups is not None:
-            weights = np.bincount(self.groups[rows], weights=weights)
+            weights = np.bincount(self.groups[rows], weights=weights).astype(np.float64)
         return float(weights.sum() ** 2 / (weights**2).sum())
 
     def weight(self, rows: Rows) -> dict[str, Any]:
