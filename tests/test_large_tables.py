@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+import io
+import sys
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +18,9 @@ from dubio.alerts import Alert
 from dubio.cli.alerting import of_the_sample
 from dubio.cli.bars import hushed, step
 from dubio.memory import free_bytes, require_memory
+from dubio.moments.column_moments import ColumnMoments
 from dubio.problem import read_problem, sample_rows
-from dubio.progress import Forecast, _Patient, advance, listening, with_time_left
+from dubio.progress import Forecast, _Patient, advance, listener_of, listening, with_time_left
 from dubio.scale import rank_stream
 from dubio.scale.row_sample import RowSample, draw_rows
 from dubio.scale.sources import open_source
@@ -221,6 +227,45 @@ def test_the_time_of_long_work_is_foretold_once():
     again = [forecast.line("neighbours", done, 100, now=200.0 + 300.0 * done) for done in range(1, 11)]
     assert [line for line in again if line] == ["neighbours: about 8 h in all"]
     assert forecast.line("rows", 5, None, now=0.0) == forecast.line("rows", 500, None, now=90.0) == ""
+
+
+def test_work_that_was_interrupted_is_foretold_anew(capsys, monkeypatch):
+    patient, now = _Patient(), [0.0]
+    monkeypatch.setattr("dubio.progress.time.monotonic", lambda: now[0])
+    patient("resamples", 1, 20)
+    now[0] = 1800.0
+    for done in range(1, 10):
+        patient("resamples", done, 20)
+        now[0] += 1.0
+    err = capsys.readouterr().err
+    assert "resamples: about 20 s in all" in err and "h in all" not in err and " min" not in err
+    forecast = Forecast()
+    assert [forecast.line("pairs", done, total, now) for done, total, now in ((1, 999, 0.0), (1, 4, 900.0))] == ["", ""]
+    assert forecast.line("pairs", 4, 4, 990.0) == ""  # nothing is left to foretell
+
+
+@pytest.mark.parametrize("stderr", ["closed", "none"])
+def test_work_goes_on_without_standard_error(stderr, monkeypatch, capsys):
+    stream = io.StringIO()
+    stream.close()
+    monkeypatch.setattr("sys.stderr", stream if stderr == "closed" else None)
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)
+    advance("x", 1, 2)
+    with listening(listener_of(True)):
+        advance("x", 2, 2)
+    assert capsys.readouterr().out == ""
+
+
+def test_moments_of_the_largest_numbers():
+    cases = [[1e308, -1e308, 1e308], [1.7e308] + [-1.7e308] * 3, [1.7e308] * 10]
+    for case in cases:
+        mean = sum(x / len(case) for x in case)
+        assert ColumnMoments.of([np.array(case)]).mean[0] == pytest.approx(mean)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            parts = [ColumnMoments.of([np.array([x])]) for x in case]
+            merged = functools.reduce(ColumnMoments.merge, parts)
+        assert merged.mean[0] == pytest.approx(mean) and merged.high[0] == max(case)
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])

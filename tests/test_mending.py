@@ -266,10 +266,40 @@ def test_decided_labels_correct_what_the_audit_says_of_the_others() -> None:
         undecided = np.setdiff1d(np.arange(len(y)), first)
         assert np.allclose(audit.wrong[undecided], left[undecided], atol=1e-12)
         assert np.allclose(audit.probabilities.sum(axis=1), after.probabilities.sum(axis=1))
-        assert np.allclose(audit.joint.sum(axis=1), after.joint.sum(axis=1))
-        moved = left.sum() / after.wrong[undecided].sum()
-        assert audit.error_rate == pytest.approx(moved * after.error_rate)
+        assert np.allclose(audit.joint.sum(axis=1), np.bincount(after.codes))
+        assert np.allclose(after.joint.sum(axis=1), np.bincount(after.codes))
+        per_claim = before.error_rate * len(y) / before.wrong.sum()
+        assert audit.error_rate == pytest.approx(per_claim * left.sum() / len(y))
+        assert (audit.doubtful == (left >= before.wrong[before.doubtful].min())).all()
     assert claims[0] < claims[1]  # if all doubted labels were right, fewer of the others are wrong
+
+
+def test_after_honest_corrections_the_audit_agrees_with_itself() -> None:
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(300, 4))
+    true = (X[:, 0] + X[:, 1] > 0).astype(int)
+    y = np.where(rng.random(300) < 0.15, 1 - true, true)
+    before = audit_labels(X, y)
+    first = np.argsort(-before.wrong)[:40]
+    outcomes = [("right", "") if y[i] == true[i] else ("change", str(true[i])) for i in first]
+    decided = [
+        {"row": i + 1, "given": str(y[i]), "decision": decision, "label": label}
+        for i, (decision, label) in zip(first, outcomes, strict=True)
+    ]
+    mended = apply_corrections(y, decided)
+    after = audit_labels(X, mended)
+    left = audit_left(before, after, mended)
+    truly_left = (y != true)[mended.decisions == ""].sum()
+    assert left.doubtful.any() and left.wrong[left.doubtful].min() > left.wrong[~left.doubtful].max()
+    assert abs(left.error_rate * 300 - truly_left) < 10 and abs(left.wrong.sum() - truly_left) < 15
+    nothing = apply_corrections(y, [])
+    same = audit_left(before, before, nothing)
+    assert (same.doubtful == before.doubtful).all() and np.allclose(same.wrong, before.wrong, atol=2e-6)
+    assert same.error_rate == pytest.approx(before.error_rate, abs=1e-5)
+    with pytest.raises(InputError, match="before is a NumberAudit"):
+        audit_left(audit_labels(X, X[:, 0] + rng.normal(size=300)), after, mended)
+    with pytest.raises(InputError, match="after is an audit of 100 rows, but the corrections are of 300"):
+        audit_left(before, audit_labels(X[:100], y[:100]), mended)
 
 
 def test_before_and_after_in_words() -> None:
@@ -291,7 +321,7 @@ def test_before_and_after_in_words() -> None:
     mended = apply_corrections(few, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
     audits = [audit_labels(X, few), audit_labels(X, mended)]
     found = compare(mended, before, after, *audits)
-    said, left = " ".join(found.sentences()), int(audits[1].doubtful.sum())
+    said, left = " ".join(found.sentences()), int(audit_left(*audits, mended).doubtful.sum())
     assert f"{100 * audits[0].error_rate:.1f} % before your corrections" in said
     assert f"{left} labels are still doubtful." in said and found.record()["doubtful_left"] == left
 

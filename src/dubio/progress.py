@@ -109,22 +109,23 @@ class Forecast:
 
     def __init__(self) -> None:
         self._first: dict[str, tuple[float, float]] = {}
-        self._last: dict[str, float] = {}
+        self._last: dict[str, tuple[float, int]] = {}
         self._said: dict[str, float] = {}
 
     def line(self, what: str, done: int, total: int | None, now: float) -> str:
         """What is to be said about the time, at a report of the work at the time ``now``; mostly nothing."""
         if not total:
             return ""
-        step, share = _step.get(), done / total
+        step, share, size = _step.get(), done / total, total
         if step is not None:
             share = step.before + step.size * (1.0 if what == step.what else share)
-            what = step.what
-        if what not in self._first or share < self._last[what]:  # new work, perhaps of a name that was there before
+            what, size = step.what, 0  # the steps may be of different sizes
+        last, last_size = self._last.get(what, (float("inf"), size))
+        if share <= last or size != last_size:  # new work, perhaps of a name that was there before
             self._first[what] = share, now
-        self._last[what] = share
+        self._last[what] = share, size
         start, began = self._first[what]
-        if now - began < _WATCHED or share <= start:
+        if now - began < _WATCHED or share <= start or share > 1 - 1e-9:
             return ""
         seconds = (now - began) / (share - start)
         if seconds < max(_SHORT, 2 * self._said.get(what, 0.0)):
@@ -137,7 +138,8 @@ class _Patient:
     """The listener if nobody else listens. When work takes long, it shows the share done and the time left."""
 
     def __init__(self) -> None:
-        self._what = ""
+        self._what, self._done = "", 0
+        self._total: int | None = None
         self._began = self._shown = 0.0
         self._forecast = Forecast()
 
@@ -145,16 +147,15 @@ class _Patient:
         now = time.monotonic()
         if line := self._forecast.line(what, done, total, now):
             _over_line(line)
-        if what != self._what or done <= 1:
-            self._what, self._began, self._shown = what, now, 0.0
+        if what != self._what or done <= self._done or total != self._total:  # new work
+            self._began, self._shown = now, 0.0
+        self._what, self._done, self._total = what, done, total
         finished = done == total
         waited = now - self._began
         if waited < _PATIENCE or (now - self._shown < 1.0 and not finished):
             return
         self._shown = now
-        print(
-            f"\r{with_time_left(what, done, total, waited)}", end="\n" if finished else "", file=sys.stderr, flush=True
-        )
+        _on_stderr(f"\r{with_time_left(what, done, total, waited)}", end="\n" if finished else "")
 
 
 def with_time_left(what: str, done: int, total: int | None, seconds: float) -> str:
@@ -178,11 +179,21 @@ def _duration(seconds: float) -> str:
 
 def _over_line(line: str) -> None:
     """A line of its own on standard error, in the place of a line of progress."""
-    print(f"\r{line:<60}", file=sys.stderr, flush=True)
+    _on_stderr(f"\r{line:<60}")
+
+
+def _on_stderr(text: str, end: str = "\n") -> None:
+    """Print on standard error; a program may have closed it, or have none."""
+    if _has_stderr():
+        print(text, end=end, file=sys.stderr, flush=True)
+
+
+def _has_stderr() -> bool:
+    return sys.stderr is not None and not getattr(sys.stderr, "closed", False)
 
 
 def _somebody_watches() -> bool:
-    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
+    return _has_stderr() and ("ipykernel" in sys.modules or sys.stderr.isatty())
 
 
 _patient = _Patient()
@@ -192,7 +203,7 @@ def to_stderr(what: str, done: int, total: int | None) -> None:
     """The listener behind ``progress=True``: one line that is overwritten at each step."""
     end = "\n" if done == total else ""
     known = f"{done:,} of {total:,}" if total else f"{done:,}"
-    print(f"\r{what}: {known}", end=end, file=sys.stderr, flush=True)
+    _on_stderr(f"\r{what}: {known}", end)
 
 
 def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name: bool = False) -> Listener | None:

@@ -88,14 +88,20 @@ class ColumnMoments:
         share = other.present / np.maximum(present, 1)
         origin = np.where(self.present > 0, self.origin, other.origin)
         offset = np.where(self.present > 0, self.offset, other.offset)
-        delta = np.where(other.present > 0, (other.origin - origin) + (other.offset - offset), 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):  # numbers so large that a difference or square is infinite
+            delta = np.where(other.present > 0, (other.origin - origin) + (other.offset - offset), 0.0)
+            squares = self.squares + other.squares + delta**2 * (self.present * share)
+        offset, huge = offset + np.where(np.isfinite(delta), delta, 0.0) * share, ~np.isfinite(delta)
+        if huge.any():
+            whole = self.mean * (self.present / np.maximum(present, 1)) + other.mean * share
+            origin, offset = np.where(huge, 0.0, origin), np.where(huge, whole, offset)
         return ColumnMoments(
             present,
             self.missing + other.missing,
             self.infinite + other.infinite,
             origin,
-            offset + delta * share,
-            self.squares + other.squares + delta**2 * (self.present * share),
+            offset,
+            squares,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
         )
@@ -111,17 +117,17 @@ def _one_column(x: NDArray[np.floating]) -> tuple[float, ...]:
         return 0, 0, 0, 0.0, 0.0, 0.0, np.inf, -np.inf
     x = _read_only(x)
     n, origin = len(x), float(x[0])
-    total = sum_around(x, origin)
-    if not np.isfinite(total):
+    offset = sum_around(x, origin) / n
+    if not np.isfinite(offset):
         finite = np.isfinite(x)
         if not finite.all():
             missing = int(np.count_nonzero(np.isnan(x)))
             present, _, _, *others = _one_column(x[finite])
             return present, missing, n - missing - int(present), *others
-        total = n * float((x / n - origin / n).sum())  # numbers so large that their sum is not finite
-    squares = squares_around(x, origin, total / n)
+        origin, offset = 0.0, float((x.astype(np.float64) / n).sum())  # numbers so large that their sum is not finite
+    squares = squares_around(x, origin, offset)
     # not fmin and fmax, which are slower: nothing is missing here
-    return n, 0, 0, origin, total / n, max(squares, 0.0) if np.isfinite(squares) else np.inf, x.min(), x.max()
+    return n, 0, 0, origin, offset, max(squares, 0.0) if np.isfinite(squares) else np.inf, x.min(), x.max()
 
 
 def _read_only(x: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -324,14 +324,19 @@ def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
     rows = np.flatnonzero(confirmed)
     codes = record.codes[rows]
     sure = np.eye(len(record.classes))[codes]
-    joint = np.array(record.joint)
-    np.add.at(joint, codes, sure - record.probabilities[rows])
     probabilities = np.array(record.probabilities)
     probabilities[rows] = sure
+    # of the errors counted for two classes, as many are left as of the probabilities of such errors
+    claimed, left = np.zeros_like(record.joint), np.zeros_like(record.joint)
+    np.add.at(claimed, record.codes[record.labelled], record.probabilities[record.labelled])
+    np.add.at(left, record.codes[record.labelled], probabilities[record.labelled])
+    joint = record.joint * left / np.maximum(claimed, 1e-300)
+    np.fill_diagonal(joint, 0.0)
+    np.fill_diagonal(joint, record.joint.sum(axis=1) - joint.sum(axis=1))
     return replace(
         record,
         probabilities=probabilities,
-        joint=np.maximum(joint, 0.0),
+        joint=joint,
         doubtful=record.doubtful & ~confirmed,
     )
 
