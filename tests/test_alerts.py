@@ -167,6 +167,79 @@ def test_visits_by_what_stays_the_same():
     assert raised(X.assign(who=number), y) == {"visits": ("who",)}
 
 
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        *(
+            (name, True)
+            for name in ("patient", "Patients", "subject", "case_id", "PatientID", "patient no.", "id_patient")
+        ),
+        *(
+            (name, True)
+            for name in ("subject nr", "MRN", "pid", "participant_code", "number of the patient", "study_id")
+        ),
+        *((name, False) for name in ("age of patient", "age_patient", "cost per patient", "n_patient", "is_patient")),
+        *((name, False) for name in ("in-patient", "case", "patient_age", "study", "rapid", "n_subjects")),
+    ],
+)
+def test_visits_by_the_name_of_the_column(name, expected):
+    X, y = clinic()
+    frame = X.drop(columns=["age", "sex"]).rename(columns={"who": name})
+    assert raised(frame, y) == ({"visits": (name,)} if expected else {})
+
+
+def test_a_code_with_its_properties():
+    """Few values with many rows each are no subjects; many values may be, and the alert says what else they may be."""
+    rng = np.random.default_rng(2)
+    y, x = rng.choice(["ill", "well"], 400), rng.normal(size=400)
+
+    def products(count):
+        code = rng.integers(0, count, 400)
+        colour, kind = rng.choice(["red", "blue", "green"], count)[code], rng.choice(["a", "b", "c", "d"], count)[code]
+        return pd.DataFrame({"product": [f"p{i}" for i in code], "colour": colour, "kind": kind, "x": x})
+
+    assert raised(products(15), y) == raised(products(30), y) == {}
+    [alert] = find_alerts(read_problem(products(90), y, any_type=True))
+    assert alert.kind == "visits" and "or a code with its properties" in alert.sentence
+
+
+def test_what_stays_the_same_is_what_a_literal_comparison_finds():
+    from dubio.alerts.subjects import _may_be_same_within
+
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        group = rng.integers(-1, 200, 900)
+        table = rng.integers(0, 3, (40, 201))[:, group].astype(np.int32)
+        for row in range(0, 40, 2):  # one cell differs
+            table[row, rng.integers(900)] += 1
+        literal = [all(len(set(values[group == one].tolist())) <= 1 for one in range(200)) for values in table]
+        assert np.array_equal(_may_be_same_within(table, group), np.flatnonzero(literal))
+    table[1, 5] = -1  # a missing cell differs from nothing
+    assert 1 in _may_be_same_within(table, group)
+
+
+def test_a_column_is_not_compared_with_itself():
+    """A number that nothing follows but itself, among two columns: half of the columns are not 'the others'."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 40, 200), rng.normal(size=200)])
+    assert raised(X, rng.integers(0, 2, 200)) == {}
+    shared = np.column_stack([X[:, 0], rng.normal(size=40)[X[:, 0].astype(int)], *rng.normal(size=(2, 200))])
+    assert raised(shared, rng.integers(0, 2, 200)) == {}  # one of three others, not two of four
+
+
+def test_the_remedy_names_what_the_caller_has():
+    X, y, patient = visits(0)
+    [alert] = find_alerts(read_problem(np.column_stack([X[:, :5], patient]), y))
+    assert "groups=X[:, 5]" in alert.remedy
+    frame = pd.DataFrame(X[:, :5]).rename(columns=str).assign(who=patient)
+    [alert] = find_alerts(read_problem(frame, y))
+    assert "groups=X['who']" in alert.remedy
+    [alert] = find_alerts(read_problem(frame.set_axis([*range(6)], axis=1), y))
+    assert "groups=X[5]" in alert.remedy
+    [alert] = FeatureSelector("fisher").fit(np.column_stack([X[:, :5], patient]), y).alerts_
+    assert "groups=X[:, 5]" in alert.remedy
+
+
 def test_columns_that_follow_from_another_are_no_visits():
     rng = np.random.default_rng(0)
     y, x = rng.choice(["ill", "well"], 300), rng.normal(size=300)

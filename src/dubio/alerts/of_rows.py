@@ -37,7 +37,7 @@ _MOST_CANDIDATES = 50
 #: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
 #: near 1, for a measurement that others follow near 0.
 _FEWEST_STEPS = 0.7
-#: The column itself goes in even steps.
+#: A column that follows the number of the subject goes in even steps, and says nothing.
 _LEAST_STEP = 0.05
 #: Bins of a numeric target, within which rows are compared.
 _BINS = 10
@@ -77,17 +77,18 @@ def visit_alerts(view: View) -> list[Alert]:
     in any order, a quarter of the neighbours fall among the nearest twentieth of all pairs of rows with a probability
     below 1 in 1000 (binomial, from 30 pairs on); a column that is sorted over the whole file is not used.
     """
-    Z, strata, rows = _compared(view)
+    Z, features, strata, rows = _compared(view)
     if Z.shape[1] == 0 or len(Z) < _FEWEST_PAIRS:
         return []
-    subject = _subject_column(view, Z, strata, rows)
+    subject = _subject_column(view, Z, features, strata, rows)
     if subject is not None:
         return [_same_subject(view, subject, f"rows with the same value of {view.called([subject])} are much alike")]
     same = same_within(view, rows)
     if same is not None:
         feature, others = same
         found = f"rows with the same value of {view.called([feature])} have the same {view.called(others)}"
-        return [_same_subject(view, feature, found)]
+        like = "several rows of the same subject, or a code with its properties"
+        return [_same_subject(view, feature, found, like)]
     if _neighbours_alike(Z, strata, rows):
         return [
             Alert(
@@ -104,13 +105,13 @@ def visit_alerts(view: View) -> list[Alert]:
     return [_same_subject(view, named, f"many values of {view.called([named])} occur in several rows")]
 
 
-def _same_subject(view: View, feature: int, found: str) -> Alert:
+def _same_subject(view: View, feature: int, found: str, like: str = "visits of the same subject") -> Alert:
     name = str(view.names[feature])
     return Alert(
         "visits",
         (name,),
-        f"{found}, like visits of the same subject; q-values assume independent rows",
-        f"say groups=X[{name!r}] if they belong together, and leave the column out",
+        f"{found}, like {like}; q-values assume independent rows",
+        f"say groups={view.in_python(feature)} if they belong together, and leave the column out",
     )
 
 
@@ -150,8 +151,8 @@ def _twins_by_chance(
     return np.asarray(len(X) * np.exp(0.5 * logs))
 
 
-def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
-    """Standardised columns of some rows, the stratum of each row (its class), and the places of the rows."""
+def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Standardised columns of some rows, their features, the stratum of each row (its class), and the rows' places."""
     rows = np.arange(len(view.X))
     if len(rows) > _MOST_ROWS:
         starts = np.linspace(0, len(rows) - 200, _MOST_ROWS // 200).astype(np.int64)
@@ -159,15 +160,16 @@ def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
     columns = np.flatnonzero(view.roles == "value")  # one column per feature
     columns = columns[np.unique(view.feature_of[columns], return_index=True)[1]]
     if len(columns) > _MOST_FEATURES:
-        columns = np.linspace(0, len(columns) - 1, _MOST_FEATURES).astype(np.int64)
+        columns = columns[np.linspace(0, len(columns) - 1, _MOST_FEATURES).astype(np.int64)]
     X = view.X[np.ix_(rows, columns)]
-    X = X[:, ~np.isnan(X).all(axis=0)]
+    some = ~np.isnan(X).all(axis=0)
+    X, columns = X[:, some], columns[some]
     X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X) if X.shape[1] else X
     largest = np.abs(X).max(axis=0) if len(X) else np.ones(X.shape[1])
     X = X / np.where(largest > 0, largest, 1.0)
     spread = X.std(axis=0)
     Z = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
-    return Z, _strata(view)[rows], rows
+    return Z, view.feature_of[columns[spread > 0]], _strata(view)[rows], rows
 
 
 def _strata(view: View) -> NDArray[np.int64]:
@@ -216,15 +218,21 @@ def _random_pairs(strata: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple
 
 
 def _subject_column(
-    view: View, Z: NDArray[np.float64], strata: NDArray[np.int64], rows: NDArray[np.int64]
+    view: View,
+    Z: NDArray[np.float64],
+    features: NDArray[np.int64],
+    strata: NDArray[np.int64],
+    rows: NDArray[np.int64],
 ) -> int | None:
     """The feature whose equal values join rows that are much alike in all others; None if there is none.
 
     Rows with the next larger value must not be alike: otherwise the column is a measurement that others follow.
     """
-    Z = Z[:, (np.median(Z, axis=0) != Z).sum(axis=0) >= _FEWEST_SUBJECTS]  # a rare event may fall into one group
+    frequent = (np.median(Z, axis=0) != Z).sum(axis=0) >= _FEWEST_SUBJECTS  # a rare event may fall into one group
+    Z, features = Z[:, frequent], features[frequent]
     Z = Z - _group_means(Z, np.unique(strata, return_inverse=True)[1])
-    Z = Z[:, (Z**2).sum(axis=0) > 0]
+    moving = (Z**2).sum(axis=0) > 0
+    Z, features = Z[:, moving], features[moving]
     if not Z.shape[1]:
         return None
     Z = Z / np.sqrt((Z**2).mean(axis=0))
@@ -236,11 +244,12 @@ def _subject_column(
         known = np.flatnonzero(~np.isnan(values))
         if len(known) < 0.9 * len(values) or (values[known] != np.floor(values[known])).any():
             continue
-        group = _groups_alike(values, known, Z, strata)
+        others = Z[:, features != view.feature_of[column]]
+        group = _groups_alike(values, known, others, strata)
         if group is None:
             continue
-        alike = _within_shares(Z[known], group) <= _MOST_WITHIN
-        means = _group_means(Z[known], group)[np.unique(group, return_index=True)[1]][:, alike]
+        alike = _within_shares(others[known], group) <= _MOST_WITHIN
+        means = _group_means(others[known], group)[np.unique(group, return_index=True)[1]][:, alike]
         steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
         if (steps > _LEAST_STEP).any() and np.median(steps[steps > _LEAST_STEP]) >= _FEWEST_STEPS:
             return int(view.feature_of[column])
@@ -261,6 +270,8 @@ def _groups_alike(
     hardly does that.
     """
     levels, group = np.unique(values[known], return_inverse=True)
+    if not Z.shape[1]:
+        return None
     if len(levels) < _FEWEST_SUBJECTS or len(known) < _FEWEST_VISITS * len(levels):
         return None
     few = Z[:, :: max(1, Z.shape[1] // 10)]

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from dubio.alerts.view import View
 
-#: A column that names subjects has at least so many values that occur in several rows, and at most so many rows per
-#: value on average. If only its name says so, it has so many values, and so many rows per value.
-_FEWEST_REPEATED, _MOST_VISITS = 8, 20.0
-_FEWEST_NAMED, _FEWEST_ROWS_NAMED = 20, 1.2
+#: A column that names subjects has at least so many values, of which so many occur in several rows, and at most so many
+#: rows per value on average: codes of products, diagnoses or towns often have fewer values, and more rows for each.
+_FEWEST_VALUES, _FEWEST_REPEATED, _MOST_ROWS = 20, 8, 10.0
+#: If only its name says so, it has so many rows per value.
+_FEWEST_ROWS_NAMED, _MOST_ROWS_NAMED = 1.2, 20.0
 #: Two other columns must be the same in all rows of each value; for each of them, chance does this at most so often.
 _CHANCE = 1e-6
 #: Mean squared difference between neighbouring values, as a share of that of random ones: an age class is the same for
@@ -22,11 +23,15 @@ _CHANCE = 1e-6
 _LOW_STEPS, _HIGH_STEPS = 0.3, 0.7
 #: Of a wide table, so many features are looked at as names and as what stays the same.
 _MOST_FEATURES = 100
-#: Names that people give to such columns.
+#: So many columns that stay the same are enough to be named; rows that show at once that most do not.
+_MOST_SAME, _FIRST_ROWS = 8, 300
+#: Names that people give to such columns, as a whole: 'age of patient' and 'in-patient' are measurements.
+_NUMBER = r"(?:ids?|nr|no|num|number|code|key|name)"
+_SUBJECT = r"(?:patient|pat|subject|subj|participant|person|proband|probandin|case|animal|study)"
 _SUBJECT_NAME = re.compile(
-    r"(?:^|[\W_])(?i:patient|patients?[\W_]*(?:id|nr|no|number|code|name)|patid|pid|mrn|subject[\W_]*(?:id|nr|no|number|"
-    r"code)|subj|participant|participant[\W_]*(?:id|nr|no|number|code)|person[\W_]*(?:id|nr|no|number|code)|proband|"
-    r"probandin|study[\W_]*id|animal[\W_]*id)$"
+    rf"[\W_]*(?:(?:patient|subject|participant|person|proband)s?|probandin|subj|pid|mrn|"
+    rf"{_SUBJECT}s?[\W_]*{_NUMBER}|{_NUMBER}[\W_]+(?:of[\W_]+)?(?:the[\W_]+)?{_SUBJECT}s?)[\W_]*",
+    re.IGNORECASE,
 )
 
 
@@ -39,13 +44,20 @@ def same_within(view: View, rows: NDArray[np.int64]) -> tuple[int, list[int]] | 
     :math:`\prod_g \sum_v p_v^{n_g}`, with its shares :math:`p_v` and the sizes :math:`n_g` of the groups.
     """
     codes = dict(_codes(view, rows))
+    features = np.array([*codes], dtype=np.int64)
+    table = np.array([*codes.values()], dtype=np.int32).reshape(len(codes), len(rows))
     for feature, group in codes.items():
         sizes = np.bincount(group[group >= 0])
-        if len(sizes) < _FEWEST_REPEATED or (sizes > 1).sum() < _FEWEST_REPEATED or sizes.mean() > _MOST_VISITS:
+        if len(sizes) < _FEWEST_VALUES or (sizes > 1).sum() < _FEWEST_REPEATED or sizes.mean() > _MOST_ROWS:
             continue
         if (group >= 0).mean() < 0.9:
             continue
-        same = [other for other, values in codes.items() if other != feature and _is_same_within(values, group)]
+        same: list[int] = []
+        for other in features[_may_be_same_within(table, group)].tolist():
+            if other != feature and _is_same_within(codes[other], group):
+                same.append(other)
+            if len(same) == _MOST_SAME:
+                break
         pairs = [
             (one, other)
             for one in same
@@ -59,12 +71,15 @@ def same_within(view: View, rows: NDArray[np.int64]) -> tuple[int, list[int]] | 
 
 def named_subjects(view: View, rows: NDArray[np.int64]) -> int | None:
     """The feature that is called like a number or a name of patients, and has the same value in several rows."""
+    named = [feature for feature, name in enumerate(view.names) if _SUBJECT_NAME.fullmatch(str(name))]
+    if not named:
+        return None
     for feature, group in _codes(view, rows):
         sizes = np.bincount(group[group >= 0])
         if (
-            _SUBJECT_NAME.search(str(view.names[feature]))
-            and len(sizes) >= _FEWEST_NAMED
-            and _FEWEST_ROWS_NAMED <= sizes.mean() <= _MOST_VISITS
+            feature in named
+            and len(sizes) >= _FEWEST_VALUES
+            and _FEWEST_ROWS_NAMED <= sizes.mean() <= _MOST_ROWS_NAMED
             and (group >= 0).mean() >= 0.9
         ):
             return feature
@@ -89,6 +104,19 @@ def _codes(view: View, rows: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[n
         codes[known] = np.unique(values[known], return_inverse=True)[1]
         if 1 < len(np.unique(codes[known])) < len(rows):
             yield feature, codes
+
+
+def _may_be_same_within(table: NDArray[np.int32], group: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rows of ``table`` (one per feature) whose known neighbours within a group are equal."""
+    order = np.argsort(group, kind="stable")[np.count_nonzero(group < 0) :]
+    within = np.flatnonzero(np.diff(group[order]) == 0)
+    one, next_one = order[within], order[within + 1]
+    candidates = np.arange(len(table))
+    for part in (slice(_FIRST_ROWS), slice(_FIRST_ROWS, None)):  # the first pairs rule out nearly all of them
+        values, following = table[np.ix_(candidates, one[part])], table[np.ix_(candidates, next_one[part])]
+        differs = ((values != following) & (values >= 0) & (following >= 0)).any(axis=1)
+        candidates = candidates[~differs]
+    return candidates
 
 
 def _is_same_within(values: NDArray[np.int64], group: NDArray[np.int64]) -> bool:

@@ -40,6 +40,8 @@ class View:
         The place of each row in the table, increasing.
     whole : array (n_rows_in_all, n_columns)
         All rows of the table.
+    own_names : list or None
+        The names in the table itself; None for an array, whose columns are counted.
     """
 
     X: NDArray[np.float64]
@@ -50,6 +52,7 @@ class View:
     texts: dict[int, NDArray[np.int64]]
     rows: NDArray[np.int64]
     whole: NDArray[Any]
+    own_names: list[Any] | None
 
     @property
     def n_rows_in_all(self) -> int:
@@ -87,6 +90,13 @@ class View:
         """Features in a sentence: ``'a'``, ``'a', 'b' and 3 more``."""
         return listed((quoted(self.names[int(j)]) for j in features), most)
 
+    def in_python(self, feature: int) -> str:
+        """A column in the caller's own table: ``X['a']``, or ``X[:, 0]`` of an array."""
+        if self.own_names is None:
+            return f"X[:, {feature}]"
+        name = self.own_names[feature]
+        return f"X[{name.item() if isinstance(name, np.generic) else name!r}]"
+
     def named(self, features: Sequence[int] | NDArray[Any]) -> tuple[str, ...]:
         """The names of some features."""
         return tuple(str(self.names[int(j)]) for j in features)
@@ -116,6 +126,7 @@ def view_of(problem: Problem) -> View | None:
         _texts(problem, rows),
         rows,
         problem.X,
+        problem.names,
     )
 
 
