@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
-from dubio import FisherScore, LinearR2Score, audit_labels, ordered_classes
+from dubio import FisherScore, LinearR2Score, audit_labels, label_tolerance, ordered_classes, stability
 from dubio.pipelines import evaluate_selection
 
 HOSTILE = ("<b>ill</b>", "</td><script>alert(1)</script>", "well & <i>")
@@ -66,3 +66,19 @@ def test_an_evaluation(table):
     found = evaluate_selection(LinearR2Score(), GaussianNB(), X.to_numpy(), names, n_repeats=1, sizes=[1, 3])
     assert len(repr(found)) < 400 and repr(found) == found.headline()
     assert found._repr_html_().count("<tr") == 1 + 2 and "<b>" not in found._repr_html_()
+
+
+def test_a_stability_and_a_tolerance(table):
+    X, given = table
+    X = X.set_axis(list(HOSTILE), axis=1).reset_index(drop=True)
+    sure = stability(FisherScore(n_features_to_select=2), X, given, n_draws=6)
+    often = (sure.frequency > 0.5).sum()
+    assert repr(sure) == f"<Stability {sure.index.value:.2f} over 6 draws: {often} of 3 features kept in most of them>"
+    assert "over 6 draws of rows; 1 is always the same features" in str(sure) and len(str(sure)) < 300
+    best = sure.to_frame()["feature"][0]
+    assert f"Kept in most draws, {often} of 3 features: {best} (" in str(sure)
+    found = label_tolerance(X, given)
+    assert repr(found).startswith("<LabelTolerance of the 3 kept of 3 features, from ")
+    assert len(str(found).splitlines()) == 3 and found.in_words(0) in str(found)
+    for shown in (sure._repr_html_(), found._repr_html_()):
+        assert shown.count("<tr") == 1 + 3 and not any(mark in shown for mark in ("<b>", "<script", "<i>"))

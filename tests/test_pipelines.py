@@ -386,6 +386,29 @@ class TestEvaluation:
         found = evaluate_problem(selector, usual_model("logistic"), problem, n_repeats=1)
         assert found.sizes.tolist() == [1, 2] and found.selected.mean() == 1.0
 
+    @pytest.mark.parametrize(
+        ("cells", "words"),
+        [
+            (["12.05.2023", "28.05.2023"] * 20, "some cells are text or dates"),
+            (pd.to_datetime(["2023-05-12", "2023-05-28"] * 20), "some cells are text or dates"),
+            ([1.0, np.nan] * 20, "some cells are missing"),
+        ],
+    )
+    def test_what_the_model_cannot_read_is_named(self, cells, words):
+        frame = pd.DataFrame({"cells": cells, "x": np.arange(40.0)})
+        y = np.repeat([0, 1], 20)
+        selector = FeatureSelector("linear_r2", n_features_to_select=1)
+        with pytest.raises(InputError, match=words) as refused:
+            evaluate_selection(selector, LogisticRegression(), frame, y, n_repeats=1, n_splits=2)
+        assert "put an encoder and an imputer before the model" in str(refused.value)
+        problem = selector.read_problem(frame, y)  # what the message advises
+        assert evaluate_problem(selector, usual_model("logistic"), problem, n_repeats=1).selected.mean() > 0.8
+
+    def test_other_faults_of_a_model_stay_its_own(self):
+        with pytest.raises(ValueError, match="n_neighbors") as raised:
+            evaluate_selection(LinearR2Score(), KNeighborsClassifier(500), WINE, CLASSES, n_repeats=1)
+        assert not isinstance(raised.value, InputError)
+
     @pytest.mark.parametrize("target", ["classes", "numbers"])
     @pytest.mark.parametrize("name", ["logistic", "forest", "svm"])
     def test_usual_models_learn(self, name, target):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -188,6 +190,11 @@ class _Table(ABC):
     def part(self, rows: Rows, features: Rows) -> Any:
         """Some rows of some features, for a model."""
 
+    @contextmanager
+    def unreadable_cells_named(self) -> Iterator[None]:
+        """Say what a model cannot read, and what to do about it, where it fails."""
+        yield
+
     def target(self, rows: Rows) -> Any:
         """The target of some rows."""
         return safe_indexing(self.y, rows)
@@ -227,6 +234,21 @@ class _ArrayTable(_Table):
 
     def part(self, rows: Rows, features: Rows) -> Any:
         return safe_indexing(safe_indexing(self.X, rows), features, axis=1)
+
+    @contextmanager
+    def unreadable_cells_named(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError) as error:
+            unreadable = "" if isinstance(error, InputError) else _not_numbers(self.X)
+            if not unreadable:
+                raise
+            raise InputError(
+                "model",
+                f"cannot read the table, in which some cells are {unreadable} ({error})",
+                "put an encoder and an imputer before the model, or let the selector read the table as numbers for it: "
+                "dubio.pipelines.evaluate_problem(selector, usual_model('logistic'), selector.read_problem(X, y))",
+            ) from error
 
 
 @dataclass(frozen=True)
@@ -317,8 +339,9 @@ class _Judge:
             features = np.sort(features)
             key = features.tobytes()
             if key not in scores:
-                fitted = clone(self.model).fit(table.part(train, features), y, **weights)
-                scores[key] = float(score(fitted, table.part(test, features), y_test, **options))
+                with table.unreadable_cells_named():
+                    fitted = clone(self.model).fit(table.part(train, features), y, **weights)
+                    scores[key] = float(score(fitted, table.part(test, features), y_test, **options))
             return scores[key]
 
         # the same random orders for every size: the curve and the headline then say the same of one size
@@ -365,6 +388,17 @@ def _sizes(sizes: Any, n_features: int) -> NDArray[np.int64]:
     if not len(wanted) or wanted[0] < 1 or wanted[-1] > n_features:
         raise InputError("sizes", f"={list(sizes)!r}", f"give numbers from 1 to the {n_features} features")
     return wanted
+
+
+def _not_numbers(X: Any) -> str:
+    """What some cells of a table are that are no numbers, in words; "" if all are numbers."""
+    if sparse.issparse(X):
+        return ""
+    try:
+        cells = np.asarray(X, dtype=np.float64)
+    except (ValueError, TypeError):
+        return "text or dates"
+    return "missing" if np.isnan(cells).any() else ""
 
 
 def _last(model: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from sklearn.base import clone
 
 from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import Interval, check_parameters, safe_indexing
-from dubio.errors import InputError, InputTypeError, require_choice
+from dubio.errors import InputError, InputTypeError, counted, listed, require_choice
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
@@ -30,6 +31,10 @@ from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_gr
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
 _SHARE = 0.632
+#: What is drawn, in words.
+_DRAWN = {"bootstrap": "rows (bootstrap)", "subsample": "rows", "labels": "labels", "pairs": "pairs"}
+#: Features shown in a notebook.
+_SHOWN = 20
 #: Valid values of the parameters that are not checked elsewhere.
 _VALID: dict[str, list[Any]] = {
     "n_draws": [Interval(Integral, 2, None, closed="left")],
@@ -91,8 +96,31 @@ class Stability:
                 "frequency": self.frequency,
             }
         )
-        order = np.lexsort((self.rank_median, -self.frequency))
-        return table.iloc[order].reset_index(drop=True)
+        return table.iloc[self._most_often_first].reset_index(drop=True)
+
+    @property
+    def _most_often_first(self) -> NDArray[np.intp]:
+        return np.lexsort((self.rank_median, -self.frequency))
+
+    def __repr__(self) -> str:
+        often, draws = int((self.frequency > 0.5).sum()), len(self.rankings)
+        features = counted(len(self.names), "feature")
+        return f"<Stability {self.index.value:.2f} over {draws} draws: {often} of {features} kept in most of them>"
+
+    def __str__(self) -> str:
+        index, order = self.index, self._most_often_first
+        often = [f"{self.names[j]} ({100 * self.frequency[j]:.0f} %)" for j in order if self.frequency[j] > 0.5]
+        return (
+            f"Stability {index.value:.2f} ({index.low:.2f} to {index.high:.2f}) over {len(self.rankings)} draws of "
+            f"{_DRAWN[self.resample]}; 1 is always the same features, 0 is chance. "
+            f"Kept in most draws, {len(often)} of {counted(len(self.names), 'feature')}: {listed(often) or 'none'}."
+        )
+
+    def _repr_html_(self) -> str:
+        table = self.to_frame()
+        shown = table.head(_SHOWN).round(2).to_html(index=False, border=0)
+        more = f"<p>and {len(table) - _SHOWN} more</p>" if len(table) > _SHOWN else ""
+        return f"<p>{html.escape(str(self))}</p>{shown}{more}"
 
 
 def stability(

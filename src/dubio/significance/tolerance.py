@@ -104,6 +104,20 @@ class LabelTolerance:
         columns = {"feature": self.names, **self.columns(), "surety": self.surety}
         return pd.DataFrame({name: values[order] for name, values in columns.items()})
 
+    def __repr__(self) -> str:
+        kept, features = int(self.kept.sum()), counted(len(self.names), "feature")
+        return f"<LabelTolerance of the {kept} kept of {features}, from {counted(self.n_draws, 'draw')}>"
+
+    def __str__(self) -> str:
+        order = np.flatnonzero(self.kept)
+        order = order[np.argsort(-self.random[order], kind="stable")]
+        lines = [f"{self.names[j]}: {self.in_words(j) or 'no tolerance is known'}" for j in order.tolist()]
+        return "\n".join(lines) or "No feature is kept, even with the labels as they are."
+
+    def _repr_html_(self) -> str:
+        shown = self.to_frame().round(3).to_html(index=False, border=0)
+        return f"<p>How wrong the labels may be before a feature is no longer kept</p>{shown}"
+
     def in_words(self, feature: int) -> str:
         """What one feature survives, in a sentence; "" if it is not kept."""
         said = self.random_in_words(feature)
