@@ -186,10 +186,11 @@ def test_the_answer_of_a_stream_speaks_of_all_rows(tmp_path, monkeypatch):
     known = pd.Series(y).value_counts(normalize=True)
     assert "A sample of 2,000 of 3,000 rows was used. Classes of all rows: " in ranking.reason
     for name, share in known.items():
-        assert f"{name} {100 * share:.3g} %" in ranking.reason
+        assert f"{name!r} {100 * share:.3g} %" in ranking.reason
     assert "(10 % of the rows have no class). 3.12 % of the cells of all rows are missing." in ranking.reason
-    assert "Only one value in all rows: still." in ranking.reason
-    assert "Only one value in the sample, but others in the rest of the rows: rare." in ranking.reason
+    assert "Only one value in all rows: 'still'." in ranking.reason
+    assert "Only one value in the sample, but others in the rest of the rows: 'rare'." in ranking.reason
+    assert "'rare' (only one value in the sample)" in ranking.reason
     frame = ranking.to_frame().set_index("feature")
     np.testing.assert_allclose(frame.loc[X.columns, "std"], X.std(ddof=0), rtol=1e-10)
     np.testing.assert_allclose(frame.loc[X.columns, "missing"], X.isna().mean())
@@ -382,6 +383,27 @@ def test_a_stream_has_one_target():
         rank_stream(table, target="y", soft=["a", "b"])
     with pytest.raises(ValueError, match="at least two"):
         rank_stream(table, soft=["a"])
+
+
+@pytest.mark.parametrize(
+    ("values", "missing", "said"),
+    [
+        (["ill ", "ill", "well", "well"], "auto", "'well' 50 %, 'ill ' 25 %, 'ill' 25 %."),
+        ([2**53, 2**53 + 1, 2**53 + 2, 2**53 + 2], "auto", f"{2**53 + 2} 50 %, {2**53} 25 %, {2**53 + 1} 25 %."),
+        ([0.0, 1.0, 1.0, np.nan], "auto", "1 66.7 %, 0 33.3 % (25 % of the rows have no class)."),
+        ([True, False, True, True], "auto", "True 75 %, False 25 %."),
+        (["x\ny", "<b>", "<b>", "<b>"], "auto", "'<b>' 75 %, 'x\\ny' 25 %."),
+        ([0.5, 1.25, 2.0, -999.0], -999.0, "Mean of all rows: 'y' 1.25."),
+    ],
+    ids=["blanks", "large", "floats", "bools", "hostile", "numbers"],
+)
+def test_the_target_of_all_rows_is_told_as_it_is(values, missing, said, monkeypatch):
+    monkeypatch.setattr("dubio.scale.row_sample.SAMPLE_ROWS", 60)
+    rng = np.random.default_rng(0)
+    table = pa.table({"a": rng.normal(size=400), "b": rng.normal(size=400), "y": pa.array(values * 100)})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nothing stands out
+        assert said in rank_stream(table, target="y", missing_label=missing, batch_rows=90).reason
 
 
 def test_an_arrow_table_with_other_columns_is_refused_by_transform():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections import Counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted, listed, quoted
 from dubio.scale.row_sample import DrawnRows, moments_of
 from dubio.supervision import Classes, Memberships, Numbers, Supervision
 
@@ -34,7 +34,7 @@ def refuse_infinity(drawn: DrawnRows, features: list[str]) -> None:
     for name, count in zip(features, drawn.moments.infinite[_places(drawn, features)], strict=True):
         if count:
             raise InputError(
-                "X", f"contains infinity in {counted(int(count), 'row')} of column {name!r}", "empty these cells"
+                "X", f"contains infinity in {counted(int(count), 'row')} of column {quoted(name)}", "empty these cells"
             )
 
 
@@ -56,14 +56,13 @@ def words_of_all_rows(drawn: DrawnRows, features: list[str], labels: list[str], 
         sentences.append(f"{share} of the cells of all rows are missing")
     still = [features[j] for j in np.flatnonzero(has_numbers[at] & ~moments.varies[at])]
     if still:
-        sentences.append(f"only one value in all rows: {listed(still)}")
+        sentences.append(f"only one value in all rows: {listed(map(quoted, still))}")
     return sentences
 
 
 def _words_of_target(drawn: DrawnRows, labels: list[str], supervision: Supervision) -> list[str]:
     if isinstance(supervision, Classes):
-        classes = {_plain(value): value for value in supervision.classes.tolist()}
-        counts = {classes[_plain(value)]: n for value, n in drawn.class_counts.items() if _plain(value) in classes}
+        counts = _rows_of_classes(drawn, supervision)
         n_labelled = sum(counts.values())
         if not n_labelled:
             return []
@@ -74,14 +73,30 @@ def _words_of_target(drawn: DrawnRows, labels: list[str], supervision: Supervisi
         return [f"classes of all rows: {shares}{rest}"]
     at = _places(drawn, labels)
     if isinstance(supervision, Numbers | Memberships) and len(at) and np.isfinite(drawn.moments.low[at]).all():
-        means = drawn.moments.mean[at]
-        return ["mean of all rows: " + listed(f"{name} {mean:.4g}" for name, mean in zip(labels, means, strict=True))]
+        means = zip(labels, drawn.moments.mean[at], strict=True)
+        return ["mean of all rows: " + listed(f"{quoted(name)} {mean:.4g}" for name, mean in means)]
     return []
 
 
-def _plain(value: Any) -> float | str:
-    """A class in a form that does not depend on the type of its column: 1, 1.0 and True are the same."""
-    return float(value) if isinstance(value, int | float | bool | Decimal) else str(value).strip()
+def _rows_of_classes(drawn: DrawnRows, supervision: Classes) -> Counter[str]:
+    """Number of rows of each class over all rows, by the name to show.
+
+    A value is the class that equals it: 1, 1.0 and True are the same. Text that is no class may be one without the
+    blanks around it, as the reader of a text file takes it.
+    """
+    classes = set(supervision.classes.tolist())
+    counts: Counter[str] = Counter()
+    for value, n in drawn.class_counts.items():
+        known = value if value in classes else value.strip() if isinstance(value, str) else None
+        if known in classes:
+            counts[_shown(known)] += n
+    return counts
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _places(drawn: DrawnRows, names: list[str]) -> NDArray[np.intp]:

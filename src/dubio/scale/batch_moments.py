@@ -267,7 +267,7 @@ def _read_classes(column: Any, labels: Labels) -> Classes:
     codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(encoded.dictionary) + 1)[1:])
     values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
-    distinct = read_supervision(_plain(values), len(values), missing_label=labels.missing_label, is_block=True)
+    distinct = read_supervision(_of_common_type(values), len(values), missing_label=labels.missing_label, is_block=True)
     assert isinstance(distinct, Classes)
     translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
     translate[used] = distinct.codes
@@ -275,7 +275,7 @@ def _read_classes(column: Any, labels: Labels) -> Classes:
     return Classes(n_rows=len(codes), labelled=codes >= 0, classes=distinct.classes, codes=codes)
 
 
-def _plain(values: NDArray[Any]) -> NDArray[Any]:
+def _of_common_type(values: NDArray[Any]) -> NDArray[Any]:
     """An array of objects as an array of their common type, if they have one."""
     if len(values) and all(isinstance(v, bool) for v in values):
         return values.astype(bool)

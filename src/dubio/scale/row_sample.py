@@ -6,6 +6,7 @@ All rows are read for that, so what can be said of all of them is said: the mome
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -47,7 +48,9 @@ class RowSample:
     def __init__(self, most: int, seed: int, features: list[str], labels: list[str], missing_label: Any) -> None:
         self.most, self.seed = most, seed
         self.features, self.labels = features, labels
-        self._missing = -1 if missing_label == "auto" else missing_label
+        is_auto = isinstance(missing_label, str) and missing_label == "auto"
+        self._missing = -1 if is_auto else missing_label
+        self._missing_number = None if is_auto else missing_label  # -1 may be a number like others
         self.n_rows = 0
         self._keys = np.empty(0)
         self._classes = np.empty(0, dtype=np.int64)
@@ -55,13 +58,14 @@ class RowSample:
         self._tables: list[Any] = []
         self._waiting = 0
         self._class_ids: dict[Any, int] = {}
+        self._fractions = False
         self._class_limits = np.empty(0)
         self._class_counts = np.zeros(0, dtype=np.int64)
 
     @property
     def class_counts(self) -> dict[Any, int]:
         """Number of rows of each class so far; empty if the target has very many values, or fractions."""
-        if len(self._class_ids) > _MOST_CLASSES:
+        if self._fractions or len(self._class_ids) > _MOST_CLASSES:
             return {}
         counts = dict(zip(self._class_ids, self._class_counts.tolist(), strict=True))
         return {value: count for value, count in counts.items() if value is not None and value != self._missing}
@@ -94,7 +98,7 @@ class RowSample:
             if len(chosen):
                 taken |= {name: block.column(name).take(index) for name in block.schema.names}
         if columns is not None:
-            moments.append(moments_of(columns))
+            moments.append(self._moments_of_labels(columns))
             taken |= {name: columns.column(name).take(index) for name in self.labels}
         if len(chosen):
             self._keep(pa.table(taken), keys[chosen], classes[chosen], numbers[chosen])
@@ -155,9 +159,16 @@ class RowSample:
 
         nobody = np.full(columns.num_rows, -1, dtype=np.int64)
         column = columns.column(0)
-        if len(self.labels) > 1 or pa.types.is_floating(column.type) or len(self._class_ids) > _MOST_CLASSES:
+        if len(self.labels) > 1 or self._fractions or len(self._class_ids) > _MOST_CLASSES:
             return nobody
         column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if pa.types.is_floating(column.type):
+            numbers = as_numbers(column)
+            unknown = np.isnan(numbers)
+            self._fractions = not np.array_equal(np.round(numbers[~unknown]), numbers[~unknown])
+            if self._fractions:
+                return nobody
+            column = pa.array(numbers, mask=unknown)
         encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
         values = (
             encoded.dictionary.to_pylist() if len(encoded.dictionary) <= _MOST_CLASSES else range(_MOST_CLASSES + 1)
@@ -171,6 +182,15 @@ class RowSample:
         counts[: len(self._class_counts)] += self._class_counts
         self._class_counts = counts
         return classes
+
+    def _moments_of_labels(self, columns: Any) -> ColumnMoments:
+        """Moments of the target; a number that means "unlabelled" is missing."""
+        column, label = columns.column(0), self._missing_number
+        is_given = isinstance(label, Real) and not isinstance(label, bool)
+        if len(self.labels) > 1 or not is_given or not is_number(column.type):
+            return moments_of(columns)
+        numbers = as_numbers(column.combine_chunks() if hasattr(column, "combine_chunks") else column)
+        return ColumnMoments.of([np.where(numbers == label, np.nan, numbers)])
 
     def _is_unlabelled(self, columns: Any) -> NDArray[np.bool_]:
         import pyarrow as pa

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from dubio.errors import InputError, counted, listed
+from dubio.errors import InputError, counted, listed, quoted
 from dubio.methods.feature_selector import FeatureSelector
 from dubio.methods.moment_selector import RunningSelector
 from dubio.methods.parameters import Count
@@ -156,7 +156,13 @@ def _rank_sample(
     said = [f"a sample of {table.num_rows:,} of {n_rows:,} rows was used"]
     said += words_of_all_rows(drawn, names, labels, selector.supervision_)
     if moving := vary_outside(drawn, names):
-        said.append(f"only one value in the sample, but others in the rest of the rows: {listed(moving)}")
+        shown = listed(map(quoted, moving))
+        said.append(f"only one value in the sample, but others in the rest of the rows: {shown}")
+        why = {name: f"{why} in the sample" if name in moving else why for name, why in ranking.left_out.items()}
+        of_sample = ranking.with_left_out(why)
+        if ranking.left_out:
+            reason = ranking.reason.replace(ranking.what_was_left_out(), of_sample.what_was_left_out(), 1)
+            ranking = replace(of_sample, reason=reason)
     return replace(ranking, reason=" ".join([*(f"{line[0].upper()}{line[1:]}." for line in said), ranking.reason]))
 
 
