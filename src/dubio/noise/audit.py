@@ -48,7 +48,8 @@ Engine = Literal["transitions", "pooled", "confident", "lnt"]
 ASSUMPTIONS: dict[str, str] = {
     "transitions": (
         "each pair of classes has its own rate of error, the same for all rows of a class, and the experts are "
-        "right about most rows; if wrong labels gather near the border of two classes, the rates are too low"
+        "right about most rows; if wrong labels gather near the border of two classes, the rates are too low, and if "
+        "many rows look like another class though no label is wrong, they are too high"
     ),
     "pooled": (
         "every label is wrong with the same probability, every other class is equally likely, and the experts are "
