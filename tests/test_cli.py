@@ -813,6 +813,19 @@ def test_the_table_itself_is_never_overwritten(capfd, folder, tmp_path):
     assert f"table with 4 features (all that are related to the target) written to {tmp_path / 'small.csv'}" in err
 
 
+def test_the_saved_table_says_which_features_it_has(capfd, tmp_path):
+    """A copy with noise is related too, but one of the two suffices: the answer names fewer than are written."""
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    real = 4 * y + rng.normal(size=80)
+    table = pd.DataFrame({"real": real, "echo": real + 0.3 * rng.normal(size=80), "noise": rng.normal(size=80)})
+    table.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    code, out, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--save-table", tmp_path / "small.csv")
+    assert code == 0 and out.startswith("Keep 1 (of 3)"), out
+    said = "table with 2 features (all that are related to the target) written to"
+    assert said in err and "small.csv; --keep sufficient writes 1" in err
+
+
 def test_pairs_without_a_header(capfd, folder, tmp_path):
     lines = (folder / "pairs.csv").read_text().splitlines()
     (tmp_path / "bare.csv").write_text("\n".join(lines[1:]) + "\n")

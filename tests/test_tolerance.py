@@ -300,3 +300,18 @@ def test_command_shows_the_tolerance(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "how many labels somebody would have to change" in " ".join(capsys.readouterr().out.split())
     assert run(["rank", str(tmp_path / "t.csv"), "--ignore", "kind", "--tolerance"]) == 2
     assert "give --target" in capsys.readouterr().err
+
+
+def test_the_command_and_python_agree_on_groups_and_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X, y = signals(8, 40)
+    table = pd.DataFrame(np.repeat(X, 2, axis=0), columns=list("abcde"))
+    rows = {"patient": np.repeat(np.arange(40), 2), "weight": np.tile([1.0, 2.0, 0.0, 1.0], 20)}
+    kinds = np.repeat(np.where(y == 1, "ill", "well"), 2)
+    table.assign(kind=kinds, **rows).to_csv(tmp_path / "t.csv", index=False)
+    words = ["-t", "kind", "--groups", "patient", "--weights", "weight", "--tolerance", "--json"]
+    assert run(["rank", str(tmp_path / "t.csv"), *words]) == 0
+    said = {row["feature"]: row["tolerance"] for row in json.loads(capsys.readouterr().out)["features"]}
+    options = {"groups": rows["patient"], "sample_weight": rows["weight"]}
+    found = FeatureSelector().fit(table, kinds, **options).tolerance(table, kinds, **options)
+    assert found.kept[0]
+    np.testing.assert_allclose([np.nan if said[name] is None else said[name] for name in "abcde"], found.random)
