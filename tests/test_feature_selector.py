@@ -11,6 +11,7 @@ from scipy import sparse
 
 import dubio
 from dubio import METHODS, FeatureSelector, select_features
+from dubio.errors import InputError
 from dubio.methods.choice import choose
 from dubio.problem import read_problem
 from dubio.significance import NoFeatureStandsOut, relevance_of
@@ -301,3 +302,28 @@ def test_a_cleaned_selector_hands_the_lines_on():
     with pytest.warns(NoFeatureStandsOut):
         noise = dubio.CleanedSelector(FeatureSelector()).fit(np.random.default_rng(0).normal(size=(150, 4)), y)
     assert noise.to_ranking().nothing_stands_out
+
+
+@pytest.mark.parametrize(
+    ("columns", "more", "said"),
+    [
+        ({"a": "text", "b": "text"}, {}, "left out were 'a' (a different text in every row), 'b' (a different text"),
+        ({"a": "text", "c": "copy"}, {"drop_leaks": True}, "'c' (perhaps a copy of the target)"),
+        ({"a": "none", "b": "one"}, {}, "left out were 'a' (no value), 'b' (only one value): give"),
+        ({"a": "one", "b": "late"}, {}, "left out was 'a' (only one value), and the other column is constant among"),
+    ],
+)
+@pytest.mark.parametrize("method", ["auto", "linear_search"])
+def test_an_error_says_why_nothing_varies(columns, more, said, method):
+    y = np.array(["u", "v"] * 15 + [None] * 30)
+    values = {
+        "text": [f"word {i} {i * 7919 % 61} of many" for i in range(60)],
+        "copy": np.arange(60) % 2,
+        "none": np.full(60, np.nan),
+        "one": np.ones(60),
+        "late": np.repeat([1.0, 2.0], 30),
+    }
+    X = pd.DataFrame({name: values[kind] for name, kind in columns.items()})
+    with pytest.raises(InputError) as caught:
+        FeatureSelector(method, **more).fit(X, y)
+    assert said in str(caught.value) and "all of its" not in str(caught.value)

@@ -200,3 +200,14 @@ def test_the_command(tmp_path, capsys):
     ):
         assert run(["rank", str(path), *wrong]) == 2
         assert message in capsys.readouterr().err
+
+
+def test_the_wrong_words_of_an_event_are_counted():
+    from dubio.cli.target_kinds import survival_target
+    from dubio.cli.wording import UserError
+
+    frame = pd.DataFrame({"days": [1.0, 2, 3, 4, 5, 6, np.nan], "stage": ["yes", "II", "I", "II", None, "no", "II"]})
+    with pytest.raises(UserError, match=r"has 'II' in 2 rows with a time, and neither yes nor no in 2 more\.$"):
+        survival_target(frame, "days", "stage", [])
+    with pytest.raises(UserError, match=r"has an empty cell in 1 row with a time\.$"):
+        survival_target(frame.iloc[[0, 4, 5, 6]], "days", "stage", [])

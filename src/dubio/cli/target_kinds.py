@@ -73,10 +73,13 @@ def survival_target(frame: Any, time: str | None, event: str | None, code: list[
     known = frame[time].notna()
     odd = words[known & ~words.isin([*_YES, *_NO])]
     if len(odd):
-        cell = "an empty cell" if odd.isna().iloc[0] else quoted(str(frame[event][odd.index[0]]))
+        is_empty = bool(odd.isna().iloc[0])
+        count = int((odd.isna() if is_empty else odd == odd.iloc[0]).sum())
+        cell = "an empty cell" if is_empty else quoted(str(frame[event][odd.index[0]]))
+        more = f", and neither yes nor no in {len(odd) - count} more" if count < len(odd) else ""
         raise UserError(
             f"--event: column {quoted(event)} must hold yes or no (1 or 0), but it has {cell} in "
-            f"{counted(len(odd), 'row')} with a time."
+            f"{counted(count, 'row')} with a time{more}."
         )
     happened = words.isin(_YES)
     code.append(f"happened = table[{event!r}].astype(str).str.casefold().isin({list(_YES)!r})")

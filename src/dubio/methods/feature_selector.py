@@ -34,6 +34,7 @@ from dubio.tables.any_table import notes_of
 from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
 from dubio.tables.matrix import check_squares, is_dask
 from dubio.tables.row_groups import read_groups
+from dubio.tables.scaling import NOTHING_VARIES, nothing_is_left
 
 #: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
 _DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
@@ -318,7 +319,13 @@ class FeatureSelector(Selector):
         with warnings.catch_warnings():
             if not self.method_params:
                 warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
-            selector.fit_problem(problem)
+            try:
+                selector.fit_problem(problem)
+            except InputError as error:
+                left_out = left_out_by(alerts, self.drop_leaks)
+                if error.code == NOTHING_VARIES and left_out:
+                    raise nothing_is_left(problem.feature_names, left_out) from None
+                raise
         ranking: Ranking = selector.to_ranking()
         attributes = {
             "alerts_": alerts,

@@ -23,6 +23,7 @@ from dubio.significance.count import NoFeatureStandsOut
 from dubio.supervision import SeveralTargets
 from dubio.supervision.reader import Target
 from dubio.tables.features import Columns, feature_sums
+from dubio.tables.scaling import nothing_varies
 
 #: Penalties tried by cross-validation. Smaller ones are not safe: columns may repeat each other.
 _GRID = np.logspace(-6, 2, 33)
@@ -182,14 +183,7 @@ class LinearSearch(RunningSelector, SearchSelector):
                 "such a target says nothing about the features",
             )
         if not (moments.products.diagonal() > 0).any():
-            which = (
-                "its only column is" if len(moments.origin) == 1 else f"all of its {len(moments.origin)} columns are"
-            )
-            raise InputError(
-                "X",
-                f"has no feature that varies: {which} constant among the {counted(running.n_labelled, 'row')} to "
-                "learn from",
-            )
+            raise nothing_varies(len(moments.origin), running.n_labelled)
 
     def _search_running(self, running: RunningMoments[Any], count: int | None, wide: Columns | None = None) -> Searched:
         moments: SecondMoments = running.moments

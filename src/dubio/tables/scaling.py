@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.impute import SimpleImputer
 
-from dubio.errors import InputError, counted
+from dubio.errors import InputError, counted, listed, quoted
 from dubio.tables.features import Columns, feature_sums
 from dubio.tables.matrix import CANCELLED, Matrix
 
@@ -19,13 +20,37 @@ def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[
     used = matrix[rows]
     varying = np.flatnonzero((used[:1] != used).any(axis=0))
     if len(varying) == 0:
-        count = matrix.shape[1]
-        which = "its only column is" if count == 1 else f"all of its {count} columns are"
-        raise InputError(
-            "X",
-            f"has no feature that varies: {which} constant among the {counted(len(used), 'row')} to learn from",
-        )
+        raise nothing_varies(matrix.shape[1], len(used))
     return varying
+
+
+#: The code of the error of a table in which nothing varies.
+NOTHING_VARIES = "nothing varies"
+
+
+def nothing_varies(n_columns: int, n_rows: int) -> InputError:
+    """The error of a table whose columns are all constant."""
+    which = "its only column is" if n_columns == 1 else f"all of its {n_columns} columns are"
+    found = f"has no feature that varies: {which} constant among the {counted(n_rows, 'row')} to learn from"
+    return InputError("X", found, code=NOTHING_VARIES)
+
+
+def nothing_is_left(names: NDArray[Any], left_out: Mapping[str, str]) -> InputError:
+    """The same error, if it is known which features were ``left_out`` and why.
+
+    >>> import numpy as np
+    >>> from dubio.tables.scaling import nothing_is_left
+    >>> print(nothing_is_left(np.array(["note"]), {"note": "text that could not be used"}))
+    X has no feature that varies: left out was 'note' (text that could not be used): give columns that vary.
+    """
+    were = "was" if len(left_out) == 1 else "were"
+    found = f"has no feature that varies: left out {were} "
+    found += listed(f"{quoted(name)} ({why})" for name, why in left_out.items())
+    others = int((~np.isin(names.astype(str), list(left_out))).sum())
+    if others:
+        which = "the other column is" if others == 1 else f"the other {others} columns are"
+        found += f", and {which} constant among the rows to learn from"
+    return InputError("X", found, "give columns that vary", code=NOTHING_VARIES)
 
 
 def standardize(matrix: Matrix, columns: Columns | None = None) -> Matrix:
