@@ -464,8 +464,12 @@ def test_leaks_in_the_command(capfd, tmp_path):
         "copy": "perhaps a copy of the target",
         "ward": "separates the classes completely",
     }
-    assert found["kept"] == ["useful"] and all("--drop-leaks" in alert["remedy"] for alert in found["alerts"])
+    assert found["kept"] == ["useful"] and {alert["remedy"] for alert in found["alerts"]} == {
+        "left out by --drop-leaks"
+    }
     assert "separates the classes completely" in found["explanation"]
+    found = json.loads(command("rank", "-m", "fisher", "--json").out)
+    assert all(f"--ignore {alert['features'][0]} or --drop-leaks" in alert["remedy"] for alert in found["alerts"])
     out, err = command("audit")
     words = " ".join(out.split())
     assert words.index("'ward' separates the classes completely: it may have been written") < words.index("doubtful")

@@ -13,9 +13,14 @@ from dubio.errors import listed
 LEAKS = ("copy", "separates")
 
 
-def remedy_of(alert: Alert, audit: bool = False) -> str:
-    """What a user of the command can do about an alert; an audit of labels asks for something else about copies."""
+def remedy_of(alert: Alert, audit: bool = False, dropped: bool = False) -> str:
+    """What a user of the command can do about an alert.
+
+    An audit of labels asks for something else about copies, and nothing is asked if they were ``dropped``.
+    """
     names = shlex.quote(",".join(name.replace(",", ",,") for name in alert.features[:5]))
+    if alert.kind in LEAKS and dropped:
+        return "left out by --drop-leaks"
     if alert.kind in LEAKS and audit:
         it, was = ("it", "it") if len(alert.features) == 1 else ("they", "them")
         return (
@@ -39,14 +44,14 @@ def remedy_of(alert: Alert, audit: bool = False) -> str:
     return alert.remedy
 
 
-def alert_lines(alerts: tuple[Alert, ...], audit: bool = False) -> list[str]:
+def alert_lines(alerts: tuple[Alert, ...], audit: bool = False, dropped: bool = False) -> list[str]:
     """One line per alert that asks for something."""
-    return [f"{alert.sentence}: {remedy_of(alert, audit)}." for alert in alerts if not alert.asks_nothing]
+    return [f"{alert.sentence}: {remedy_of(alert, audit, dropped)}." for alert in alerts if not alert.asks_nothing]
 
 
-def alert_records(alerts: tuple[Alert, ...], audit: bool = False) -> list[dict[str, Any]]:
+def alert_records(alerts: tuple[Alert, ...], audit: bool = False, dropped: bool = False) -> list[dict[str, Any]]:
     """The alerts for JSON and for the report."""
-    return [alert.record(remedy_of(alert, audit)) for alert in alerts]
+    return [alert.record(remedy_of(alert, audit, dropped)) for alert in alerts]
 
 
 def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:

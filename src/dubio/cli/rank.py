@@ -275,7 +275,9 @@ def _write_page(
             command=options.command,
             notes=notes,
             alerts=alert_records(
-                tuple(one for one in selector.alerts_ if not one.asks_nothing), audit="about_labels" in more
+                tuple(one for one in selector.alerts_ if not one.asks_nothing),
+                audit="about_labels" in more,
+                dropped=options.drop_leaks,
             ),
             **more,
         )
@@ -411,7 +413,7 @@ def _print(
     evaluated = [] if evaluation is None else in_words(evaluation, options, bool(ranking.n_relevant))
     if options.output == "csv":
         print_text(as_csv(rows))
-        notes = [*alert_lines(alerts), *(f"{sentence}." for sentence in evaluated), *notes]
+        notes = [*alert_lines(alerts, dropped=options.drop_leaks), *(f"{sentence}." for sentence in evaluated), *notes]
     elif options.output == "json":
         content: dict[str, Any] = {
             "table": path,
@@ -424,7 +426,7 @@ def _print(
             "n_relevant": ranking.n_relevant,
             "n_sufficient": ranking.n_sufficient,
             "left_out": ranking.left_out,
-            "alerts": alert_records(alerts),
+            "alerts": alert_records(alerts, dropped=options.drop_leaks),
             "notes": notes,
             "features": rows,
         }
@@ -462,7 +464,7 @@ def _print(
         said += evaluated
         if ranking.left_out:
             said.insert(0, ranking.what_was_left_out())
-        said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts)]
+        said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts, dropped=options.drop_leaks)]
         is_search = hasattr(selector.selector_, "subsets_")
         print_ranking(question.asked_in_quotes, rows, full, said, how, options.top, scores=not is_search)
     tell(notes, options.quiet)
