@@ -449,3 +449,25 @@ def test_constant_columns_change_nothing():
     for y in (classes, numbers):
         here, there = audit_labels(X, y), audit_labels(more, y)
         np.testing.assert_array_equal(here.wrong, there.wrong)
+
+
+def test_how_likely_doubtful_labels_are_wrong_reads_well():
+    audit = audit_labels(*load_iris(return_X_y=True))
+    said = {}
+    for doubtful, likely in ((3, 3), (1, 1), (3, 2), (3, 1), (3, 0), (1, 0)):
+        own = np.full(len(audit), 0.9)
+        own[:doubtful] = [0.2] * likely + [0.6] * (doubtful - likely)
+        probabilities = np.tile((1 - own[:, None]) / 2, 3)
+        probabilities[np.arange(len(own)), audit.codes] = own
+        found = dataclasses.replace(
+            audit, probabilities=probabilities, doubtful=np.arange(len(own)) < doubtful, skills={}
+        )
+        said[doubtful, likely] = found.how_likely().removesuffix(" more likely wrong than right.")
+    assert said == {
+        (3, 3): "All of them are",
+        (1, 1): "It is",
+        (3, 2): "2 of them are",
+        (3, 1): "1 of them is",
+        (3, 0): "None of them is",
+        (1, 0): "It is not",
+    }

@@ -262,6 +262,38 @@ def test_saved_table_has_the_kept_columns(capfd, folder, tmp_path):
     assert set(small.columns) == {*found["kept"], "species"} and len(small) == 150
 
 
+@pytest.mark.parametrize("ending", ["csv", "jsonl"])
+def test_a_blank_cell_does_not_change_whole_numbers(capfd, tmp_path, ending):
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 40)
+    age = (50 + 9 * (y == "b") + rng.integers(0, 9, 80)).astype(str)
+    age[3] = ""
+    path, out = tmp_path / "t.csv", tmp_path / f"small.{ending}"
+    pd.DataFrame({"age": age, "noise": rng.normal(size=80), "y": y}).to_csv(path, index=False)
+    code, _, err = dubio(capfd, "rank", path, "-t", "y", "--keep", 1, "--save-table", out)
+    assert code == 0, err
+    lines = out.read_text().splitlines()
+    if ending == "csv":
+        assert lines == ["age,y", *(f"{a},{b}" for a, b in zip(age, y, strict=True))]
+    else:
+        assert [json.loads(line)["age"] for line in lines] == [int(a) if a else None for a in age]
+        assert ".0" not in out.read_text()
+
+
+def test_what_was_left_out_is_told_once(capfd, tmp_path):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(90, 3)).round(3), columns=list("abc"))
+    X["note"] = [f"free text {i} here" for i in range(90)]
+    X["y"] = np.where(X["a"] > 0, "ill", "well")
+    pd.concat([X, X.iloc[:8]]).to_csv(tmp_path / "t.csv", index=False)
+    for command in ("rank", "audit"):
+        code, out, err = dubio(capfd, command, tmp_path / "t.csv", "-t", "y")
+        said = " ".join((out + err).split())
+        assert code == 0 and said.count("left out") == 1 and said.count("'note'") == 1
+        assert "left out: 'note' (text with 90 different values, such as 'free text 0 here')." in said
+        assert ("q-value" in said) is (command == "rank") and "independent rows" in said
+
+
 def test_nominal_columns_are_kept_whole(capfd, tmp_path):
     rng = np.random.default_rng(0)
     y = np.repeat(["a", "b"], 50)

@@ -125,7 +125,8 @@ def test_an_audit_can_be_repeated_and_names_rows_as_the_file_does(dubio, tmp_pat
 def test_one_share_and_one_count_after_corrections(dubio, tmp_path):
     words = ("audit", "clinic.xlsx", "--target", "relapse", "--ignore", "sure")
     rows = json.loads(dubio(*words, "--json")[0])["rows"][:4]
-    lines = [f"{row['row']},,{row['given']},right,{row['given']}" for row in rows]
+    lines = [f"{row['row']},,{row['given']},change,{row['suggested']}" for row in rows[1:]]  # most were wrong
+    lines.append(f"{rows[0]['row']},,{rows[0]['given']},right,")
     (tmp_path / "c.csv").write_text("\n".join(["row,id,given,decision,label", *lines]), encoding="utf-8")
     words = (*words, "--corrections", "c.csv")
     found = json.loads(dubio(*words, "--json")[0])

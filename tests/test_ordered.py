@@ -163,6 +163,17 @@ def test_missing_stages_and_rows_in_another_order():
     np.testing.assert_allclose(there.pvalues_, back.pvalues_)
 
 
+def test_the_search_does_not_call_the_audit_of_ordered_classes_stricter():
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.normal(size=120))
+    y = np.repeat(np.arange(4), 30)
+    y[[0, 1, 118, 119]] = [3, 3, 0, 0]
+    X = np.column_stack([x, rng.normal(size=(120, 2))])
+    said = {kind: dubio.FeatureSelector(target=kind).fit(X, y).explanation_ for kind in ("ordered", "numbers")}
+    assert all("left out of the search" in text for text in said.values())
+    assert "audit is stricter" in said["numbers"] and "audit is stricter" not in said["ordered"]
+
+
 def test_near_misses_are_less_suspicious_than_far_ones():
     rng = np.random.default_rng(3)
     codes = np.repeat(np.arange(4), 50)

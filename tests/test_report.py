@@ -366,6 +366,28 @@ def test_ranking_in_a_notebook_is_escaped_and_short():
     assert shown.count("<tr") == 1 + 50 + 1 and "and 50 more" in shown
 
 
+def test_suspicious_labels_show_cells_as_they_are_written():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=80)
+    y = np.where(x > 0, "ill", "well")
+    y[:6] = np.where(y[:6] == "ill", "well", "ill")
+    cells = [f"{value + 5:.1f} mg".replace(".", ",") if value > -1 else "<4,0 mg" for value in x]
+    X = pd.DataFrame({"dose": cells, "pulse": rng.normal(size=80)})
+    findings = gather(FeatureSelector().fit(X, y), X, y, audit=audit_labels(X, y))
+    table = page_data(render_report(findings))["suspects"]
+    rows = column(table, "row")
+    assert len(rows) and column(table, "dose") == [cells[row - 1] for row in rows]
+    assert all(isinstance(value, float) for value in column(table, "pulse"))
+
+
+def test_q_values_and_the_order_are_explained_as_they_are():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    page = render_report(gather(FeatureSelector().fit(X, y), X, y))
+    assert "if the features with this q-value or a smaller one are kept" in page and "up to this one" not in page
+    assert "Related features come first; within each part the order is that of the method" in page
+    assert "of their scores, best first" not in page
+
+
 def test_audit_table_has_the_suspicious_rows():
     X, y = load_iris(return_X_y=True, as_frame=True)
     labels = flip_labels(y, 0.1, random_state=0)

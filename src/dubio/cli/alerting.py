@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dubio.alerts import Alert
-from dubio.errors import listed
+from dubio.errors import listed, quoted
 
 #: Alerts about features that may have been written down from the target.
 LEAKS = ("copy", "separates")
@@ -45,13 +45,42 @@ def remedy_of(alert: Alert, audit: bool = False, dropped: bool = False) -> str:
 
 
 def alert_lines(alerts: tuple[Alert, ...], audit: bool = False, dropped: bool = False) -> list[str]:
-    """One line per alert that asks for something."""
-    return [f"{alert.sentence}: {remedy_of(alert, audit, dropped)}." for alert in alerts if not alert.asks_nothing]
+    """One line per alert that asks for something. Text that was left out is told by :func:`told_once`."""
+    asking = (alert for alert in _words_of(alerts, audit) if not alert.asks_nothing and alert.kind != "text")
+    return [f"{alert.sentence}: {remedy_of(alert, audit, dropped)}." for alert in asking]
+
+
+def told_once(left_out: dict[str, str], notes: list[str]) -> tuple[dict[str, str], list[str]]:
+    """Why each column was left out, with the reason of its note if there is one, and the other notes.
+
+    >>> told_once({"nr": "text"}, ["column 'nr': left out: text such as 'p1'.", "2 rows."])
+    ({'nr': "text such as 'p1'"}, ['2 rows.'])
+    """
+    why, others = dict(left_out), list(notes)
+    for name in left_out:
+        start = f"column {quoted(name)}: left out: "
+        for note in notes:
+            if note.startswith(start):
+                others.remove(note)
+                if left_out[name].startswith("text"):  # other reasons say enough
+                    why[name] = note.removeprefix(start).rstrip(".")
+    return why, others
 
 
 def alert_records(alerts: tuple[Alert, ...], audit: bool = False, dropped: bool = False) -> list[dict[str, Any]]:
     """The alerts for JSON and for the report."""
-    return [alert.record(remedy_of(alert, audit, dropped)) for alert in alerts]
+    return [alert.record(remedy_of(alert, audit, dropped)) for alert in _words_of(alerts, audit)]
+
+
+def _words_of(alerts: tuple[Alert, ...], audit: bool) -> tuple[Alert, ...]:
+    """The alerts; those of an audit do not speak of q-values, which it does not give."""
+    if not audit:
+        return alerts
+    old, new = "q-values assume", "an audit assumes"
+    return tuple(
+        replace(alert, sentence=alert.sentence.replace(old, new), remedy=alert.remedy.replace(old, new))
+        for alert in alerts
+    )
 
 
 def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:

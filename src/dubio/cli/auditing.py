@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dubio.alerts import find_alerts, left_out_by
-from dubio.cli.alerting import LEAKS, alert_lines, alert_records
+from dubio.cli.alerting import LEAKS, alert_lines, alert_records, told_once
 from dubio.cli.bars import step
 from dubio.cli.labellers import fingerprints_of
 from dubio.cli.mended_labels import before_and_after, with_corrections
@@ -97,7 +97,8 @@ def _audit(path: str, file: TableFile, wishes: Wishes, options: AuditOptions) ->
         count = counted(problem.n_missing, "missing value")
         notes.append(f"{count} in the table {were} filled with {problem.filled_with}.")
     alerts = find_alerts(problem)
-    unused = listed(f"{quoted(name)} ({why})" for name, why in left_out_by(alerts).items())
+    reasons, notes = told_once(left_out_by(alerts), notes)
+    unused = listed(f"{quoted(name)} ({why})" for name, why in reasons.items())
     leaks = alert_lines(tuple(alert for alert in alerts if alert.kind in LEAKS), audit=True)
     notes = [*alert_lines(alerts, audit=True), *([f"left out: {unused}."] if unused else []), *notes]
     with step("auditing the labels"), notes_from_warnings(notes):

@@ -15,7 +15,7 @@ from sklearn.base import clone
 
 from dubio._gpu.devices import DeviceName
 from dubio.alerts import left_out_by
-from dubio.cli.alerting import alert_lines, alert_records, of_the_sample
+from dubio.cli.alerting import alert_lines, alert_records, of_the_sample, told_once
 from dubio.cli.bars import step
 from dubio.cli.evaluating import WORDS, evaluation_of, evaluation_record, in_words, require_evaluable
 from dubio.cli.labellers import fingerprints_of
@@ -262,6 +262,7 @@ def _write_page(
 ) -> None:
     """Write the report of a fitted selector; ``more`` are further findings."""
     from dubio.report import gather_problem, render_report
+    from dubio.report.findings import written_cells
 
     assert options.report is not None
     more.setdefault("code", python_code(question, options))
@@ -274,6 +275,7 @@ def _write_page(
             asked=question.asked_in_quotes,
             command=options.command,
             notes=notes,
+            written=written_cells(question.table),
             alerts=alert_records(
                 tuple(one for one in selector.alerts_ if not one.asks_nothing),
                 audit="about_labels" in more,
@@ -463,7 +465,8 @@ def _print(
         said = _how_sure(ranking, options, sure, [str(name) for name in full.names[line]])
         said += evaluated
         if ranking.left_out:
-            said.insert(0, ranking.what_was_left_out())
+            why, notes = told_once(ranking.left_out, notes)
+            said.insert(0, replace(ranking, left_out=why).what_was_left_out())
         said += [f"Alert: {line.rstrip('.')}" for line in alert_lines(alerts, dropped=options.drop_leaks)]
         is_search = hasattr(selector.selector_, "subsets_")
         print_ranking(question.asked_in_quotes, rows, full, said, how, options.top, scores=not is_search)

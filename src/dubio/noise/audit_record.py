@@ -150,8 +150,13 @@ class LabelAudit:
 
     def how_likely(self) -> str:
         """How many doubtful labels are more likely wrong than right, and whether the experts know much."""
-        likely = int((self.wrong[self.doubtful] > 0.5).sum())
-        text = f"{likely} of them {'is' if likely == 1 else 'are'} more likely wrong than right."
+        likely, doubtful = int((self.wrong[self.doubtful] > 0.5).sum()), int(self.doubtful.sum())
+        them = f"{likely} of them {'is' if likely == 1 else 'are'}"
+        if likely == doubtful:
+            them = "It is" if likely == 1 else "All of them are"
+        elif likely == 0:
+            them = "None of them is" if doubtful > 1 else "It is not"
+        text = f"{them} more likely wrong than right."
         if self.skills and self.skills["pool"] < _LITTLE_SKILL:
             text += " The experts know little about the classes, so this is a list of rows to check, not of errors."
         return text

@@ -60,6 +60,8 @@ class Belief:
     """Number of labelled rows left out because their label is doubtful, or their number far from the prediction."""
     replaced: bool = False
     """Whether the experts' prediction stands in for the numbers that were left out."""
+    ordered: bool = False
+    """Whether the numbers stand for ordered classes."""
     said: tuple[str, ...] = ()
     """Further notes, in sentences without a full stop."""
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -92,6 +94,8 @@ class Belief:
         else:
             its = "its value is" if self.n_left_out == 1 else "their values are"
             found = f"{counted(self.n_left_out, 'row')} {_were(self.n_left_out)} left out of the search: {its} {far}"
+        if self.ordered:  # the audit judges the classes themselves, and may doubt more of them or fewer
+            return found
         return f"{found}. An audit is stricter: it doubts a value only if it is more likely wrong than right"
 
 
@@ -110,7 +114,7 @@ def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: E
     if isinstance(problem.supervision, SeveralTargets):
         return _believe_several(problem, problem.supervision, clean, complete, options)
     if isinstance(problem.supervision, OrderedClasses | OrderedMemberships):
-        problem = problem.tested
+        return replace(believe(problem.tested, clean, complete, options), ordered=True)
     supervision = problem.supervision
     if isinstance(supervision, Intervals):
         return _believe_intervals(problem, supervision, complete, options)

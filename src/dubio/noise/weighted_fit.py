@@ -35,8 +35,9 @@ def _rounded(weights: Floats) -> Floats:
 def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
     """``len(weights)`` rows, each as often as its weight says, in increasing order (systematic sampling).
 
-    A row occurs :math:`n w_i / \\sum w` times, rounded up or down. Every class keeps two rows, if it has as many; then
-    there may be more rows in all.
+    The number of rows of a class is its share of the weights, rounded up or down, but at least two if the class has as
+    many; then there may be more rows in all. Within a class of :math:`m` such rows, a row occurs
+    :math:`m w_i / \\sum w` times (the sum is over the class), rounded up or down.
 
     >>> import numpy as np
     >>> from dubio.noise.weighted_fit import rows_in_proportion

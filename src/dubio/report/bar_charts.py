@@ -56,7 +56,7 @@ def ranking_bars(
     *,
     narrow: bool = False,
 ) -> str:
-    """Bars of the scores, best first; next to them the interval and the median of the rank in resamples."""
+    """Bars of the scores, in the order of the ranks; beside them the interval and the median of the rank."""
     rows, top = Rows(narrow), 34.0
     bar_end = (166.0 if narrow else 560.0) if intervals is not None else (rows.width if narrow else 780.0)
     height = top + rows.step * len(names) + 12
@@ -88,7 +88,7 @@ def ranking_bars(
             parts.append(tag("circle", found, cx=ranks(median), cy=middle, r=4.0, class_=state))
     what = f"The best {len(names)} of {n_features} features" if len(names) < n_features else "All features"
     said = "Bars show the score; kept features are drawn darker."
-    return chart(rows.width, height, f"{what}, best first", parts, said)
+    return chart(rows.width, height, f"{what}, in the order of their ranks", parts, said)
 
 
 def share_bars(names: Sequence[str], shares: Floats, labels: Sequence[str], title: str, *, narrow: bool = False) -> str:

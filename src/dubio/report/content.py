@@ -58,6 +58,7 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "surety": words.surety(findings),
         "kept": findings.kept[:40],
         "n_more_kept": max(0, findings.n_kept - 40),
+        "unordered": _is_unordered(findings),
         "bars": _bars(findings, order[:_TOP_BARS]),
         "size": _curve(findings.curve, "kept"),
         "path": _curve(findings.path, "are enough") if findings.path is not None else "",
@@ -159,7 +160,7 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
     ]
     for key, label, hint in (
         ("pvalue", "p-value", "probability of a score this good by chance"),
-        ("qvalue", "q-value", "share of false discoveries if all features up to this one are kept"),
+        ("qvalue", "q-value", "share of false discoveries if the features with this q-value or a smaller one are kept"),
     ):
         if key in ranking.extras:
             columns.append(_column(label, _numbers(ranking.extras[key][order], 3), "number", hint))
@@ -233,6 +234,13 @@ def _merits(findings: Findings, shown: NDArray[np.int64]) -> NDArray[np.float64]
     low, high = scores[finite].min(), scores[finite].max()
     merits = np.ones(len(scores)) if high == low else (scores - low) / (high - low)
     return np.where(finite, merits, 0.0)
+
+
+def _is_unordered(findings: Findings) -> bool:
+    """Whether a feature has a better score than one that comes before it, as in a search."""
+    scores = findings.ranking.scores[findings.order] * (-1.0 if findings.ranking.lower_is_better else 1.0)
+    scores = scores[np.isfinite(scores)]
+    return bool((np.diff(scores) > 0).any())
 
 
 def _bars(findings: Findings, shown: NDArray[np.int64]) -> str:
@@ -383,12 +391,7 @@ def _audit(findings: Findings) -> dict[str, Any]:
         columns.append(
             _column("steps", _numbers(audit.steps[rows], 2), "number", "how many classes it is off, expected")
         )
-    for j in top:
-        name, words = str(findings.ranking.names[j]), findings.cells(int(j), rows)
-        if words is None:
-            columns.append(_column(name, _numbers(findings.table[rows, j]), "number"))
-        else:
-            columns.append(_column(name, words, "text"))
+    columns += [_cells(findings, j, rows) for j in top.tolist()]
     return {
         "judged": audit.judged,
         "said": str(audit),
@@ -401,6 +404,14 @@ def _audit(findings: Findings) -> dict[str, Any]:
         "rows_count": how_rows_count(int(rows[0]) + 1) if len(rows) else "",
         "table": {"noun": "rows", "columns": columns},
     }
+
+
+def _cells(findings: Findings, feature: int, rows: NDArray[np.int64]) -> dict[str, Any]:
+    """A column with the cells of a feature in some rows."""
+    name, words = str(findings.ranking.names[feature]), findings.cells(feature, rows)
+    if words is None:
+        return _column(name, _numbers(findings.table[rows, feature]), "number")
+    return _column(name, words, "text")
 
 
 def _rates(names: list[str], rates: NDArray[np.float64]) -> str:
@@ -430,7 +441,7 @@ def _number_audit(findings: Findings, audit: NumberAudit) -> dict[str, Any]:
         _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the number is wrong"),
     ]
     top = findings.order[:5]
-    columns += [_column(str(findings.ranking.names[j]), _numbers(findings.table[rows, j]), "number") for j in top]
+    columns += [_cells(findings, j, rows) for j in top.tolist()]
     return {
         "judged": audit.judged,
         "said": str(audit),

@@ -62,6 +62,7 @@ class Findings:
     notes: Sequence[str] = field(default_factory=tuple)
     alerts: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
     identifiers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    written: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     about_labels: bool = False
 
     @property
@@ -76,10 +77,17 @@ class Findings:
         return [] if reading is None else [str(level) for level in reading.levels or ()]
 
     def cells(self, feature: int, rows: NDArray[np.int64]) -> list[Any] | None:
-        """The categories of a feature in some rows, as text; None if the feature holds numbers."""
-        levels = self.levels(feature)
+        """The cells of a feature in some rows as they were written ("<0.1", "11 mg"); None if they are numbers."""
+        levels, name = self.levels(feature), str(self.ranking.names[feature])
         codes = self.table[rows, feature]
-        return ["\u2013" if np.isnan(code) else levels[int(code)] for code in codes] if levels else None
+        if levels:
+            return ["\u2013" if np.isnan(code) else levels[int(code)] for code in codes]
+        if name not in self.written:
+            return None
+        shown = [self.written[name][row] for row in rows.tolist()]
+        return [
+            cell if isinstance(cell, str) else "\u2013" if cell is None or cell != cell else f"{cell}" for cell in shown
+        ]
 
     @property
     def supervision(self) -> Supervision:
@@ -136,6 +144,7 @@ def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
         X = X.compute()
     if sparse.issparse(X):
         X = X.toarray()
+    more.setdefault("written", written_cells(X))
     target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
     if target == "none":
         y, target = None, "classes"
@@ -153,6 +162,18 @@ def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
     if known is not None and known.n_rows != problem.n_rows:
         raise InputError("X", f"has {problem.n_rows} rows, but the selector was fitted on {known.n_rows}")
     return gather_problem(selector, problem if known is None else problem.with_supervision(known), **more)
+
+
+def written_cells(table: Any) -> dict[str, list[Any]]:
+    """The cells of each column of text in a pandas frame; nothing of other tables."""
+    if not hasattr(table, "iloc") or not hasattr(table, "columns"):
+        return {}
+    kinds = [getattr(dtype, "kind", "O") for dtype in table.dtypes]
+    return {
+        str(name): table.iloc[:, place].tolist()
+        for place, (name, kind) in enumerate(zip(table.columns, kinds, strict=True))
+        if kind not in "biufcmM"
+    }
 
 
 def gather_problem(
@@ -174,6 +195,7 @@ def gather_problem(
     notes: Sequence[str] = (),
     alerts: Sequence[Mapping[str, Any]] | None = None,
     identifiers: Mapping[str, Sequence[Any]] | None = None,
+    written: Mapping[str, Sequence[Any]] | None = None,
     about_labels: bool = False,
 ) -> Findings:
     """The same as :func:`gather`, for a problem."""
@@ -210,6 +232,7 @@ def gather_problem(
         notes=tuple(notes),
         alerts=_alerts(selector) if alerts is None else alerts,
         identifiers=dict(identifiers or {}),
+        written=dict(written or {}),
         about_labels=about_labels,
     )
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
+from dubio.tables.cells import EXACT
 from dubio.tables.text_files import (
     MISSING,
     TEXT,
@@ -121,6 +122,8 @@ def frame_bytes(frame: Any, path: str) -> bytes:
     """The frame as the content of a file; the ending of ``path`` decides the format."""
     kind = table_format(path)
     buffer = io.BytesIO()
+    if kind not in ("parquet", "feather"):
+        frame = _whole_beside_blanks(frame)
     if kind == "parquet":
         frame.to_parquet(buffer, index=False)
     elif kind == "feather":
@@ -141,6 +144,29 @@ def frame_bytes(frame: Any, path: str) -> bytes:
             raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
         return text
     return buffer.getvalue()
+
+
+def _whole_beside_blanks(frame: Any) -> Any:
+    """The same frame; columns of whole numbers that became 49.0 because of an empty cell hold 49 again."""
+    import numpy as np
+    import pandas as pd
+
+    found = {}
+    for place, name in enumerate(frame.columns):
+        values = frame.iloc[:, place]
+        if not (isinstance(values.dtype, np.dtype) and values.dtype.kind == "f" and values.isna().any()):
+            continue
+        known = values.dropna().to_numpy()
+        # -0.0 is no whole number: its sign would be lost
+        if len(known) and (np.abs(known) < EXACT).all() and (known == np.round(known)).all() and not _minus_zero(known):
+            found[name] = pd.array(values.to_numpy(), dtype="Int64")
+    return frame.assign(**found) if found else frame
+
+
+def _minus_zero(values: Any) -> bool:
+    import numpy as np
+
+    return bool((np.signbit(values) & (values == 0)).any())
 
 
 def _json_lines(frame: Any) -> str:
