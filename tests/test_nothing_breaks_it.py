@@ -577,3 +577,13 @@ def test_fingerprints_of_a_huge_column_and_an_array_for_yes_or_no():
     for more in ({}, {"annotators": votes}):
         with pytest.raises(InputError, match="too large to square in column 1"):
             dubio.label_fingerprints(X, y, **more)
+
+
+@pytest.mark.parametrize("change", [lambda X: X + 1e9, lambda X: X * 1e-40, lambda X: X * [1e30, 1e-40, 1.0, 1e-20]])
+@pytest.mark.parametrize("groups", [None, np.arange(120) // 4])
+def test_units_and_offsets_do_not_change_an_audit(change, groups):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 4)).round(3)
+    y = np.where(rng.random(120) < 0.1, X[:, 0] < 0, X[:, 0] > 0).astype(int)
+    here, there = (dubio.audit_labels(table, y, groups=groups).probabilities for table in (X, change(X)))
+    np.testing.assert_allclose(here, there, atol=1e-6)

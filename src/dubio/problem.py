@@ -382,12 +382,18 @@ def _in_shares(strata: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArra
     return np.argsort(key, kind="stable")
 
 
+#: In tables with more rows than this, the order of groups depends on the values, and not only on their ranks.
+_RANKED_ROWS = 20_000
+
+
 def _with_ordered_groups(problem: Problem) -> Problem:
     """The same problem with groups numbered in an order that depends on their contents: their names decide nothing."""
     if problem.groups is None:
         return problem
     order, starts, _ = groups_of_rows(problem.groups)
-    places = np.argsort(np.argsort(np.add.reduceat(mixed_contents(problem, 0)[order], starts), kind="stable"))
+    ranked = problem.n_rows <= _RANKED_ROWS
+    numbers = _scrambled(numbers_of_ranks(problem)) if ranked else mixed_contents(problem, 0)
+    places = np.argsort(np.argsort(np.add.reduceat(numbers[order], starts), kind="stable"))
     return replace(problem, groups=places[np.unique(problem.groups, return_inverse=True)[1]])
 
 
@@ -434,19 +440,30 @@ def order_of_contents(problem: Problem) -> NDArray[np.int64]:
 
     Only equal rows keep their order.
     """
-    known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
-    keys = [np.where(np.isnan(part), np.inf, part) for values in known for part in np.atleast_2d(values.T)]
+    return np.lexsort((numbers_of_ranks(problem), *_keys_of_target(problem)))
+
+
+def numbers_of_ranks(problem: Problem) -> NDArray[np.uint64]:
+    """One random-looking number per row, from what is known of its target and its ranks in the columns.
+
+    Equal rows have equal numbers. The places, units and origins of the columns do not matter.
+    """
     label = np.zeros(problem.n_rows, dtype=np.uint64)
-    for key in keys:
+    for key in _keys_of_target(problem):
         label = _scrambled(label + np.unique(key, return_inverse=True)[1].astype(np.uint64))
-    numbers = np.zeros(problem.n_rows, dtype=np.uint64)
+    numbers = label.copy()
     columns = problem.X.tocsc() if sparse.issparse(problem.X) else problem.X
-    for j in range(problem.n_features):
+    for j in range(problem.n_columns):
         column = columns[:, [j]].toarray().ravel() if sparse.issparse(columns) else columns[:, j]
         place = _scrambled(np.unique(column, return_inverse=True)[1].astype(np.uint64) + np.uint64(1))
         column_itself = _scrambled(place + label).sum(dtype=np.uint64)  # the same wherever the column stands
         numbers += _scrambled(place ^ column_itself)
-    return np.lexsort((numbers, *keys))
+    return numbers
+
+
+def _keys_of_target(problem: Problem) -> list[NDArray[np.float64]]:
+    known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
+    return [np.where(np.isnan(part), np.inf, part) for values in known for part in np.atleast_2d(values.T)]
 
 
 def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -40,6 +40,9 @@ N_DIRECTIONS = 50
 #: A quadratic Gaussian must estimate a spread for each class.
 _ROWS_FOR_QUADRATIC = 4
 _ROWS_FOR_TREE = 3000
+#: Trees compute in single precision, with 7 digits: columns with a smaller span, or this many times farther from zero
+#: than their span, are standardized first.
+_TINY, _FAR = 1e-30, 1e4
 #: The experts learn from at most this many labelled rows, and judge all others too.
 MOST_TRAINED = 10_000
 
@@ -94,7 +97,7 @@ def out_of_fold(
         table = problem.X
         if experts is None and problem.n_columns > MANY_FEATURES:
             table = main_directions(problem, random_state)
-        elif experts is None and (problem.has_wide_features or _is_large(table)):
+        elif experts is None and (problem.has_wide_features or _loses_digits(table)):
             table = problem.standardized_table  # trees compute in single precision
         as_it_is = table.shape[1] == problem.n_columns
         if experts is None:
@@ -129,9 +132,16 @@ def varying_columns(table: NDArray[Any]) -> NDArray[Any]:
     return table if varies.all() or not varies.any() else np.ascontiguousarray(table[:, varies])
 
 
-def _is_large(table: NDArray[Any]) -> bool:
-    """Whether values do not fit into single precision."""
-    return bool(table.dtype == np.float64 and max(table.max(), -table.min()) > np.finfo(np.float32).max / 2)
+def _loses_digits(table: NDArray[Any]) -> bool:
+    """Whether columns would lose their differences in single precision: huge, tiny, or far from zero."""
+    if table.dtype != np.float64:
+        return False
+    low, high = table.min(axis=0), table.max(axis=0)
+    largest, span = np.maximum(high, -low), high / 2 - low / 2
+    varies = span > 0
+    tiny = span[varies] < _TINY
+    far = largest[varies] / _FAR > span[varies]
+    return bool(largest.max() > np.finfo(np.float32).max / 2 or tiny.any() or far.any())
 
 
 def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> NDArray[np.bool_]:
