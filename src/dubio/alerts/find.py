@@ -96,6 +96,7 @@ def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str
     Returns
     -------
     dict of str to str
+        The reason by the name of the feature.
     """
     why = _LEAKS if drop_leaks else {}
     return {
