@@ -227,7 +227,7 @@ def _require(words: list[str], code: int, out: str, err: str, folder: Path) -> N
 
 def _require_inert(page: str) -> None:
     """No tag and no script of a hostile name reaches the page."""
-    for hostile in ("<script>alert", "<img src=x", "</style></svg><b>", ' onerror=alert(1)>"', "49</"):
+    for hostile in ("<script>alert", "<img src=x", "</style></svg><b>", ' onerror=alert(1)>"', "62615533"):
         if hostile in page:
             raise Broken("hostile text is inert in the report", hostile)
     if not page.rstrip().endswith("</html>"):

@@ -222,7 +222,8 @@ def take(values: Any, rows: NDArray[Any]) -> Any:
     """Some rows of a target or of weights, in the same container."""
     if hasattr(values, "targets") or hasattr(values, "_by_row"):
         return values[rows]
-    size = values.shape[0] if sparse.issparse(values) else 0 if np.ndim(values) == 0 else len(values)
+    plain = isinstance(values, list | tuple)  # it may be ragged
+    size = values.shape[0] if sparse.issparse(values) else len(values) if plain or np.ndim(values) else 0
     if size <= rows.max(initial=-1):  # a target that is ignored
         return values
     if hasattr(values, "iloc"):

@@ -18,7 +18,7 @@ HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
     "</style></svg><b>",
-    "{{ 7 * 7 }}",
+    "{{ 7919 * 7907 }}",
     "{% for x in y %}",
     "=cmd|' /C calc'!A0",
     "@SUM(1)",

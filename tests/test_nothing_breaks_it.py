@@ -587,3 +587,24 @@ def test_units_and_offsets_do_not_change_an_audit(change, groups):
     y = np.where(rng.random(120) < 0.1, X[:, 0] < 0, X[:, 0] > 0).astype(int)
     here, there = (dubio.audit_labels(table, y, groups=groups).probabilities for table in (X, change(X)))
     np.testing.assert_allclose(here, there, atol=1e-6)
+
+
+def test_damaged_names_huge_targets_and_absurd_starts(tmp_path, capfd):
+    pd.DataFrame({"a": np.arange(12.0), "yXs": np.arange(12.0), "y": np.arange(12) % 2}).to_feather(
+        tmp_path / "t.feather"
+    )
+    content = (tmp_path / "t.feather").read_bytes()
+    (tmp_path / "t.feather").write_bytes(content.replace(b"yXs", b"y\xffs"))
+    assert run(["rank", str(tmp_path / "t.feather"), "--target", "y"]) == 2
+    assert "is it damaged?" in capfd.readouterr().err
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    with pytest.raises(InputError, match="probabilities holds what is no number"):
+        dubio.audit_labels(X, np.arange(9) % 2, probabilities="auto")
+    with pytest.raises(InputError, match="n_init="):
+        dubio.estimate_memberships(X, np.arange(9) % 2, n_init=10**30)
+    with pytest.raises(InputError, match="too large to square in column 1"):
+        dubio.label_tolerance(X * [1, 1e200], X[:, 0])
+    here, there = (
+        dubio.FeatureSelector(target="numbers", n_features_to_select=1).fit(X, X[:, 1] * s) for s in (1, 2.0**700)
+    )
+    assert (here.ranking_ == there.ranking_).all()

@@ -27,6 +27,7 @@ from dubio.search import DeviceDistances, SearchPath, SubsetDistances, best_subs
 from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
 from dubio.supervision import Numbers, SeveralTargets
+from dubio.supervision.numbers import moderate
 from dubio.supervision.reader import Target
 from dubio.tables.features import Columns
 
@@ -286,7 +287,7 @@ class NeighborSearch(SearchSelector):
             goals = known.goals()
             goal = np.column_stack(goals)
         else:
-            goal = known.values if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
+            goal = moderate(known.values) if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
         rows = np.concatenate(

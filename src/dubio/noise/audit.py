@@ -416,7 +416,10 @@ def _record(
 
 def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[Any]) -> Floats:
     """Validate given probabilities and return them as (experts, rows, classes)."""
-    said = np.array(probabilities, dtype=np.float64)
+    try:
+        said = np.array(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("probabilities", "holds what is no number", "give the probability of each class") from None
     if said.ndim == 2:
         said = said[None]
     shown = listed(map(repr, classes.tolist()))

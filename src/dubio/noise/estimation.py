@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dubio._kernels.threads import resolve_threads
-from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, check_parameters
+from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters
 from dubio.counts import clip_neighbors
 from dubio.errors import InputError
 from dubio.noise.expectation import NeighborOrder, fit_noise_model
@@ -19,7 +20,12 @@ from dubio.seeds import random_of
 from dubio.supervision import Classes, OfClasses
 
 #: Valid values of the parameters that are not checked elsewhere.
-_VALID = {"n_init": AT_LEAST_ONE, "max_iter": AT_LEAST_ONE, "tol": NOT_NEGATIVE, "max_rows": AT_LEAST_ONE}
+_VALID = {
+    "n_init": [Interval(Integral, 1, 10_000, closed="both")],
+    "max_iter": AT_LEAST_ONE,
+    "tol": NOT_NEGATIVE,
+    "max_rows": AT_LEAST_ONE,
+}
 
 
 def estimate_memberships(

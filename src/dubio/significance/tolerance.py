@@ -24,6 +24,7 @@ from dubio.significance.relevance import SINGLE, relevance_of
 from dubio.significance.worst_case import fewest_flips, greedy_flips, smallest_shift
 from dubio.supervision import Classes, Memberships, Numbers, OrderedClasses, Supervision
 from dubio.supervision.reader import Target
+from dubio.tables.matrix import check_squares
 
 Floats = NDArray[np.float64]
 
@@ -245,6 +246,7 @@ def problem_tolerance(
     test of features together keeps have no tolerance (NaN): searching for them in each draw takes long.
     """
     require_choice("flips", flips, ("uniform", "one-class", "next"))
+    check_squares(problem.X, names=problem.column_names)
     names = problem.feature_names
     problem = problem.with_supervision(problem.supervision.certain())
     if not isinstance(problem.supervision, Classes | Memberships | Numbers):

@@ -58,20 +58,20 @@ class Numbers(Supervision):
                 f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}",
                 "such a target says nothing about the features",
             )
-        values = self.values
-        largest = float(np.abs(known).max())
-        if not _LEAST <= largest <= _MOST:  # squares would overflow or vanish; a power of two loses no digit
-            values = np.ldexp(values, -int(np.frexp(largest)[1]))
-            known = values[self.labelled]
+        values = moderate(self.values)
+        known = values[self.labelled]
         return np.asarray((values - known.mean()) / known.std())
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
-        values = self.values[rows][:, None]
-        largest = float(np.abs(values).max())
-        if not _LEAST <= largest <= _MOST:  # as above; dividing by a tiny number may warn of an overflow
-            values = np.ldexp(values, -int(np.frexp(largest)[1]))
-            largest = float(np.abs(values).max())
-        return np.asarray(values / (largest or 1.0))
+        values = moderate(self.values[rows][:, None])  # dividing by a tiny number may warn of an overflow
+        return np.asarray(values / (float(np.abs(values).max()) or 1.0))
+
+
+def moderate(values: Floats) -> Floats:
+    """The same numbers, times a power of two if their squares would overflow or vanish: that loses no digit."""
+    known = values[~np.isnan(values)]
+    largest = float(np.abs(known).max()) if len(known) else 1.0
+    return values if _LEAST <= largest <= _MOST else np.asarray(np.ldexp(values, -int(np.frexp(largest)[1])))
 
 
 def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any, as_read: str = "") -> Numbers:

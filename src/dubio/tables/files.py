@@ -100,7 +100,7 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
     read = {"parquet": _read_parquet, "feather": _read_feather, "excel": _read_excel, "json": _read_json}.get(kind)
     try:
         file = read(path, how) if read is not None else _read_text_file(path, how)
-    except (pa.ArrowException, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
+    except (pa.ArrowException, UnicodeError, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
         raise InputError(called(path), f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
     return replace(file, frame=tidy(file.frame, path, how.missing))
 
@@ -237,6 +237,7 @@ def _read_parquet(path: str, how: HowToRead) -> TableFile:
     import pyarrow.parquet
 
     table = pyarrow.parquet.read_table(path)
+    table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
     refuse_twins(table.column_names, path)
     return TableFile(arrow_to_pandas(table), code=f"pd.read_parquet({path!r})")
 
@@ -245,6 +246,7 @@ def _read_feather(path: str, how: HowToRead) -> TableFile:
     import pyarrow.feather
 
     table = pyarrow.feather.read_table(path)
+    table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
     refuse_twins(table.column_names, path)
     return TableFile(arrow_to_pandas(table), code=f"pd.read_feather({path!r})")
 
