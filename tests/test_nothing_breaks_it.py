@@ -235,6 +235,7 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
         (lambda X, y: dubio.audit_labels(X, y, engine={}), "engine="),
         (lambda X, y: dubio.audit_labels(X, 5e-324 * (1 + y), target="numbers"), "y has numbers that spread by"),
         (lambda X, y: dubio.stability(dubio.FisherScore(), X, y, progress=np.array([1, 2])), "progress="),
+        (lambda X, y: dubio.stability(dubio.FisherScore(), X, y, progress=len), "called with 2 arguments"),
         (lambda X, y: dubio.constrained_laplacian_score(X, y, [[0, 2]], [[0, 1]], standardize=[1, 2]), "standardize="),
         (lambda X, y: dubio.constrained_laplacian_score(X, y, [[0, 2]], [[0, 1]], lam="x"), "lam="),
         (
@@ -587,6 +588,16 @@ def test_units_and_offsets_do_not_change_an_audit(change, groups):
     y = np.where(rng.random(120) < 0.1, X[:, 0] < 0, X[:, 0] > 0).astype(int)
     here, there = (dubio.audit_labels(table, y, groups=groups).probabilities for table in (X, change(X)))
     np.testing.assert_allclose(here, there, atol=1e-6)
+
+
+def test_units_that_are_powers_of_two_change_no_digit():
+    rng = np.random.default_rng(16)
+    X, y = rng.normal(size=(25, 5)), rng.integers(3, size=25)
+    factors = 2.0 ** rng.integers(-200, 200, size=5)
+    here, there = (dubio.audit_labels(table, y).probabilities for table in (X, X * factors))
+    np.testing.assert_array_equal(here, there)
+    here, there = (dubio.NeighborSearch(random_state=46).fit(table, y).values_ for table in (X, X * factors))
+    assert here == there
 
 
 def test_damaged_names_huge_targets_and_absurd_starts(tmp_path, capfd):

@@ -9,6 +9,7 @@ nothing is shown elsewhere. Early in long work, whoever shows the progress also 
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -216,6 +217,8 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
         raise InputError("progress", f"={progress!r}", "give True, False or a function")
     if not progress:
         return None
+    if callable(progress):
+        _require_arguments(progress, ("what", "done", "total") if with_name else ("done", "total"))
     forecast = Forecast()
 
     def listen(what: str, done: int, total: int | None) -> None:
@@ -231,6 +234,17 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
             progress(done, total)
 
     return listen
+
+
+def _require_arguments(function: Callable[..., None], names: tuple[str, ...]) -> None:
+    """Raise if the function cannot be called with so many arguments; some functions of C do not say what they take."""
+    try:
+        inspect.signature(function).bind(*names)
+    except ValueError:
+        return
+    except TypeError:
+        found = f"is a function that cannot be called with {len(names)} arguments"
+        raise InputError("progress", found, f"give a function that takes ({', '.join(names)})") from None
 
 
 def lines_of(name: str) -> Listener:

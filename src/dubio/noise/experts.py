@@ -40,9 +40,6 @@ N_DIRECTIONS = 50
 #: A quadratic Gaussian must estimate a spread for each class.
 _ROWS_FOR_QUADRATIC = 4
 _ROWS_FOR_TREE = 3000
-#: Trees compute in single precision, with 7 digits: columns with a smaller span, or this many times farther from zero
-#: than their span, are standardized first.
-_TINY, _FAR = 1e-30, 1e4
 #: The experts learn from at most this many labelled rows, and judge all others too.
 MOST_TRAINED = 10_000
 
@@ -95,10 +92,9 @@ def out_of_fold(
             fold_of = group_folds(known, problem.groups, folds, random_state)
             left, fewest = _fewest_left(known, fold_of, trained, len(kept))
         table = problem.X
-        if experts is None and problem.n_columns > MANY_FEATURES:
-            table = main_directions(problem, random_state)
-        elif experts is None and (problem.has_wide_features or _loses_digits(table)):
-            table = problem.standardized_table  # trees compute in single precision
+        if experts is None:  # trees compute in single precision, so the units of a column must not choose its digits
+            many = problem.n_columns > MANY_FEATURES
+            table = main_directions(problem, random_state) if many else problem.standardized_table
         as_it_is = table.shape[1] == problem.n_columns
         if experts is None:
             table = varying_columns(table)
@@ -130,18 +126,6 @@ def varying_columns(table: NDArray[Any]) -> NDArray[Any]:
     """The table without constant columns: a forest draws its columns at random, and these would change the draw."""
     varies = table.max(axis=0) > table.min(axis=0)
     return table if varies.all() or not varies.any() else np.ascontiguousarray(table[:, varies])
-
-
-def _loses_digits(table: NDArray[Any]) -> bool:
-    """Whether columns would lose their differences in single precision: huge, tiny, or far from zero."""
-    if table.dtype != np.float64:
-        return False
-    low, high = table.min(axis=0), table.max(axis=0)
-    largest, span = np.maximum(high, -low), high / 2 - low / 2
-    varies = span > 0
-    tiny = span[varies] < _TINY
-    far = largest[varies] / _FAR > span[varies]
-    return bool(largest.max() > np.finfo(np.float32).max / 2 or tiny.any() or far.any())
 
 
 def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> NDArray[np.bool_]:
