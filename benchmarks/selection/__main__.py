@@ -1,11 +1,15 @@
 """``python -m benchmarks.selection``: compare dubio's feature selection with its peers, over many kinds of doubt.
 
     DUBIO_DATA=... python -m benchmarks.selection --draws 10 --jobs 2    run what is missing
-    python -m benchmarks.selection --write                               write docs/comparison.md from what is stored
+    python -m benchmarks.selection --write                               write docs/comparison.md from the summaries
     python -m benchmarks.selection --list                                regimes, tables and selectors
 
 Every finished cell (a draw of a table in a regime) is stored at once, so a stopped run goes on where it was, and
 selectors added later are filled in. ``--baseline`` adds ``auto`` of a previous version, from its source folder.
+
+The stored cells are large and stay on the machine. ``--write`` first renews the summaries in the repository from them:
+a selector enters, or takes the place of what is there, if it has at least as many draws on at least as many tables.
+The page is then written from the summaries alone, so it needs no cells.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "bench-results" / "selection"
+SUMMARIES = Path(__file__).parent / "summaries"
 PAGE = ROOT / "docs" / "comparison.md"
 ALTERNATIVES = ROOT / "docs" / "alternatives.md"
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -34,7 +39,8 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a selector is too slow (60)")
     parser.add_argument("--baseline", type=Path, metavar="SRC", help="source folder of a previous version of dubio")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the stored results")
-    parser.add_argument("--write", action="store_true", help="run nothing; write the page from the stored results")
+    parser.add_argument("--write", action="store_true", help="run nothing; renew the summaries and write the page")
+    parser.add_argument("--summaries", type=Path, default=SUMMARIES, help="folder of the summaries")
     parser.add_argument("--page", type=Path, default=PAGE, help="where --write writes (docs/comparison.md)")
     parser.add_argument("--list", action="store_true", help="list the regimes, tables and selectors")
     return parser
@@ -51,6 +57,7 @@ def main(given: list[str] | None = None) -> None:
     from benchmarks.selection.regimes import REGIMES
     from benchmarks.selection.run import forget, run, stale
     from benchmarks.selection.selectors import PREVIOUS, selectors
+    from benchmarks.selection.stored import read_summaries, read_versions, renew
     from benchmarks.selection.tables import BY_NAME
     from dubio.whole_files import write_whole
 
@@ -72,7 +79,9 @@ def main(given: list[str] | None = None) -> None:
             print(f"selector  {selector.name:28} {selector.family:8} {selector.reason_missing or selector.note}")
         return
     if options.write:
-        text = page(options.results)
+        for name in renew(options.summaries, options.results):
+            print(f"renewed: the summary of {name}")
+        text = page(read_summaries(options.summaries), read_versions(options.summaries))
         write_whole(options.page, text)
         print(f"written: {options.page}")
         if options.page == PAGE:

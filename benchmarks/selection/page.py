@@ -1,22 +1,20 @@
-"""The page of the comparison, written from the stored results only."""
+"""The page of the comparison, written from the stored summaries only."""
 
 from __future__ import annotations
 
-import json
 import textwrap
-from pathlib import Path
 
 import numpy as np
 
 from benchmarks.selection import judges, tables
-from benchmarks.selection.run import PATIENCE, VERSIONS
+from benchmarks.selection.run import PATIENCE
 from benchmarks.selection.selectors import AUTO, PREVIOUS, RANDOM, selectors
-from benchmarks.selection.summary import Difference, Results, read
+from benchmarks.selection.stored import Versions
+from benchmarks.selection.summary import Difference, Summary
 
 
-def page(folder: Path) -> str:
+def page(found: list[Summary], versions: Versions) -> str:
     """The whole page."""
-    found = read(folder)
     if not found:
         return "# Comparison\n\nNo results are stored yet. `python -m benchmarks.selection` measures them.\n"
     parts = [
@@ -28,12 +26,12 @@ def page(folder: Path) -> str:
         _culprit(found),
         "## Every selector, by what is known\n",
         COLUMNS,
-        *(_regime(results) for results in found),
-        _method(found),
+        *(_regime(summary) for summary in found),
+        _method(),
         _tables(found),
         _selectors(found),
         _gaps(found),
-        _versions(folder, found),
+        _versions(found, versions),
     ]
     return "\n".join(part.rstrip() + "\n" for part in parts if part)
 
@@ -42,25 +40,41 @@ HEAD = """# Comparison
 
 How good is the order of the features that `FeatureSelector()` gives, and how good are the orders of other libraries?
 This page compares them on the same rows and the same labels, for many kinds of doubt. `python -m benchmarks.selection
---write` writes every number and every verdict on it from the stored results.
+--write` writes every number and every verdict on it from the stored summaries.
 
 "Area" is the mean accuracy, in percent, of three models that see only the first features of an order (for numbers:
 100 R²). More is better. A difference is a selector minus `auto`, so **a plus means that `auto` is behind**. ± is one
-standard error over tables. A difference of more than two standard errors is called clear.
+standard error over tables. A difference of more than two standard errors is called clear. Not every selector has as
+many draws as `auto`: the draws of a peer are in its line, in the tables by what is known.
 """
 
 COLUMNS = """In these tables, "ahead / behind" counts the tables on which the selector is ahead of `auto` and
 behind it. "Balanced" is the same difference in balanced accuracy. Names in `code` are methods of dubio. "Seconds" is
-the time of one selection on one core: the median over the draws of a table, averaged over tables.
+the time of one selection on one core: the median over the draws of a table, averaged over tables. "Draws" is the mean
+number of draws of a table. Where it was not kept there is "fewer": it is no more than that of `auto`, and mostly less.
 """
 
 
-def _label(results: Results, name: str) -> str:
-    return f"`{name}`" if results.known[name].family == "dubio" else name
+def _label(name: str) -> str:
+    return f"`{name}`" if selectors()[name].family == "dubio" else name
 
 
-def _overall(found: list[Results]) -> str:
-    before = any(PREVIOUS in results.names for results in found)
+def _draws(draws: float | None) -> str:
+    return "fewer" if draws is None else f"{draws:.3g}"
+
+
+def _ahead_behind(difference: Difference | None) -> str:
+    if difference is None or difference.better is None:
+        return ""
+    return f"{difference.better} / {difference.worse}"
+
+
+def _said(difference: Difference | None) -> str:
+    return "" if difference is None else str(difference)
+
+
+def _overall(found: list[Summary]) -> str:
+    before = any(PREVIOUS in summary.selectors for summary in found)
     lines = [
         "## In short\n",
         "| what is known | tables | draws | `auto` | best peer | best peer − `auto` |"
@@ -68,17 +82,17 @@ def _overall(found: list[Results]) -> str:
         + " random order − `auto` |",
         "|---|---:|---:|---:|---|---:|" + ("---:|" if before else "") + "---:|",
     ]
-    for results in found:
-        best = results.best_peer()
+    for summary in found:
+        best = summary.best_peer()
         cells = [
-            results.regime.title,
-            str(len(results.tables)),
-            f"{results.draws:.3g}",
-            f"{results.mean(AUTO):.2f}",
+            summary.regime.title,
+            str(summary.auto.tables),
+            _draws(summary.auto.draws),
+            f"{summary.auto.area:.2f}",
             best[0] if best else "",
             str(best[1]) if best else "",
-            *([_maybe(results, PREVIOUS)] if before else []),
-            _maybe(results, RANDOM),
+            *([_said(summary.difference(PREVIOUS))] if before else []),
+            _said(summary.difference(RANDOM)),
         ]
         lines.append("| " + " | ".join(cells) + " |")
     lines += [
@@ -89,39 +103,33 @@ def _overall(found: list[Results]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _maybe(results: Results, name: str) -> str:
-    difference = results.difference(name) if name in results.names else None
-    return str(difference) if difference else ""
-
-
-def _behind(found: list[Results]) -> str:
+def _behind(found: list[Summary]) -> str:
     """Where auto is behind, and where it is ahead, in sentences made from the numbers."""
+    known = selectors()
     lines = ["## Where `auto` is behind\n"]
     level = []
-    for results in found:
-        better = [(name, d) for name, d in results.ordered() if d.mean > 0 and results.known[name].family != "control"]
+    for summary in found:
+        better = [(name, d) for name, d in summary.ordered() if d.mean > 0 and known[name].family != "control"]
         if not better:
-            level.append(results.regime.title)
+            level.append(summary.regime.title)
             continue
         clear = [pair for pair in better if pair[1].clear]
         other = [pair for pair in better if not pair[1].clear]
-        said = f"* **{results.regime.title}.** "
+        said = f"* **{summary.regime.title}.** "
         if clear:
-            said += f"Clearly behind {_named(results, clear)}. "
+            said += f"Clearly behind {_named(clear)}. "
         if other:
-            said += (
-                f"{'Also behind' if clear else 'Behind'} {_named(results, other)}, by less than two standard errors."
-            )
-        worst = _worst_table(results)
+            said += f"{'Also behind' if clear else 'Behind'} {_named(other)}, by less than two standard errors."
+        worst = _worst_table(summary)
         lines.append(said.rstrip() + (f" {worst}" if worst else ""))
     if level:
         lines.append(f"* Behind nobody: {'; '.join(level)}.")
     clearly_ahead = []
-    for results in found:
-        peers = results.ordered("peer")
+    for summary in found:
+        peers = summary.ordered("peer")
         ahead = [name for name, d in peers if d.mean < 0 and d.clear]
         if peers:
-            clearly_ahead.append(f"{results.regime.title}: {len(ahead)} of {len(peers)}")
+            clearly_ahead.append(f"{summary.regime.title}: {len(ahead)} of {len(peers)}")
     lines += ["", textwrap.fill(f"Peers that `auto` is clearly ahead of: {'; '.join(clearly_ahead)}.", 120)]
     return "\n".join(lines) + "\n"
 
@@ -130,7 +138,7 @@ def _wrapped(point: str) -> str:
     return textwrap.fill(point.rstrip(), 120, subsequent_indent="  ", break_on_hyphens=False)
 
 
-def _everywhere(found: list[Results]) -> str:
+def _everywhere(found: list[Summary]) -> str:
     """One and the same selector for every regime."""
     lines = [
         "## One selector for everything\n",
@@ -140,33 +148,37 @@ def _everywhere(found: list[Results]) -> str:
     ]
     rows = []
     for name in selectors():
-        differences = [results.difference(name) for results in found if name in results.names]
-        known = [d for d in differences if d is not None]
-        if name != AUTO and len(known) == len(found):
+        known = [d for summary in found if (d := summary.difference(name)) is not None]
+        if len(known) == len(found):
             means = [d.mean for d in known]
             ahead, behind = (sum(d.clear and sign * d.mean > 0 for d in known) for sign in (1, -1))
             values = f"{np.mean(means):+.2f} | {min(means):+.2f} | {max(means):+.2f} | {ahead} / {behind}"
-            rows.append((float(np.mean(means)), f"| {_label(found[0], name)} | {values} |"))
+            rows.append((float(np.mean(means)), f"| {_label(name)} | {values} |"))
     lines += [row for _, row in sorted(rows, key=lambda pair: -pair[0])]
     return "\n".join(lines) + "\n" if rows else ""
 
 
-def _named(results: Results, pairs: list[tuple[str, Difference]]) -> str:
-    shown = [f"{_label(results, name)} ({d})" for name, d in pairs[:5]]
+def _named(pairs: list[tuple[str, Difference]]) -> str:
+    shown = [f"{_label(name)} ({d})" for name, d in pairs[:5]]
     return ", ".join(shown) + (f" and {len(pairs) - 5} more" if len(pairs) > 5 else "")
 
 
-def _worst_table(results: Results) -> str:
-    best = results.best_peer()
+def _worst_table(summary: Summary) -> str:
+    best = summary.best_peer()
     if best is None:
         return ""
-    table, gap = max(results.table_differences(best[0]).items(), key=lambda pair: pair[1])
-    if gap <= 0:
+    gap = summary.selectors[best[0]].gap
+    if gap is None or gap.points <= 0:
         return ""
-    return f"The largest gap to {best[0]}, the best peer, is on {table.partition('/')[2]}: {gap:.1f} points."
+    return f"The largest gap to {best[0]}, the best peer, is on {_short(gap.table)}: {gap.points:.1f} points."
 
 
-def _by_judge(found: list[Results]) -> str:
+def _short(table: str) -> str:
+    """The name of a table without its kind."""
+    return table.partition("/")[2]
+
+
+def _by_judge(found: list[Summary]) -> str:
     """Does a model that resembles a selector favour it?"""
     lines = [
         "## By judge\n",
@@ -175,63 +187,64 @@ def _by_judge(found: list[Results]) -> str:
         "| what is known | best peer | k-NN | SVM, ridge | forest |",
         "|---|---|---:|---:|---:|",
     ]
-    for results in found:
-        best = results.best_peer()
-        if best is None:
+    for summary in found:
+        best = summary.best_peer()
+        by_judge = summary.selectors[best[0]].judges if best else None
+        if best is None or by_judge is None:
             continue
-        middle = "ridge" if results.regime.tables == "numbers" else "SVM"
-        cells = [str(results.difference(best[0], judge=judge)) for judge in ("k-NN", middle, "forest")]
-        lines.append(f"| {results.regime.title} | {best[0]} | {' | '.join(cells)} |")
+        middle = "ridge" if summary.regime.tables == "numbers" else "SVM"
+        cells = [str(by_judge[judge]) for judge in ("k-NN", middle, "forest")]
+        lines.append(f"| {summary.regime.title} | {best[0]} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def _culprit(found: list[Results]) -> str:
+def _culprit(found: list[Summary]) -> str:
     """The irrelevant column that causes flips."""
-    results = next((r for r in found if r.regime.name == "column"), None)
-    if results is None:
+    summary = next((s for s in found if s.name == "column"), None)
+    if summary is None or (auto := summary.auto.culprit) is None:
         return ""
-    rank, share, columns = results.culprit(AUTO)
+    of_columns = "" if auto.columns is None else f" of {auto.columns:.1f}"
     lines = [
         "## The irrelevant column that causes flips\n",
         "In one regime a column of noise decides which labels are wrong. It says nothing about the true class, but it",
         "does say something about the given one, so a selector can fall for it. `auto` puts it at rank",
-        f"{rank:.1f} of {columns:.1f} on average. It is among the first five in {share:.0f} % of the draws.\n",
+        f"{auto.rank:.1f}{of_columns} on average. It is among the first five in {auto.share:.0f} % of the draws.\n",
         "| selector | mean rank of the column | among the first five |",
         "|---|---:|---:|",
     ]
-    for name in sorted(results.names, key=lambda name: -results.culprit(name)[0]):
-        rank, share, _ = results.culprit(name)
-        lines.append(f"| {_label(results, name)} | {rank:.1f} | {share:.0f} % |")
+    ranked = [(name, measured.culprit) for name, measured in summary.selectors.items() if measured.culprit is not None]
+    for name, culprit in sorted(ranked, key=lambda pair: -pair[1].rank):
+        lines.append(f"| {_label(name)} | {culprit.rank:.1f} | {culprit.share:.0f} % |")
     return "\n".join(lines) + "\n"
 
 
-def _regime(results: Results) -> str:
-    numbers = results.regime.tables == "numbers"
+def _regime(summary: Summary) -> str:
+    numbers = summary.regime.tables == "numbers"
     lines = [
-        f"### {results.regime.title}\n",
-        f"How: {results.regime.how}.\n",
-        "| selector | tables | area | minus `auto` |"
+        f"### {summary.regime.title}\n",
+        f"How: {summary.regime.how}.\n",
+        "| selector | tables | draws | area | minus `auto` |"
         + ("" if numbers else " balanced |")
         + " ahead / behind | seconds |",
-        "|---|---:|---:|---:|" + ("" if numbers else "---:|") + "---:|---:|",
+        "|---|---:|---:|---:|---:|" + ("" if numbers else "---:|") + "---:|---:|",
     ]
-    rows: list[tuple[str, Difference | None]] = [*results.ordered(), (AUTO, None)]
-    rows.sort(key=lambda pair: -(pair[1].mean if pair[1] else 0.0))
-    for name, difference in rows:
+    for name, measured in summary.selectors.items():
+        difference = measured.difference
         cells = [
-            "**`auto`**" if name == AUTO else _label(results, name),
-            str(difference.tables if difference else len(results.tables)),
-            f"{results.mean(name):.2f}",
-            str(difference or ""),
-            *([] if numbers else [str(results.difference(name, "balanced")) if difference else ""]),
-            f"{difference.better} / {difference.worse}" if difference else "",
-            f"{results.seconds(name):.2g}",
+            "**`auto`**" if name == AUTO else _label(name),
+            str(measured.tables),
+            _draws(measured.draws),
+            f"{measured.area:.2f}",
+            _said(difference),
+            *([] if numbers else [_said(measured.balanced)]),
+            _ahead_behind(difference),
+            f"{measured.seconds:.2g}",
         ]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
 
-def _method(found: list[Results]) -> str:
+def _method() -> str:
     sizes = ", ".join(map(str, judges.SIZES))
     return f"""## How it was measured
 
@@ -259,8 +272,8 @@ def _method(found: list[Results]) -> str:
 """
 
 
-def _tables(found: list[Results]) -> str:
-    used = set().union(*(results.tables for results in found))
+def _tables(found: list[Summary]) -> str:
+    used = set().union(*(summary.tables for summary in found))
     lines = ["## Tables\n", "| table | used for | shuffled copies | why |", "|---|---|---|---|"]
     for key, table in tables.BY_NAME.items():
         if key in used:
@@ -268,45 +281,36 @@ def _tables(found: list[Results]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _selectors(found: list[Results]) -> str:
-    used = set().union(*(results.names for results in found))
+def _selectors(found: list[Summary]) -> str:
+    used = set().union(*(summary.selectors for summary in found))
     lines = ["## Selectors\n", "| selector | what it is |", "|---|---|"]
     for name, selector in selectors().items():
         if name in used:
-            lines.append(f"| {f'`{name}`' if selector.family == 'dubio' else name} | {selector.note} |")
+            lines.append(f"| {_label(name)} | {selector.note} |")
     return "\n".join(lines) + "\n"
 
 
-def _gaps(found: list[Results]) -> str:
+def _gaps(found: list[Summary]) -> str:
     """What was not measured, and why."""
-    used = set().union(*(set(results.names) | set(results.slow) | set(results.failed) for results in found))
+    used = set().union(*({*summary.selectors, *summary.slow, *summary.failed} for summary in found))
     lines = []
     for name, selector in selectors().items():
         if name not in used and selector.family == "peer":
-            lines.append(f"* {name}: not run. {selector.reason_missing or 'No results are stored'}.")
-    for results in found:
-        for name, slow in sorted(results.slow.items()):
-            where = ", ".join(sorted(table.partition("/")[2] for table in slow))
-            seconds = f"{max(slow.values()):g} s"
-            lines.append(f"* {_label(results, name)}, {results.regime.title}: took longer than {seconds} on {where}.")
-        for name, failed in sorted(results.failed.items()):
-            where = ", ".join(sorted(table.partition("/")[2] for table in failed))
+            lines.append(f"* {name}: not run. No results are stored.")
+    for summary in found:
+        title = summary.regime.title
+        for name, slow in sorted(summary.slow.items()):
+            limit = f"left out where it took longer than {max(slow.values()):g} s"
+            lines.append(f"* {_label(name)}, {title}: {limit}: {', '.join(sorted(map(_short, slow)))}.")
+        for name, failed in sorted(summary.failed.items()):
             reason = next(iter(failed.values())).replace("\n", " ").replace("|", "/")
-            lines.append(f"* {_label(results, name)}, {results.regime.title}: failed on {where} ({reason}).")
+            lines.append(f"* {_label(name)}, {title}: failed on {', '.join(sorted(map(_short, failed)))} ({reason}).")
     return "\n".join(["## Not measured\n", *(map(_wrapped, lines) if lines else ["Nothing was left out."])]) + "\n"
 
 
-def _versions(folder: Path, found: list[Results]) -> str:
-    file = folder / VERSIONS
-    versions = json.loads(file.read_text()) if file.exists() else {}
-    sources = {
-        record["source"]
-        for results in found
-        for name in results.names
-        if name != PREVIOUS
-        for record in results.records[name].values()
-        if "source" in record
-    }
-    several = f" dubio's results come from {len(sources)} versions of its code." if len(sources) > 1 else ""
-    listed = ", ".join(f"{package} {number}" for package, number in versions.items()) or "They were not stored"
-    return f"## Versions\n\n{_wrapped(listed + '.' + several).replace(chr(10) + '  ', chr(10))}\n"
+def _versions(found: list[Summary], versions: Versions) -> str:
+    count = versions.of_dubio(found)
+    several = f" dubio's results come from {count} versions of its code." if count > 1 else ""
+    listed = ", ".join(f"{package} {number}" for package, number in versions.packages.items())
+    said = (listed or "They were not stored") + "." + several
+    return f"## Versions\n\n{_wrapped(said).replace(chr(10) + '  ', chr(10))}\n"
