@@ -64,7 +64,7 @@ def test_an_evaluation(table):
     X, given = table
     names = np.array(HOSTILE, dtype=object)[given]
     found = evaluate_selection(LinearR2Score(), GaussianNB(), X.to_numpy(), names, n_repeats=1, sizes=[1, 3])
-    assert len(repr(found)) < 400 and repr(found) == found.headline()
+    assert len(repr(found)) < 100 and str(found) == found.headline()
     assert found._repr_html_().count("<tr") == 1 + 2 and "<b>" not in found._repr_html_()
 
 

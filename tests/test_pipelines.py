@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from scipy import stats
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -321,7 +322,7 @@ class TestEvaluation:
 
     def test_it_shows_itself(self):
         found = evaluate_selection(LinearR2Score(), GaussianNB(), WINE, CLASSES, n_repeats=1, sizes=[2])
-        assert "<table" in found._repr_html_() and repr(found) == found.headline()
+        assert "<table" in found._repr_html_() and str(found) == found.headline()
 
     def test_a_problem_gives_the_numbers_of_its_table(self):
         selector = FeatureSelector("linear_r2", n_features_to_select=4)
@@ -467,7 +468,7 @@ class TestEvaluation:
         assert (
             words in found.verdict()
             and "features selected in each fold (1 to 3, on average 2)" in found.numbers()
-            and len(repr(found)) < 400
+            and len(repr(found)) < 100
         )
         assert json.loads(json.dumps(found.record()))["n_folds"] == 5
 
@@ -498,3 +499,28 @@ class TestEvaluation:
     def test_bad_options_are_refused(self, option, value):
         with pytest.raises(InputError, match=option):
             evaluate_selection(LinearR2Score(), GaussianNB(), WINE, CLASSES, **{option: value})
+
+
+@pytest.mark.parametrize("routed", [True, False])
+def test_groups_stay_whole_in_folds_whether_routed_or_not(routed):
+    rng = np.random.default_rng(0)
+    X, y, groups = rng.normal(size=(60, 3)), np.arange(60) % 2, rng.integers(12, size=60)
+    asked = {"params": {"groups": groups}} if routed else {"groups": groups}
+    with sklearn.config_context(enable_metadata_routing=routed):
+        found = cross_validate(LogisticRegression(), X, y, cv=KnownFolds(4), return_indices=True, **asked)
+    for train, test in zip(*found["indices"].values(), strict=True):
+        assert not set(groups[train]) & set(groups[test])
+
+
+def test_weights_are_routed_to_the_scores():
+    rng = np.random.default_rng(1)
+    X, y, weights = rng.normal(size=(60, 2)), rng.integers(2, size=60), rng.random(60)
+    folds = KnownFolds(3)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        found = cross_validate(model, X, y, cv=folds, scoring=expected_accuracy, params={"sample_weight": weights})
+    wanted = [
+        np.average(LogisticRegression().fit(X[a], y[a]).predict(X[b]) == y[b], weights=weights[b])
+        for a, b in folds.split(X, y)
+    ]
+    np.testing.assert_allclose(found["test_score"], wanted)

@@ -204,8 +204,13 @@ class SelectionEvaluation:
         frame = pd.DataFrame(self.record()["by_size"])
         return frame.rename(columns={"mean": self.measure})
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         return self.headline()
+
+    def __repr__(self) -> str:
+        selected, everything = self.selected.mean(), self.all_features.mean()
+        kept = f"{self.n_selected.mean():.3g} features"
+        return f"<SelectionEvaluation: {self.measure} {selected:.3f} with {kept}, {everything:.3f} with all>"
 
     def _repr_html_(self) -> str:
         return f"<p>{html.escape(self.headline())}</p>{self.to_frame().round(3).to_html(index=False, border=0)}"

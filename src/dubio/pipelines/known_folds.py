@@ -22,7 +22,8 @@ class KnownFolds(BaseCrossValidator):
     """Split the labelled rows into folds; rows without a label are in every training set and in no test set.
 
     Folds of classes keep the share of each class (of probabilities, that of the likeliest class). With ``groups``, all
-    rows of a group are on the same side, and unlabelled rows of a tested group are left out.
+    rows of a group are on the same side, and unlabelled rows of a tested group are left out. With scikit-learn's
+    metadata routing, groups that are passed on reach the folds too.
 
     Parameters
     ----------
@@ -45,6 +46,8 @@ class KnownFolds(BaseCrossValidator):
     [0 2 4 5] [1 3]
     [1 2 3 5] [0 4]
     """
+
+    __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}  # scikit-learn's name for it
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_splits": [Interval(Integral, 2, None, closed="left")],

@@ -1,12 +1,17 @@
-"""Scores of a model on what is known of the target. Each can be the ``scoring`` of GridSearchCV and cross_val_score."""
+"""Scores of a model on what is known of the target. Each can be the ``scoring`` of GridSearchCV and cross_val_score.
+
+With scikit-learn's metadata routing, weights of rows that are passed on reach the scores too.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.metrics import r2_score
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from dubio._sklearn import check_weights, safe_indexing
 from dubio.errors import InputError
@@ -16,6 +21,15 @@ from dubio.supervision import Numbers, OfClasses, Supervision, read_supervision
 _FLOOR = 1e-12
 
 
+def _asks_for_weights(score: Callable[..., float]) -> Callable[..., float]:
+    """Let scikit-learn's metadata routing pass weights to a score."""
+    request = MetadataRequest(owner=score.__name__)
+    request.score.add_request(param="sample_weight", alias=True)
+    score.get_metadata_routing = lambda: request  # type: ignore[attr-defined]
+    return score
+
+
+@_asks_for_weights
 def expected_accuracy(
     estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None
 ) -> float:
@@ -58,6 +72,7 @@ def expected_accuracy(
     return float(np.average(hit, weights=weights))
 
 
+@_asks_for_weights
 def negative_expected_log_loss(
     estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None
 ) -> float:
@@ -93,6 +108,7 @@ def negative_expected_log_loss(
     return float(np.average(gains, weights=weights))
 
 
+@_asks_for_weights
 def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None) -> float:
     """R2 on the rows with a number.
 
