@@ -38,7 +38,7 @@ def _table(n=60):
     return X, y
 
 
-@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e155, 1e307])
+@pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e-30, 1e-3, 1e30, 1e155, 1e307])
 @pytest.mark.parametrize("Score", [dubio.FisherScore, dubio.WeightedLaplacianScore, dubio.LinearSearch])
 def test_only_the_ratios_of_weights_matter(Score, factor):
     X, y = _table()
@@ -46,8 +46,24 @@ def test_only_the_ratios_of_weights_matter(Score, factor):
     plain = Score().fit(X, y, sample_weight=weights)
     scaled = Score().fit(X, y, sample_weight=factor * weights)
     np.testing.assert_array_equal(plain.ranking_, scaled.ranking_)
+    if Score is dubio.LinearSearch:
+        assert scaled.ridge_ == plain.ridge_
+    if 1e-100 < factor < 1e100:
+        return
     with pytest.raises(ValueError, match="sample_weight has a largest value of"):
         Score().partial_fit(X, y, sample_weight=factor * weights)
+
+
+@pytest.mark.parametrize("factor", [0.1, 1 / 7, 3.0, 100.0])
+@pytest.mark.parametrize("score", [dubio.SupervisedLaplacianScore(), dubio.SemiSupervisedLaplacianScore(n_neighbors=5)])
+@pytest.mark.parametrize("known", [1.0, 0.6])
+def test_the_unit_of_whole_numbers_does_not_choose_neighbours(score, known, factor):
+    rng = np.random.default_rng(3)
+    X, repeated, apart = rng.normal(size=(60, 3)), np.arange(60) // 2, rng.permutation(60)
+    hidden = rng.random(60) > known
+    for y in (repeated, apart):  # many rows are equally near
+        here, there = (score.fit(X, np.where(hidden, np.nan, s * y)).scores_ for s in (1.0, factor))
+        np.testing.assert_allclose(here, there, rtol=1e-9)
 
 
 @pytest.mark.parametrize("factor", [1e-300, 1e-200, 1e200, 1e300])

@@ -7,6 +7,9 @@ from typing import Any
 import numba
 import numpy as np
 
+#: Distances on a line that differ by less than this share of its range are equal.
+SAME_DISTANCE = 1e-12
+
 
 @numba.njit(cache=True, nogil=True)
 def edge_energy(indptr: Any, indices: Any, weights: Any, X: Any, out: Any) -> None:
@@ -46,10 +49,12 @@ def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
     """``out[m]`` = the k points nearest to ``values[rows[m]]``, nearest first; ties go to the lowest index.
 
     Points are sorted once. From each point two pointers move outwards over groups of equal values. Ties within
-    a group and between the two sides are broken by index, exactly as in a full sort.
+    a group and between the two sides are broken by index, exactly as in a full sort. Distances that differ by less than
+    ``SAME_DISTANCE`` of the range are equal: in other units, rounding would decide.
     """
     n = len(values)
     order = np.argsort(values, kind="mergesort")
+    same = SAME_DISTANCE * (values[order[n - 1]] - values[order[0]])
     # group g holds order[first[g]:first[g + 1]], all with the same value, in order of index
     first = np.empty(n + 1, dtype=np.int64)
     group = np.empty(n, dtype=np.int64)
@@ -76,8 +81,8 @@ def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
             to_left = v - values[order[first[left]]] if left >= 0 else np.inf
             to_right = values[order[first[right]]] - v if right < n_groups else np.inf
             # positions not yet taken on each side; the sides are merged by index when equally far
-            a, a_end = (first[left], first[left + 1]) if to_left <= to_right else (0, 0)
-            b, b_end = (first[right], first[right + 1]) if to_right <= to_left else (0, 0)
+            a, a_end = (first[left], first[left + 1]) if to_left <= to_right + same else (0, 0)
+            b, b_end = (first[right], first[right + 1]) if to_right <= to_left + same else (0, 0)
             while filled < k and (a < a_end or b < b_end):
                 if b >= b_end or (a < a_end and order[a] < order[b]):
                     out[m, filled] = order[a]
@@ -86,9 +91,9 @@ def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
                     out[m, filled] = order[b]
                     b += 1
                 filled += 1
-            if to_left <= to_right:
+            if to_left <= to_right + same:
                 left -= 1
-            if to_right <= to_left:
+            if to_right <= to_left + same:
                 right += 1
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio._kernels.edges import SAME_DISTANCE
 from dubio.counts import clip_neighbors
 from dubio.graphs.nearest_rows import RowSearch, centre_columns
 from dubio.graphs.neighbors import (
@@ -21,6 +22,7 @@ from dubio.graphs.neighbors import (
 )
 from dubio.tables.matrix import Matrix
 
+_SMALLEST = float(np.finfo(np.float64).tiny)
 #: Most edges of a graph in which all rows with equal numbers are neighbours.
 _MOST_EDGES = 2e7
 
@@ -49,7 +51,7 @@ def _tied_graph(y: NDArray[np.float64], k: int) -> sparse.csr_array | None:
     m = len(values)
     if m == len(y):
         return None
-    width = min(m, k + 1)  # every number has at least one row
+    width = min(m, k + 2)  # every number has at least one row; the last one may have a twin on the other side
     nearest = np.empty((m, width), dtype=np.int64)
     nearest[:, 0] = np.arange(m)
     if width > 1:
@@ -59,7 +61,7 @@ def _tied_graph(y: NDArray[np.float64], k: int) -> sparse.csr_array | None:
     nearest, distances = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(distances, order, axis=1)
     reached = np.cumsum(counts[nearest], axis=1) - 1  # other rows, up to each of the numbers
     last = np.argmax(reached >= k, axis=1)
-    used = distances <= np.take_along_axis(distances, last[:, None], axis=1)
+    used = distances <= np.take_along_axis(distances, last[:, None], axis=1) + SAME_DISTANCE * (values[-1] - values[0])
     pairs = sparse.coo_array(
         (np.ones(int(used.sum())), (np.repeat(np.arange(m), used.sum(axis=1)), nearest[used])), shape=(m, m)
     )
@@ -154,6 +156,8 @@ class MixedSearch:
         if len(self._unlabelled):
             found = self._unlabelled_rows.nearest(self._points[rows], min(self._k, len(self._unlabelled)))
             candidates = np.hstack([candidates, self._unlabelled[found]])
-        # ties go to the lowest row index, as in a sort of all rows
-        order = np.lexsort((candidates, self.squared(rows, candidates)), axis=1)[:, : self._k]
+        # ties go to the lowest row index, as in a sort of all rows; the units of y must not break them by rounding
+        squared = self.squared(rows, candidates)
+        coarse = np.round(squared / max(float(squared.max(initial=0.0)), _SMALLEST) / SAME_DISTANCE)
+        order = np.lexsort((candidates, coarse), axis=1)[:, : self._k]
         return np.take_along_axis(candidates, order, axis=1)

@@ -77,7 +77,8 @@ class LinearSearch(RunningSelector, SearchSelector):
                   df_\lambda = \sum_i \frac{e_i}{e_i + \lambda},
 
         among 33 values from 1e-6 to 100, with the eigenvalues :math:`e_i` of :math:`Z^T Z / n`. With fewer than five
-        rows per feature, it is :math:`\max(0.05, d / n)` instead. n is the sum of the weights of the labelled rows.
+        rows per feature, it is :math:`\max(0.05, d / n)` instead. n is the number of labelled rows with a weight above
+        0: a row is one observation, whatever its weight.
     {target}
         If the table comes in blocks, the first labelled block decides.
     {missing_label}
@@ -142,7 +143,7 @@ class LinearSearch(RunningSelector, SearchSelector):
         y : array-like (n,) or (n, classes)
             Classes, memberships whose rows sum to 1 (a row of NaN = unlabelled), numbers, or several targets.
         sample_weight : array-like (n,), optional
-            The weight of each row; a row with weight 2 counts twice.
+            The weight of each row; only the ratios matter. With a given ``ridge``, a row of weight 2 is two equal rows.
 
         Returns
         -------
@@ -187,14 +188,14 @@ class LinearSearch(RunningSelector, SearchSelector):
 
     def _search_running(self, running: RunningMoments[Any], count: int | None, wide: Columns | None = None) -> Searched:
         moments: SecondMoments = running.moments
-        n = moments.weight
+        n, weight = moments.n_counted, moments.weight
         spread = np.sqrt(feature_sums(moments.products.diagonal(), wide))  # of each feature
         varying = np.flatnonzero(spread > 0)
         used = varying if wide is None else wide.of_all(varying)
         scale = spread[used if wide is None else wide.feature_of[used]]
         C = moments.products[np.ix_(used, used)] / scale / scale[:, None]
-        B = moments.cross[used] / scale[:, None] / np.sqrt(n)
-        total = float(moments.squares.sum()) / n
+        B = moments.cross[used] / scale[:, None] / np.sqrt(weight)
+        total = float(moments.squares.sum()) / weight
         ridge = self._penalty(C, B, total, n)
         if wide is None:
             path = ridge_elimination(C, B, total, ridge)
@@ -216,7 +217,7 @@ class LinearSearch(RunningSelector, SearchSelector):
             attributes={"ridge_": ridge, "_running": running if blocks else None},
         )
 
-    def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: float) -> float:
+    def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: int) -> float:
         if not isinstance(self.ridge, str):
             return float(self.ridge)
         if n < _ROWS_PER_FEATURE * len(C):
@@ -224,11 +225,11 @@ class LinearSearch(RunningSelector, SearchSelector):
         return gcv_ridge(C, B, total, n, _GRID)
 
 
-def _sufficient_size(path: Elimination, n: float, n_columns: int) -> tuple[int, str]:
+def _sufficient_size(path: Elimination, n: int, n_columns: int) -> tuple[int, str]:
     """The smallest size whose BIC is about the best, and why; see :class:`LinearSearch`."""
     d = len(path.dropped)
     sizes = np.arange(d + 1)
-    fit = n * np.log(np.maximum(path.residuals, _NO_RESIDUAL)) + path.freedoms * np.log(max(n, 1.0))
+    fit = n * np.log(np.maximum(path.residuals, _NO_RESIDUAL)) + path.freedoms * np.log(n)
     choices = gammaln(d + 1) - gammaln(sizes + 1) - gammaln(d - sizes + 1)
     bic = n_columns * fit + 2.0 * choices
     best = int(np.argmin(bic[1:])) + 1

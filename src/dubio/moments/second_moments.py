@@ -43,6 +43,8 @@ class SecondMoments:
 
     Attributes
     ----------
+    n_counted : int
+        Number of labelled rows with a weight above 0: a row is one observation, whatever its weight.
     weight : float
         Sum of the weights of the labelled rows.
     origin, offset : array (d,)
@@ -58,6 +60,7 @@ class SecondMoments:
         Sum of squares of each column of the target.
     """
 
+    n_counted: int
     weight: float
     origin: Floats
     offset: Floats
@@ -90,6 +93,7 @@ class SecondMoments:
         target_delta = (other.target_origin - self.target_origin) + (other.target_offset - self.target_offset)
         between = self.weight * share
         return SecondMoments(
+            self.n_counted + other.n_counted,
             weight,
             self.origin,
             self.offset + delta * share,
@@ -235,7 +239,15 @@ class _Sums:
         products = self.second - np.outer(self.first, offset)
         np.fill_diagonal(products, np.maximum(products.diagonal(), 0.0))
         return SecondMoments(
-            target.weight, self.shift, offset, products, target.origin, target.mean, self.cross, self.squares
+            n_counted=int(np.count_nonzero(target.roots)),
+            weight=target.weight,
+            origin=self.shift,
+            offset=offset,
+            products=products,
+            target_origin=target.origin,
+            target_offset=target.mean,
+            cross=self.cross,
+            squares=self.squares,
         )
 
 
