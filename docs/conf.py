@@ -11,6 +11,7 @@ from dubio import __version__
 
 project = "dubio"
 author = "the dubio developers"
+copyright = f"2026, {author}"
 release = __version__
 language = "en"
 extensions = [
@@ -50,7 +51,8 @@ autodoc_member_order = "bysource"
 # Members are shown by default, except those that scikit-learn makes for its metadata routing.
 autodoc_default_options = {
     "members": True,
-    "exclude-members": "set_fit_request, set_partial_fit_request, set_score_request, set_transform_request",
+    "exclude-members": "set_fit_request, set_partial_fit_request, set_score_request, set_split_request, "
+    "set_transform_request",
 }
 html_theme = "furo"
 html_title = f"dubio {release}"

@@ -21,13 +21,38 @@ from dubio.cli.run import run  # noqa: E402
 FOLDER = ROOT / "docs" / "pictures"
 
 
+# A height of at most `limit` pixels below `top` at which no line of text, button or chart is cut.
+_CUT = """((top, limit) => {
+    const lines = [...document.querySelectorAll("button, input, summary, svg, img, canvas, tr")]
+        .map(element => element.getBoundingClientRect());
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let range = document.createRange(); walker.nextNode();) {
+        range.selectNodeContents(walker.currentNode);
+        lines.push(...range.getClientRects());
+    }
+    let cut = top + limit;
+    for (let moved = true; moved;) {
+        moved = false;
+        for (const line of lines) {
+            const [start, end] = [Math.floor(line.top + scrollY), line.bottom + scrollY];
+            if (start > top && start < cut && end > cut + 2) {
+                cut = start;
+                moved = true;
+            }
+        }
+    }
+    return Math.floor(cut - top);
+})"""
+
+
 def picture(browser: Browser, selector: str, name: str, height: int, colors: int = 48) -> None:
-    """The upper part of an element of the page, as a small PNG."""
+    """The upper part of an element of the page, cut between two lines, as a small PNG."""
     box = browser.run(
         f"(r => [r.left + scrollX, r.top + scrollY, r.width, r.height])"
         f"(document.querySelector({selector!r}).getBoundingClientRect())"
     )
-    clip = {"x": box[0], "y": box[1], "width": box[2], "height": min(box[3], height), "scale": 1}
+    tall = box[3] if box[3] <= height else browser.run(f"{_CUT}({box[1]}, {height})")
+    clip = {"x": box[0], "y": box[1], "width": box[2], "height": tall, "scale": 1}
     shot = browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
     image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert(
         "P", palette=Image.Palette.ADAPTIVE, colors=colors
@@ -47,6 +72,8 @@ def main() -> None:
         run(["audit", str(table), "-t", "diagnosis", "--id", "patient", "--report", str(page), "-q"])
         browser = Browser(path, width=900)
         try:
+            # A picture has no scrollbar. If the page had one while it is measured, the right margin would be cut off.
+            browser.call("Emulation.setScrollbarsHidden", hidden=True)
             browser.open(page)
             browser.run("document.querySelector('.mend-card').focus()")
             for key in ("s", "r", "s"):

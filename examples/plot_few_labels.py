@@ -2,7 +2,8 @@
 Most labels are missing
 =======================
 
-Only 18 of 178 rows have a label. Experts that learn from these rows complete the others, and the search uses all rows.
+Only 18 of 178 rows have a label, six of each class. Experts that learn from these rows complete the others, and the
+search uses all rows.
 """
 
 import matplotlib.pyplot as plt
@@ -13,8 +14,9 @@ from dubio import FeatureSelector
 
 X, truth = load_wine(return_X_y=True, as_frame=True)
 rng = np.random.default_rng(1)
-y = truth.to_numpy().astype(object)
-y[rng.permutation(len(y))[18:]] = None  # None, NaN, pd.NA or -1: the row has no label
+known = [row for c in range(3) for row in rng.choice(np.flatnonzero(truth == c), 6, replace=False)]
+y = np.full(len(truth), None)  # None, NaN, pd.NA or -1: the row has no label
+y[known] = truth[known]
 
 few = FeatureSelector(n_features_to_select=5).fit(X, y)
 print(few.explanation_)

@@ -3,7 +3,7 @@ Probabilities instead of classes
 ================================
 
 An unsure annotator gives probabilities. Taking the likeliest class throws away how sure each of them was.
-Here 40 % of the likeliest classes are wrong, and the probabilities still order the features well.
+Two numbers below say how well each order agrees with that of the true classes: 1 is the same order, 0 no relation.
 """
 
 import matplotlib.pyplot as plt
@@ -37,4 +37,4 @@ for axis, found, title in zip(axes, (soft, hard), ("probabilities", "likeliest c
 axes[0].set_ylabel("rank found")
 plt.tight_layout()
 plt.show()
-# sphinx_gallery_alt = "Ranks found against true ranks: near the diagonal with probabilities, less so with classes."
+# sphinx_gallery_alt = "Ranks found against true ranks: nearer to the diagonal with probabilities than with classes."

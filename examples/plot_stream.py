@@ -23,7 +23,7 @@ state = rng.integers(0, 3, 200_000)
 columns = {f"sensor{j}": (rng.normal(size=len(state)) + (j < 3) * (j + 1) * state / 4) for j in range(10)}
 pq.write_table(pa.table({**columns, "state": state}), path)
 
-sampled = rank_stream(path, target="state")
+sampled = rank_stream(path, target="state", n_features_to_select=3)
 every_row = rank_stream(path, target="state", method="fisher", n_features_to_select=3)
 print(sampled.reason)
 print(every_row)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.feature_selection import SelectKBest, f_classif
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -20,10 +21,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 from dubio import audit_labels
 from dubio.noise import pooled
+from dubio.noise.best_columns import BestColumns
 from dubio.noise.confident import confident_count
-from dubio.noise.experts import out_of_fold_probabilities
+from dubio.noise.experts import out_of_fold, out_of_fold_probabilities
 from dubio.noise.pooled import pool_experts
 from dubio.noise.transitions import fit_transitions
+from dubio.problem import read_problem
 from dubio.supervision import flip_labels
 from tests import naive
 
@@ -471,3 +474,26 @@ def test_how_likely_doubtful_labels_are_wrong_reads_well():
         (3, 0): "None of them is",
         (1, 0): "It is not",
     }
+
+
+def test_best_columns_are_those_of_the_f_test():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 30)), rng.integers(3, size=60)
+    X[:, 7] += y
+    X[:, 11] = 4.0  # constant
+    wanted = np.flatnonzero(SelectKBest(f_classif, k=5).fit(np.delete(X, 11, axis=1), y).get_support())
+    wanted = np.where(wanted >= 11, wanted + 1, wanted)
+    np.testing.assert_array_equal(BestColumns(5).fit(X, y).columns_, wanted)
+    assert 11 not in BestColumns(29).fit(X, y).columns_
+
+
+def test_experts_on_the_best_columns_see_what_main_directions_hide():
+    """Three of 300 columns tell the classes; the folds of both kinds of experts are the same."""
+    rng = np.random.default_rng(1)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 300))
+    X[:, :3] += 1.5 * y[:, None]
+    said = out_of_fold(read_problem(X, y), random_state=0)
+    right = dict(zip(said.names, said.probabilities[:, np.arange(120), y].mean(axis=1), strict=True))
+    assert len(right) == 6 and right["forest, best columns"] > right["forest"] + 0.1
+    assert not audit_labels(X, rng.permutation(y)).judged  # no label helps to choose the columns that judge it

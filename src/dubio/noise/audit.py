@@ -71,7 +71,7 @@ _FLAGGED = 0.95
 #: A label that is less probable than this is flagged in any case.
 _CLEAR = 0.25
 #: From so many columns per labelled row on, labels are flagged only with so much evidence (in nats) of errors.
-_EVIDENCE = ((1.0, 2.0), (0.25, 0.3))
+_EVIDENCE = ((1.0, 5.0), (0.25, 0.3))
 #: The labels are judged if the experts beat the class shares: one-sided level of this test.
 _SKILL_LEVEL = 0.01
 #: Standard deviation of the seeded noise that prevents distances of zero in the LNT model, as in its paper.
