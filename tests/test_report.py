@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,12 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris
 
 from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability
-from dubio.report import gather, render_report, write_report
+from dubio.report import gather, render_report, words, write_report
 from dubio.report.content import tables_json
+from dubio.report.svg import tick_name
 from dubio.significance import NoFeatureStandsOut
 from dubio.significance.resampling import Stability, nogueira_index
-from dubio.supervision import flip_labels, unsure_expert
+from dubio.supervision import flip_labels, ordered_classes, unsure_expert
 from tests.browser import Browser, find_browser
 
 HOSTILE = (
@@ -143,6 +145,98 @@ def test_page_says_when_nothing_stands_out():
     with pytest.warns(UserWarning, match="no feature that stands out"):
         selector = FeatureSelector().fit(X, np.tile([0, 1], 20))
     assert "<h1>No feature stands out: nothing in the table" in render_report(gather(selector, X))
+
+
+@pytest.mark.parametrize(("draws_with_some", "said"), [(0, "no feature was kept in any of them"), (3, "kept in 3 of")])
+def test_nothing_kept_is_not_called_stable(draws_with_some, said):
+    rng = np.random.default_rng(1)
+    X = pd.DataFrame(rng.normal(size=(40, 6)), columns=list("abcdef"))
+    with pytest.warns(NoFeatureStandsOut):
+        selector = FeatureSelector().fit(X, np.tile([0, 1], 20))
+    kept = np.zeros((10, 6), dtype=bool)
+    kept[:draws_with_some, 0] = True
+    sure = replace(made_up_stability(6, np.array(list("abcdef"), dtype=object)), selected=kept)
+    page = render_report(gather(selector, X, np.tile([0, 1], 20), stability=sure))
+    answer = page.split('<section id="answer">')[1].split("</section>")[0]
+    assert said in answer and "stable" not in answer and "always the same" not in answer
+    assert 'class="chips"' not in answer
+    size = page.split('<section id="size">')[1].split("</section>")[0]
+    assert "by number of features; none related" in size and 'class="chosen"' not in size and "enough" not in size
+
+
+def test_sufficient_features_are_marked_among_the_related():
+    rng = np.random.default_rng(0)
+    y = np.arange(150) % 2
+    X = pd.DataFrame({"a": y + rng.normal(size=150), "noise": rng.normal(size=150)})
+    for copy in "bcd":
+        X[copy] = X["a"] + 0.05 * rng.normal(size=150)
+    findings = gather(FeatureSelector().fit(X, y), X, y)
+    assert 0 < findings.n_enough < findings.n_kept
+    page = render_report(findings)
+    chips = re.findall(r"<li( class=\"also\")?>", page.split('class="chips"')[1].split("</ul>")[0])
+    assert [bool(also) for also in chips] == [i >= findings.n_enough for i in range(findings.n_kept)]
+    assert "Filled: sufficient. Outlined: related too" in page
+    assert f"by number of features; {findings.n_kept} related" in page
+    assert f"; {'1 is' if findings.n_enough == 1 else f'{findings.n_enough} are'} enough" in page
+    alone = gather(FeatureSelector("fisher", n_features_to_select=2).fit(X, y), X, y)
+    assert alone.n_enough == 0 and 'class="also"' not in render_report(alone)
+
+
+def test_one_is_enough():
+    assert words.enough(1) == "1 is enough" and words.enough(2) == "2 are enough"
+
+
+def test_columns_that_were_left_out_are_not_drawn():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = pd.DataFrame({"a": y + rng.normal(size=80), "b": rng.normal(size=80), "c": rng.normal(size=80), "zero": 0.0})
+    findings = gather(FeatureSelector().fit(X, y), X, y)
+    assert findings.ranking.left_out and len(findings.curve.sizes) == 3
+    chance = render_report(findings).split("<h3>Beside chance</h3>")[1].split("</figure>")[0]
+    assert chance.count("<circle") == 2 * 3  # for wide pages, and for phones
+
+
+def test_one_suggestion_for_one_row():
+    """What "Labels in doubt" and "Mend labels" say of a row is the same, whether it is doubtful or only the nearest."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 3
+    X = pd.DataFrame(rng.normal(size=(120, 3)) + 5.0 * y[:, None], columns=list("abc"))
+    for given, order in ((y, None), (np.where(np.arange(120) < 8, (y + 1) % 3, y), None), (y, [2, 0, 1])):
+        labels = given if order is None else ordered_classes(given, order)
+        selector = FeatureSelector("linear_r2", n_features_to_select=2).fit(X, labels)
+        audit = audit_labels(X, labels)
+        data = page_data(render_report(gather(selector, X, labels, audit=audit)))
+        mend, called = data["mending"], data["mending"]["called"]
+        assert called == ("suggested label" if audit.doubtful.any() else "next likely label")
+        table = column(data["suspects"], called)
+        assert table == [mend["classes"][k] for k in mend["suggested"]][: len(table)]
+        assert all(k != own for k, own in zip(mend["suggested"], mend["given"], strict=True))
+
+
+def test_a_class_has_one_colour():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["few", "many", "some"], [20, 60, 40])
+    X = pd.DataFrame(rng.normal(size=(120, 3)), columns=list("abc"))
+    X["a"] += 4.0 * (y == "many") + 8.0 * (y == "some")
+    X["kind"] = np.where(y == "some", "x", "z")
+    findings = gather(FeatureSelector().fit(X, y), X, y, audit=audit_labels(X[["a", "b", "c"]], y))
+    page = render_report(findings)
+    mend = page_data(page)["mending"]
+    assert mend["classes"] == ["few", "many", "some"] and mend["colours"] == [2, 0, 1]
+    lanes = re.search(r'aria-label="a by class".*?</svg>', page)[0]
+    drawn = re.findall(r'class="name" text-anchor="end">(\w+)</text>.*?class="c(\d) density"', lanes)
+    assert {name: int(colour) for name, colour in drawn} == dict(zip(mend["classes"], mend["colours"], strict=True))
+
+
+def test_numbers_on_axes():
+    shown = {1000: "1,000", 20_000: "20,000", 12_500: "12,500", -5000: "-5,000", 0: "0", 0.25: "0.25", 2e6: "2e6"}
+    assert {value: tick_name(value) for value in shown} == shown
+    assert tick_name(1e-5) == "1e-5" and tick_name(0.1 + 0.2) == "0.3"
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"income": rng.normal(45_000, 9000, 80), "b": rng.normal(size=80)})
+    y = X["income"].to_numpy() / 5
+    page = render_report(gather(FeatureSelector("linear_r2", n_features_to_select=1).fit(X, y), X, y))
+    assert ">40,000<" in page and ">10,000<" in page and not re.search(r'class="tick"[^>]*>[\d.]+e\+', page)
 
 
 def test_page_agrees_with_the_selection_on_what_stands_out():

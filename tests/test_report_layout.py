@@ -39,6 +39,26 @@ WIDE = """
   .map(e => `${e.tagName} ${e.className}: ${e.textContent.trim().slice(0, 40)}`)
 """
 
+#: Numbers and short words of tables that are broken in the middle: they stand on more than one line.
+BROKEN = """
+[...document.querySelectorAll("td.number, td.percent, td.word, td.yes, [data-table=features] th")].filter(cell => {
+    const range = document.createRange();
+    range.selectNodeContents(cell);
+    const lines = new Set([...range.getClientRects()].filter(r => r.width > 0).map(r => Math.round(r.top))).size;
+    return lines > (cell.tagName === "TH" ? cell.textContent.split(/[ -]/).length : 1);
+  }).map(cell => cell.textContent)
+"""
+#: Heads of tables that are boxes of their own, which paper does not repeat on the next page.
+HEADS = """
+[...document.querySelectorAll("thead th button")].filter(b => getComputedStyle(b).display !== "contents")
+  .map(b => b.textContent)
+"""
+#: Tables with a part that is reached only by scrolling, and whether their edge says so.
+SCROLLED = """
+[...document.querySelectorAll(".scroll")].filter(box => box.scrollWidth > box.clientWidth + 1)
+  .map(box => [box.getAttribute("aria-label"), getComputedStyle(box).backgroundAttachment])
+"""
+
 
 def _write(folder: Path, name: str, selector: Any, problem: Any, **more: Any) -> Path:
     path = folder / name
@@ -106,6 +126,15 @@ def test_a_page_on_a_screen(screen, pages, name):
     assert screen.run(CLIPPED) == []
 
 
+def test_a_table_that_goes_on_says_so(screen, pages):
+    screen.open(pages["everything"])
+    scrolled = dict(screen.run(SCROLLED))
+    assert set(scrolled.values()) <= {"local, local, scroll, scroll"}  # a shadow at the edge
+    assert "Features that are alike" not in scrolled
+    if screen.run("document.documentElement.clientWidth") >= 1200:
+        assert "All 27 features" not in scrolled
+
+
 def test_one_drawing_of_each_pair_is_shown(screen, pages):
     screen.open(pages["everything"])
     shown = "[...document.querySelectorAll({!r})].filter(e => e.checkVisibility()).length"
@@ -126,6 +155,8 @@ def test_a_page_on_paper(pages, name):
         browser.call("Emulation.setEmulatedMedia", media="print")
         assert browser.run(WIDE) == []
         assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+        assert browser.run(BROKEN) == []
+        assert browser.run(HEADS) == []
         assert browser.run("[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().height < 1000)")
         assert browser.run(
             "[...document.querySelectorAll('thead')].every(t => getComputedStyle(t).display === 'table-header-group')"
@@ -148,6 +179,67 @@ def test_bars_are_empty_at_zero(pages):
         assert share_bars(["a", "b"], some, ["0 %", "50 %"], "t", narrow=narrow).count("<rect") == 1
         drawn = interval_bars(["a", "b"], some, nothing, some, ["", "words"], "l", "t", narrow=narrow)
         assert drawn.count("<rect") == 1
+
+
+def test_rates_that_print_as_zero_have_no_bar():
+    from dubio.report.content import _rates
+
+    drawn = _rates(["a", "b", "c"], np.array([4e-4, -1e-17, np.nan]))
+    assert drawn.count("<rect") == 0 and drawn.count(">0.0 %<") == 4 and drawn.count(">–<") == 2
+    small = _rates(["a", "b"], np.array([0.01, 0.0]))
+    widths = [float(width) for width in re.findall(r'<rect[^>]* width="([\d.]+)"', small)]
+    full = [float(width) for width in re.findall(r'<rect[^>]* width="([\d.]+)"', _rates(["a"], np.array([0.5])))]
+    assert len(widths) == 2 and np.allclose(widths, np.array(full) / 5, atol=0.1)  # 1 % is a fifth of the least axis
+
+
+@pytest.mark.parametrize("size", [3, 12, 20])
+def test_the_legend_of_correlations_stays_inside(size):
+    from dubio.report.heat_maps import correlation_heat
+
+    sign = np.ones((size, size), dtype=bool)
+    sign[0, 1] = sign[1, 0] = False
+    for narrow in (False, True):
+        drawn = correlation_heat([f"f{i}" for i in range(size)], np.eye(size), sign, narrow=narrow)
+        width = float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1])
+        start = float(re.search(r'<text x="([\d.]+)"[^>]*>no direction<', drawn)[1])
+        assert start + 90 <= width
+        assert drawn.count('class="undirected"') == 3 and 'class="heat"' not in drawn
+
+
+def test_colours_that_mean_different_things_are_different(pages):
+    page = pages["everything"].read_text(encoding="utf-8")
+    found = [dict(re.findall(r"--(plus|minus|undirected): (#\w+)", block)) for block in page.split("--page:")[1:]]
+    assert len(found) == 4 and all(len(set(colours.values())) == 3 for colours in found)
+
+
+def test_words_and_lines_of_curves_keep_apart():
+    from dubio.report.curves import chance_chart, size_chart
+
+    sizes, values = np.arange(1, 16), np.geomspace(1e-12, 1.0, 15)
+    for narrow in (False, True):
+        drawn = size_chart(sizes, values, 13, "13 related", "q-value", 0.05, True, narrow=narrow)
+        mark = float(re.search(r'y="([\d.]+)" class="chosen-name"', drawn)[1])
+        others = re.findall(r'points="([^"]+)" fill="none" class="(?:threshold|curve|grid)"', drawn)
+        assert mark < min(float(point.split(",")[1]) for points in others for point in points.split())
+        dots = chance_chart(np.linspace(1e-9, 1.0, 10), np.arange(10) < 2, narrow=narrow)
+        assert dots.count('class="unkept"') == 8 and dots.count('class="kept"') == 2
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_titles_of_axes_do_not_touch_the_numbers(narrow):
+    from dubio.report.bar_charts import interval_bars, ranking_bars
+    from dubio.report.heat_maps import rank_heat
+
+    one = np.ones(3)
+    ranks = (one, 2 * one, 3 * one)
+    for drawn in (
+        ranking_bars(["a", "b", "c"], one, ["1", "1", "1"], one > 0, ranks, 3, narrow=narrow),
+        interval_bars(["a", "b", "c"], one / 2, one / 4, one, ["", "", ""], "label", "title", narrow=narrow),
+        rank_heat(["a", "b", "c"], np.eye(3), ["1", "2", "3"], narrow=narrow),
+    ):
+        title = max(float(y) for y in re.findall(r'y="([\d.]+)" class="axis-name"', drawn))
+        ticks = min(float(y) for y in re.findall(r'y="([\d.]+)" class="tick"', drawn))
+        assert ticks - title >= 18
 
 
 def test_categories_have_bars_and_numbers_have_densities(pages):

@@ -502,7 +502,7 @@ def _how_sure(ranking: Any, options: RankOptions, sure: Any, at_the_line: list[s
         said.append("The features were not tested")
     if at_the_line:
         said.append(f"At the line, where other random draws might decide otherwise: {listed(at_the_line)}")
-    if sure is not None:
+    if sure is not None and not ranking.nothing_stands_out:
         said.append(
             f"Stability {sure.index.value:.2f} ({sure.index.low:.2f} to {sure.index.high:.2f}) over "
             f"{counted(len(sure.rankings), 'resample')}; 1 is always the same features"

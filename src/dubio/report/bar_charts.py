@@ -8,10 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.report.svg import PHONE, Scale, chart, escape, fit, line, nice_ticks, tag, text
+from dubio.report.svg import PHONE, Scale, chart, escape, fit, line, nice_ticks, tag, text, tick_name
 
 Floats = NDArray[np.float64]
 _BAR = 13.0
+#: Where the title of an axis and its numbers stand, and where the first row begins.
+_TITLE, _TICKS, _TOP = 12.0, 32.0, 40.0
+#: The end of an axis of shares is never less: bars of tiny shares stay short.
+_LEAST_END = 0.05
 
 
 @dataclass(frozen=True)
@@ -57,21 +61,21 @@ def ranking_bars(
     narrow: bool = False,
 ) -> str:
     """Bars of the scores, in the order of the ranks; beside them the interval and the median of the rank."""
-    rows, top = Rows(narrow), 34.0
+    rows, top = Rows(narrow), _TOP
     bar_end = (166.0 if narrow else 560.0) if intervals is not None else (rows.width if narrow else 780.0)
     height = top + rows.step * len(names) + 12
     bars = Scale(0, 1, rows.left, bar_end - 70)
-    parts = [text(rows.left, 14, "score", class_="axis-name")]
+    parts = [text(rows.left, _TITLE, "score", class_="axis-name")]
     ranks = None
     if intervals is not None:
         worst = max(float(np.max(intervals[2])), 2.0)
         ranks = Scale(1, worst, bar_end + (30 if narrow else 20), rows.width - (16 if narrow else 30))
         words = "rank, resampled" if narrow else "rank when resampled (median, interval)"
-        parts.append(text(ranks.start, 14, words, class_="axis-name"))
+        parts.append(text(ranks.start, _TITLE, words, class_="axis-name"))
         for tick in np.unique(np.round([1, *nice_ticks(1, worst, 2 if narrow else 4)])):
             if tick <= worst:
                 parts.append(line([(ranks(tick), top - 4), (ranks(tick), height - 10)], class_="grid"))
-                parts.append(text(ranks(tick), top - 8, f"{tick:g}", class_="tick", text_anchor="middle"))
+                parts.append(text(ranks(tick), _TICKS, tick_name(tick), class_="tick", text_anchor="middle"))
     for i, name in enumerate(names):
         y = top + rows.step * i
         middle = rows.bar(y) + _BAR / 2
@@ -92,9 +96,9 @@ def ranking_bars(
 
 
 def share_bars(names: Sequence[str], shares: Floats, labels: Sequence[str], title: str, *, narrow: bool = False) -> str:
-    """Plain bars from 0 to the largest share; a share of 0 has none."""
+    """Plain bars from 0 to the largest share, or to 5 % if all are smaller; a share of 0 has none."""
     rows = Rows(narrow)
-    largest = max(float(np.nanmax(shares)) if len(shares) else 0.0, 1e-9)
+    largest = max([*shares.tolist(), _LEAST_END])
     bars = Scale(0, largest, rows.left, rows.width - (80 if narrow else 160))
     parts = []
     for i, name in enumerate(names):
@@ -118,16 +122,16 @@ def interval_bars(
     narrow: bool = False,
 ) -> str:
     """A bar per name from 0 to its share, with a line from ``lows`` to ``highs``, and words beside or under it."""
-    rows, top = Rows(narrow, lines=2 if any(words) else 0), 34.0
+    rows, top = Rows(narrow, lines=2 if any(words) else 0), _TOP
     end = rows.width - 24 if narrow else 540.0
     height = top + rows.step * len(names) + 12
     most = min(1.0, 0.05 + float(np.nanmax([*highs, 0.1])))
     scale = Scale(0, most, rows.left, end)
-    parts = [text(rows.left, 14, label, class_="axis-name")]
+    parts = [text(rows.left, _TITLE, label, class_="axis-name")]
     for tick in nice_ticks(0, most, 3 if narrow else 5):
         side = {} if narrow and tick == 0 else {"text_anchor": "middle"}
         parts.append(line([(scale(tick), top - 4), (scale(tick), height - 10)], class_="grid"))
-        parts.append(text(scale(tick), top - 8, f"{100 * tick:g} %", class_="tick", **side))
+        parts.append(text(scale(tick), _TICKS, f"{100 * tick:g} %", class_="tick", **side))
     for i, name in enumerate(names):
         y = top + rows.step * i
         pieces = [f"<title>{escape(name)}: {escape(words[i])}</title>", rows.name(y, name)]

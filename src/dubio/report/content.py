@@ -13,29 +13,31 @@ from dubio.methods.redundancy import likenesses
 from dubio.noise import NumberAudit, OrderedAudit
 from dubio.report import feature_charts, words
 from dubio.report.bar_charts import interval_bars, ranking_bars, share_bars
+from dubio.report.class_order import class_order
 from dubio.report.curves import chance_chart, evaluation_chart, size_chart
 from dubio.report.findings import Curve, Findings
 from dubio.report.heat_maps import correlation_heat, rank_heat
 from dubio.report.labelling import labellers
-from dubio.report.mending import mending
-from dubio.report.svg import both, figures, shorten
+from dubio.report.mending import mending, other_classes, other_name
+from dubio.report.svg import both, figures, shorten, tick_name
 from dubio.supervision import (
     Intervals,
     Numbers,
     OfClasses,
-    OrderedClasses,
-    OrderedMemberships,
     Positives,
     SeveralTargets,
     Supervision,
 )
 from dubio.tables.scaling import fill_missing, standardize
 
+_TOP_CHIPS = 40
 _TOP_BARS = 30
 _TOP_DRAWN = 6
 _TOP_HEAT = 20
 _MAX_ROWS = 1000
 _NEAR = 0.7
+#: Smaller shares are shown as 0.
+_SMALLEST_SHARE = 0.0005
 
 
 def page_content(findings: Findings) -> dict[str, Any]:
@@ -56,12 +58,13 @@ def page_content(findings: Findings) -> dict[str, Any]:
         "question": words.question(findings),
         "answer": words.answer(findings),
         "surety": words.surety(findings),
-        "kept": findings.kept[:40],
-        "n_more_kept": max(0, findings.n_kept - 40),
+        "kept": findings.kept[:_TOP_CHIPS],
+        "n_enough": findings.n_enough,
+        "n_more_kept": max(0, findings.n_kept - _TOP_CHIPS),
         "unordered": _is_unordered(findings),
         "bars": _bars(findings, order[:_TOP_BARS]),
-        "size": _curve(findings.curve, "kept"),
-        "path": _curve(findings.path, "are enough") if findings.path is not None else "",
+        "size": _curve(findings.curve, words.chosen(findings)),
+        "path": _curve(findings.path, words.enough(findings.path.chosen)) if findings.path is not None else "",
         "drawn": _drawn(findings, order[:_TOP_DRAWN]),
         "drawn_words": words.drawn(findings),
         "heat": _heat(findings, top),
@@ -87,13 +90,13 @@ def page_content(findings: Findings) -> dict[str, Any]:
 
 
 def _curve(curve: Curve, said: str) -> str:
-    about = (f"{curve.chosen} {said}", curve.label, curve.threshold, curve.logarithmic)
+    about = (said, curve.label, curve.threshold, curve.logarithmic)
     return both(lambda narrow: size_chart(curve.sizes, curve.values, curve.chosen, *about, narrow=narrow))
 
 
 def _chance(findings: Findings) -> str:
     """The p-values beside those that chance would give; empty if the features were not tested."""
-    ranking = findings.ranking
+    ranking = findings.ranking.without_left_out()
     if "pvalue" not in ranking.extras:
         return ""
     return both(lambda narrow: chance_chart(ranking.extras["pvalue"], ranking.support, narrow=narrow))
@@ -153,7 +156,7 @@ def _feature_table(findings: Findings) -> dict[str, Any]:
         _column("rank", _numbers(ranking.ranking[order]), "number", "1 is best"),
         _column("feature", [str(ranking.names[j]) for j in order], "text"),
         _column(
-            "line", [ranking.line_of(int(j)) for j in order], "text", "sufficient, related to the target, or neither"
+            "line", [ranking.line_of(int(j)) for j in order], "word", "sufficient, related to the target, or neither"
         ),
         _column("kept", [int(ranking.support[j]) for j in order], "yes"),
         _column("score", _numbers(ranking.scores[order]), "number", direction),
@@ -289,12 +292,10 @@ def _picture(findings: Findings, feature: int, name: str, target: str, known: Su
         if levels:
             return feature_charts.number_by_category(name, values, levels, known.values, target)
         return feature_charts.number_by_number(name, values, known.values, target)
-    memberships, classes = np.ones((len(values), 1)), ["all rows"]
+    memberships, classes, order = np.ones((len(values), 1)), ["all rows"], np.array([0])
     if isinstance(known, OfClasses):
         memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
-    order = np.argsort(-memberships.sum(axis=0), kind="stable")
-    if isinstance(known, OrderedClasses | OrderedMemberships):
-        order = np.arange(len(classes))
+        order = class_order(known)
     if levels:
         return feature_charts.categories_by_class(name, values, levels, memberships, classes, order)
     return feature_charts.numbers_by_class(name, values, memberships, classes, order)
@@ -361,7 +362,7 @@ def _classes(findings: Findings) -> str:
     totals = known.memberships.sum(axis=0)
     order = np.argsort(-totals, kind="stable")[:30]
     names = [str(known.classes.tolist()[k]) for k in order]
-    labels = [f"{totals[k]:,.4g}" for k in order]
+    labels = [tick_name(totals[k]) for k in order]
     return both(lambda narrow: share_bars(names, totals[order], labels, "Rows of each class", narrow=narrow))
 
 
@@ -384,7 +385,12 @@ def _audit(findings: Findings) -> dict[str, Any]:
         _column("row", _numbers(rows + 1), "number", "counted from 1"),
         *(_column(name, [str(values[i]) for i in rows], "text") for name, values in findings.identifiers.items()),
         _column("given label", given, "text"),
-        _column("suggested label", [str(s) for s in audit.suggested[rows].tolist()], "text"),
+        _column(
+            other_name(audit),
+            [names[c] for c in other_classes(audit, rows)],
+            "text",
+            "the class it most likely has if the given label is wrong",
+        ),
         _column("P(wrong)", _numbers(100 * audit.wrong[rows]), "percent", "probability that the label is wrong"),
     ]
     if isinstance(audit, OrderedAudit):
@@ -416,10 +422,12 @@ def _cells(findings: Findings, feature: int, rows: NDArray[np.int64]) -> dict[st
 
 def _rates(names: list[str], rates: NDArray[np.float64]) -> str:
     """The estimated share of wrong labels of each class."""
-    shown = np.argsort(-np.nan_to_num(rates), kind="stable")[:30]
-    labels = [f"{100 * rates[k]:.1f} %" if np.isfinite(rates[k]) else "–" for k in shown]
+    known = np.isfinite(rates)
+    rates = np.where(known & (rates >= _SMALLEST_SHARE), rates, 0.0)
+    shown = np.argsort(-rates, kind="stable")[:30]
+    labels = [f"{100 * rates[k]:.1f} %" if known[k] else "–" for k in shown]
     title = "Estimated share of wrong labels by given class"
-    shares = np.nan_to_num(rates[shown])
+    shares = rates[shown]
     return both(lambda narrow: share_bars([names[k] for k in shown], shares, labels, title, narrow=narrow))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 
 from dubio.pipelines import SelectionEvaluation
-from dubio.report.svg import PHONE, Scale, chart, legend, line, nice_ticks, number, tag, text
+from dubio.report.svg import PHONE, Scale, chart, legend, line, nice_ticks, number, tag, text, tick_name, width_of
 
 Floats = NDArray[np.float64]
 #: Most points of a curve.
@@ -33,7 +33,7 @@ class _Place:
 
     @property
     def left(self) -> float:
-        return 46.0 if self.narrow else 70.0
+        return 56.0 if self.narrow else 70.0
 
     @property
     def right(self) -> float:
@@ -96,22 +96,21 @@ def size_chart(
         low, high = min(low, level), max(high, level)
     if logarithmic:
         low, high = np.floor(low), max(np.ceil(high), np.floor(low) + 1)
-    place, last = _Place(narrow), max(int(sizes[-1]), 2)
+    place, last = _Place(narrow, top=50.0), max(int(sizes[-1]), 2)
     y = Scale(low, high, place.bottom, place.top)
     ticks = np.arange(low, high + 0.5, max(1.0, np.ceil((high - low) / 6))) if logarithmic else nice_ticks(low, high)
-    names = [_power_of_ten(tick) if logarithmic else f"{tick:.4g}" for tick in ticks]
+    names = [_power_of_ten(tick) if logarithmic else tick_name(tick) for tick in ticks]
     x, axis = place.across(last, False, "number of features")
     parts = [text(2 if narrow else place.left, 12, label, class_="axis-name"), *place.grid(y, ticks, names), *axis]
     if level is not None:
         parts.append(line([(place.left, y(level)), (place.right, y(level))], class_="threshold"))
-        name = text(place.right, y(level) - 6, f"{threshold:g}", class_="threshold-name", text_anchor="end")
-        parts.append(name)
+        parts.append(text(place.left + 6, y(level) - 6, f"{threshold:g}", class_="threshold-name"))
     keep = np.unique(np.linspace(0, len(sizes) - 1, min(len(sizes), _POINTS)).astype(int))
     points = [(x(float(sizes[i])), y(float(drawn[i]))) for i in keep]
     parts.append(line(points, class_="curve"))
     if len(points) <= 40:
         parts += [tag("circle", cx=a, cy=b, r=2.5, class_="curve-point") for a, b in points]
-    parts += _mark(place, x(min(max(chosen, 1), last)), words)
+    parts += _mark(place, x(min(max(chosen, 1), last)), words, line_too=chosen > 0)
     return chart(place.width, place.height, f"{label} by number of features; {words}", parts)
 
 
@@ -144,7 +143,7 @@ def chance_chart(pvalues: Floats, kept: NDArray[np.bool_], *, narrow: bool = Fal
     parts.append(tag("polygon", points=" ".join(f"{number(a)},{number(b)}" for a, b in edge), class_="band"))
     parts.append(line(list(zip(at, map(y, expected), strict=True)), class_="by-chance"))
     parts += [
-        tag("circle", cx=a, cy=y(b), r=3.0, class_="kept" if kept[order[i]] else "left")
+        tag("circle", cx=a, cy=y(b), r=3.0, class_="kept" if kept[order[i]] else "unkept")
         for a, b, i in zip(at, drawn.tolist(), shown.tolist(), strict=True)
     ]
     parts.append(text(2 if narrow else place.left, 12, "p-value", class_="axis-name"))
@@ -171,7 +170,7 @@ def evaluation_chart(found: SelectionEvaluation, *, narrow: bool = False) -> str
         return y(min(max(value, y.low), y.high))
 
     ticks = nice_ticks(y.low, y.high)
-    parts = [*place.grid(y, ticks, [f"{tick:.3g}" for tick in ticks]), *axis]
+    parts = [*place.grid(y, ticks, [tick_name(tick) for tick in ticks]), *axis]
     edge = [*zip(at, map(height, highs), strict=True), *reversed(list(zip(at, map(height, lows), strict=True)))]
     parts.append(tag("polygon", points=" ".join(f"{number(a)},{number(b)}" for a, b in edge), class_="band"))
     for value, kind in ((everything, "whisker"), (chance, "threshold")):
@@ -190,12 +189,12 @@ def evaluation_chart(found: SelectionEvaluation, *, narrow: bool = False) -> str
     return chart(place.width, place.height, f"{found.measure} by number of features", parts)
 
 
-def _mark(place: _Place, at: float, words: str) -> list[str]:
-    """A line at the chosen number, with its name on the side with more room."""
-    left = at > (place.left + place.right) / 2
-    side, x = ("end", at - 6) if left else ("start", at + 6)
-    name = text(x, place.top + 26, words, class_="chosen-name", text_anchor=side)
-    return [line([(at, place.top), (at, place.bottom)], class_="chosen"), name]
+def _mark(place: _Place, at: float, words: str, *, line_too: bool) -> list[str]:
+    """A line at the chosen number, with its name above the drawing, where no other line crosses it."""
+    half = width_of(words, 14.0) / 2
+    middle = min(max(at, place.left + half), place.right - half)
+    name = text(middle, place.top - 18, words, class_="chosen-name", text_anchor="middle")
+    return [line([(at, place.top - 12), (at, place.bottom)], class_="chosen"), name] if line_too else [name]
 
 
 def _power_of_ten(exponent: float) -> str:

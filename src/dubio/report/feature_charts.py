@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import counted
-from dubio.report.svg import PHONE, Scale, chart, fit, is_wide, line, nice_ticks, number, tag, text
+from dubio.report.class_order import colour_at
+from dubio.report.svg import PHONE, Scale, chart, fit, is_wide, line, nice_ticks, number, tag, text, tick_name, width_of
 
 Floats = NDArray[np.float64]
 #: Most classes, and most categories, in one drawing.
@@ -35,7 +36,7 @@ def numbers_by_class(
         weights = memberships[:, k]
         parts.append(line([(_LEFT, base), (_RIGHT, base)], class_="grid"))
         parts.append(text(_LEFT - 8, base - 8, fit(classes[k], _LEFT - 12), class_="name", text_anchor="end"))
-        shape = f"c{position % 8}"
+        shape = f"c{colour_at(position)}"
         rows = np.flatnonzero(weights > 0)
         if len(rows) >= _FEWEST:
             parts.append(_density(x, values, weights, base, shape))
@@ -79,7 +80,9 @@ def categories_by_class(
             share = float(shares[k, level])
             if share > 0:
                 width = bars(share) - bars(0)
-                parts.append(tag("rect", x=bars(0), y=y, width=max(width, 1.5), height=10.0, class_=f"c{position % 8}"))
+                parts.append(
+                    tag("rect", x=bars(0), y=y, width=max(width, 1.5), height=10.0, class_=f"c{colour_at(position)}")
+                )
             parts.append(text(bars(share) + 5, y + 9.5, f"{100 * share:.0f} %", class_="value"))
             y += 13
         y += 6
@@ -94,12 +97,12 @@ def number_by_number(name: str, values: Floats, target: Floats, target_name: str
     values, target = values[known], target[known]
     if len(values) == 0:
         return ""
-    left, top, bottom = 52.0, 24.0, 210.0
+    left, top, bottom = 58.0, 24.0, 210.0
     x, y = Scale(*_span(values), left, _RIGHT), Scale(*_span(target), bottom, top)
     parts = [text(2, 12, fit(target_name, PHONE - 6, 12), class_="axis-name")]
     for tick in nice_ticks(y.low, y.high, 4):
         parts.append(line([(left, y(tick)), (_RIGHT, y(tick))], class_="grid"))
-        parts.append(text(left - 6, y(tick) + 4, f"{tick:.3g}", class_="tick", text_anchor="end"))
+        parts.append(text(left - 6, y(tick) + 4, tick_name(tick), class_="tick", text_anchor="end"))
     parts += _ticks(x, bottom + 16)
     parts.append(text(PHONE / 2, bottom + 34, fit(name, PHONE - 6, 12), class_="axis-name", text_anchor="middle"))
     chosen = np.flatnonzero((values >= x.low) & (values <= x.high))
@@ -145,7 +148,7 @@ def _class_names(classes: Sequence[str], shown: NDArray[np.int64]) -> tuple[list
     parts = []
     for position, k in enumerate(shown.tolist()):
         x, y = 2 + (position % 2) * PHONE / 2, 4 + 18.0 * (position // 2)
-        parts.append(tag("rect", x=float(x), y=y, width=12.0, height=12.0, class_=f"c{position % 8}"))
+        parts.append(tag("rect", x=float(x), y=y, width=12.0, height=12.0, class_=f"c{colour_at(position)}"))
         parts.append(text(x + 17, y + 11, fit(classes[k], PHONE / 2 - 22, 12), class_="axis-name"))
     return parts, 8 + 18.0 * ((len(shown) + 1) // 2)
 
@@ -169,8 +172,10 @@ def _ticks(x: Scale, y: float) -> list[str]:
     """Numbers along an axis; those at its ends stay inside the drawing."""
     parts = []
     for tick in nice_ticks(x.low, x.high, 3):
-        at = min(max(x(tick), 18.0), PHONE - 20)
-        parts.append(text(at, y, f"{tick:.3g}", class_="tick", text_anchor="middle"))
+        name = tick_name(tick)
+        half = width_of(name) / 2
+        at = min(max(x(tick), half), PHONE - half)
+        parts.append(text(at, y, name, class_="tick", text_anchor="middle"))
     return parts
 
 

@@ -100,6 +100,17 @@ class Findings:
         return int(self.ranking.support.sum())
 
     @property
+    def n_enough(self) -> int:
+        """How many of the kept features predict the target as well as all of them; 0 if all are needed, or unknown."""
+        enough = self.ranking.n_sufficient or 0
+        return enough if self.keeps_the_related and enough < self.n_kept else 0
+
+    @property
+    def keeps_the_related(self) -> bool:
+        """Whether the kept features are those that passed the tests."""
+        return self.n_kept == self.ranking.n_relevant
+
+    @property
     def kept(self) -> list[str]:
         """Names of the kept features, best first."""
         return [str(self.ranking.names[j]) for j in self.order if self.ranking.support[j]]
@@ -214,7 +225,7 @@ def gather_problem(
         method=_method_name(selector, ranking),
         method_does=method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
         curve=size_curve(selector),
-        path=subset_path(selector) if tested else None,
+        path=subset_path(selector) if tested and not ranking.nothing_stands_out else None,
         sufficient=[str(ranking.names[j]) for j in ranking.order[: ranking.n_sufficient or 0]],
         alpha=float(getattr(selector, "alpha", 0.05)) if tested else None,
         stability=stability,
@@ -244,7 +255,7 @@ def _alerts(selector: Any) -> list[dict[str, Any]]:
 
 def size_curve(selector: Any) -> Curve:
     """The curve behind the chosen size: q-values, the criterion of a search, or otherwise the scores."""
-    ranking = selector.to_ranking().without_handed_on()
+    ranking = selector.to_ranking().without_handed_on().without_left_out()
     kept = int(ranking.support.sum())
     qvalues = ranking.extras.get("qvalue")
     if qvalues is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.report.svg import PHONE, chart, escape, figures, fit, tag, text
+from dubio.report.svg import PHONE, chart, escape, figures, fit, tag, text, width_of
 
 Floats = NDArray[np.float64]
 
@@ -74,7 +74,7 @@ class _Grid:
 
 def rank_heat(names: Sequence[str], shares: Floats, columns: Sequence[str], *, narrow: bool = False) -> str:
     """How often each feature had each rank: one row per feature, one column per rank."""
-    grid, top = _Grid(len(columns), narrow), 30.0
+    grid, top = _Grid(len(columns), narrow), 36.0
     parts = [text(grid.left, 12, "rank in the resamples; darker means more often", class_="axis-name")]
     parts += grid.heads(top - 4, columns)
     for i, name in enumerate(names):
@@ -102,16 +102,18 @@ def correlation_heat(
         text(grid.left + second + 17, 12, "one falls as the other rises", class_="axis-name"),
     ]
     if not has_sign.all():
-        third, line = (0.0, 19.0) if narrow else (310.0, 0.0)
+        words, third, line = "no direction", 310.0, 0.0
+        if grid.left + third + 17 + width_of(words) > grid.width:
+            third, line = 0.0, 19.0  # on a line of its own
         top += line
-        parts.append(tag("rect", x=grid.left + third, y=2.0 + line, width=12.0, height=12.0, class_="heat"))
-        parts.append(text(grid.left + third + 17, 12 + line, "no direction", class_="axis-name"))
+        parts.append(tag("rect", x=grid.left + third, y=2.0 + line, width=12.0, height=12.0, class_="undirected"))
+        parts.append(text(grid.left + third + 17, 12 + line, words, class_="axis-name"))
     for i, name in enumerate(names):
         y = top + grid.step * i
         parts.append(grid.name(y, f"{i + 1}. {name}"))
         for j in range(size):
             value = float(correlations[i, j])
-            kind = ("plus" if value >= 0 else "minus") if has_sign[i, j] else "heat"
+            kind = ("plus" if value >= 0 else "minus") if has_sign[i, j] else "undirected"
             shown = figures(value) if has_sign[i, j] else f"{figures(abs(value))}, without a direction"
             title = f"{escape(name)} and {escape(names[j])}: {shown}"
             strength = min(abs(value), 1.0) if np.isfinite(value) else 0.0

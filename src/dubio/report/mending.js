@@ -7,6 +7,7 @@
   const RIGHT = -1, UNSURE = -2, PAGE = 25;
   const count = data.rows.length;
   const store = `dubio-mending-${data.key}`;
+  const called = data.called[0].toUpperCase() + data.called.slice(1);
   const part = (name) => box.querySelector(`.mend-${name}`);
   const card = part("card");
   const [body] = box.getElementsByTagName("tbody");
@@ -128,7 +129,7 @@
       svg.append(label);
       if (q[0] === null) return;
       svg.append(shape("rect", { x: x(q[0]), y: y + 4, width: Math.max(1, x(q[4]) - x(q[0])), height: 2, class: "left" }));
-      svg.append(shape("rect", { x: x(q[1]), y, width: Math.max(1, x(q[3]) - x(q[1])), height: 10, rx: 2, class: `c${k % 8}` }));
+      svg.append(shape("rect", { x: x(q[1]), y, width: Math.max(1, x(q[3]) - x(q[1])), height: 10, rx: 2, class: `c${data.colours[k]}` }));
       svg.append(shape("rect", { x: x(q[2]) - 1, y, width: 2, height: 10, class: "mend-median" }));
     });
     if (value !== null) svg.append(shape("rect", { x: x(value) - 1, y: 0, width: 2, height, class: "mend-own" }));
@@ -149,7 +150,7 @@
     const buttons = [add(`Right: ${data.classes[data.given[at]]} (r)`, RIGHT)];
     if (data.classes.length <= 9) {
       data.classes.forEach((name, k) => {
-        if (k !== data.given[at]) buttons.push(add(`${name} (${k + 1})`, k, k === data.suggested[at] ? "suggested" : ""));
+        if (k !== data.given[at]) buttons.push(add(`${name} (${k + 1})`, k, k === data.suggested[at] ? data.called : ""));
       });
     } else {
       const label = element("label", "Another class ");
@@ -164,7 +165,7 @@
       select.addEventListener("change", () => { if (select.value !== "–") { decide(Number(select.value)); card.focus(); } });
       label.append(select);
       buttons.push(label);
-      buttons.push(add(`Suggested: ${data.classes[data.suggested[at]]} (s)`, data.suggested[at]));
+      buttons.push(add(`${called}: ${data.classes[data.suggested[at]]} (s)`, data.suggested[at]));
     }
     buttons.push(add("Cannot tell (u)", UNSURE));
     part("choices").replaceChildren(...buttons);
@@ -196,7 +197,7 @@
     const name = data.ids ? ` (${data.ids[at]})` : "";
     part("row").textContent = `Row ${data.rows[at]}${name}: ${(at + 1).toLocaleString("en")} of ${count.toLocaleString("en")}`;
     part("labels").textContent =
-      `Given: ${data.classes[data.given[at]]}. Suggested: ${data.classes[data.suggested[at]]}. P(wrong): ${data.wrong[at]} %.` +
+      `Given label: ${data.classes[data.given[at]]}. ${called}: ${data.classes[data.suggested[at]]}. P(wrong): ${data.wrong[at]} %.` +
       (decisions.has(at) ? ` Your decision: ${said(at)}.` : "");
     part("values").replaceChildren(...data.features.map(strip));
     choices();

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.noise import LabelAudit
+from dubio.report.class_order import colours_of
 from dubio.report.findings import Findings
 
 #: Most rows that are listed, and how many are listed if no label is doubtful.
@@ -28,17 +29,18 @@ def mending(findings: Findings) -> dict[str, Any]:
     rows = labelled[np.argsort(ranks[labelled], kind="stable")]
     doubtful = rows[audit.doubtful[rows]]
     rows = (doubtful if len(doubtful) else rows[:_FEWEST_ROWS])[:_MOST_ROWS]
-    probabilities = np.array(audit.probabilities[rows])
-    probabilities[np.arange(len(rows)), audit.codes[rows]] = -1.0
     telling = [j for j in findings.order[:_TELLING].tolist() if _is_one_column(findings, j)]
     names = list(findings.identifiers)
     ids = [str(value) for value in findings.identifiers[names[0]]] if names else []
+    classes = [str(name) for name in audit.classes.tolist()]
     content: dict[str, Any] = {
-        "classes": [str(name) for name in audit.classes.tolist()],
+        "classes": classes,
+        "colours": colours_of(classes, findings.supervision),
         "rows": (rows + 1).tolist(),
         "ids": [ids[i] for i in rows] if ids else None,
         "given": audit.codes[rows].tolist(),
-        "suggested": probabilities.argmax(axis=1).tolist(),
+        "suggested": other_classes(audit, rows).tolist(),
+        "called": other_name(audit),
         "wrong": [round(float(100 * value)) for value in audit.wrong[rows]],
         "features": [
             {
@@ -51,6 +53,20 @@ def mending(findings: Findings) -> dict[str, Any]:
     }
     content["key"] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
     return content
+
+
+def other_classes(audit: LabelAudit, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each label most likely should be if it is wrong: what the audit suggests, if that is another class."""
+    given, others = audit.codes[rows], np.array(audit.probabilities[rows])
+    others[np.arange(len(rows)), given] = -1.0
+    places = {name: place for place, name in enumerate(audit.classes.tolist())}
+    suggested = np.array([places[name] for name in audit.suggested[rows].tolist()], dtype=np.int64)
+    return np.where(suggested == given, others.argmax(axis=1), suggested)
+
+
+def other_name(audit: LabelAudit) -> str:
+    """What these classes are called: a label that is not doubtful has no suggestion."""
+    return "suggested label" if audit.doubtful.any() else "next likely label"
 
 
 def _is_one_column(findings: Findings, feature: int) -> bool:

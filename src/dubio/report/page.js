@@ -22,7 +22,8 @@
     const keptOnly = box.querySelector("input[type=checkbox]");
     const size = box.querySelector("select");
     const pages = box.querySelector(".pages");
-    const texts = columns.filter((column) => column.kind === "text");
+    const isText = (column) => column.kind === "text" || column.kind === "word";
+    const texts = columns.filter(isText);
     const kept = columns.find((column) => column.kind === "yes");
     let folded = null;
     let order = Uint32Array.from({ length: count }, (_, i) => i);
@@ -33,12 +34,13 @@
 
     function sort() {
       if (sorted < 0) return;
-      const { values, kind } = columns[sorted];
+      const { values } = columns[sorted];
+      const words = isText(columns[sorted]);
       const sign = rising ? 1 : -1;
       order = Uint32Array.from({ length: count }, (_, i) => i).sort((a, b) => {
         const x = values[a], y = values[b];
         if (x === null || y === null) return (x === null) - (y === null) || a - b; // missing values come last
-        const order = kind === "text" ? collator.compare(x, y) : x - y;
+        const order = words ? collator.compare(x, y) : x - y;
         return sign * order || a - b;
       });
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -25,7 +26,7 @@ def legend(x: float, y: float, kind: str, words: str, *, size: float = 12.0) -> 
     """A short line of a kind (a class of the style sheet) with its name, and where the next one may begin."""
     name = fit(words, 10_000.0, size)
     drawn = line([(x, y - 4), (x + 18, y - 4)], class_=kind) + text(x + 24, y, name, class_="axis-name")
-    return drawn, x + 24 + sum(size * _width(letter) for letter in name) + 14
+    return drawn, x + 24 + width_of(name, size) + 14
 
 
 def shorten(text: object, length: int) -> str:
@@ -42,6 +43,11 @@ def fit(words: object, room: float, size: float = 13.0) -> str:
         if used > room:
             return plain[: max(1, place - 1)] + "…"
     return plain
+
+
+def width_of(words: str, size: float = 12.0) -> float:
+    """Room that the text needs in letters of this size, whatever the font."""
+    return sum(size * _width(letter) for letter in words)
 
 
 def _width(letter: str) -> float:
@@ -62,7 +68,16 @@ def number(value: float) -> str:
 
 def figures(value: float) -> str:
     """A number for display, with four significant figures."""
-    return "–" if not np.isfinite(value) else f"{value:.4g}"
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
+
+
+def tick_name(value: float) -> str:
+    """A number on an axis: 1,000 and 20,000, but 2e6."""
+    if 1e3 <= abs(value) < 1e6:
+        return f"{value:,.6g}"
+    return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{value:.4g}")
 
 
 def tag(name: str, content: str = "", **attributes: Any) -> str:

@@ -69,6 +69,10 @@ def surety(findings: Findings) -> list[str]:
     stability = findings.stability
     if stability is not None and findings.n_kept == findings.ranking.n_ranked:
         sentences.append("When the data are resampled, only the order can change: every feature is kept.")
+    elif stability is not None and not findings.n_kept:
+        draws, some = len(stability.rankings), int(stability.selected.any(axis=1).sum())
+        often = f"a feature was kept in {some} of them" if some else "no feature was kept in any of them"
+        sentences.append(f"When {_RESAMPLED[stability.resample]} {draws} times, {often}.")
     elif stability is not None:
         value = stability.index.value
         word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
@@ -90,6 +94,17 @@ def surety(findings: Findings) -> list[str]:
             else f"None of the {labelled} {labels} is doubtful."
         )
     return sentences
+
+
+def chosen(findings: Findings) -> str:
+    """How many features were chosen, beside the curve behind that number."""
+    told = "related" if findings.keeps_the_related else "kept"
+    return f"{findings.curve.chosen or 'none'} {told}"
+
+
+def enough(count: int) -> str:
+    """The number of features beyond which a set is not better."""
+    return f"{count} {'is' if count == 1 else 'are'} enough"
 
 
 def _labels(findings: Findings) -> str:
