@@ -57,16 +57,29 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
 
 def check_weights(sample_weight: Any, matrix: Any) -> NDArray[np.float64]:
     """Check the row weights: one number per row, finite and not negative."""
+    if np.ma.isMaskedArray(sample_weight) and np.ma.getmaskarray(sample_weight).any():
+        raise InputError(
+            "sample_weight", "is a masked array, and its mask would be ignored", "fill it: sample_weight.filled(0)"
+        )
     try:
-        if np.asarray(sample_weight).dtype.kind == "c":
+        if _holds_complex(np.asarray(sample_weight)):
             raise ValueError("it holds complex numbers")
-        checked = np.asarray(_check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True))
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large becomes infinite, and is refused
+            checked = np.asarray(
+                _check_sample_weight(sample_weight, matrix, dtype=np.float64, ensure_non_negative=True)
+            )
         if not np.isfinite(checked).all():  # one number for all rows is not checked there
             raise ValueError("it is not finite")
         return checked
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         said = str(error).splitlines()[0].rstrip(".")
         raise InputError("sample_weight", f"cannot be used: {said}", "give one number per row, 0 or more") from error
+
+
+def _holds_complex(values: NDArray[Any]) -> bool:
+    """Whether NumPy would drop a part of some values to make them floats."""
+    kind = values.dtype.kind
+    return kind == "c" or (kind == "O" and any(isinstance(value, np.complexfloating) for value in values.flat))
 
 
 def feature_names(X: Any) -> NDArray[Any] | None:

@@ -22,7 +22,7 @@ from dubio.supervision.several import refuse_shared_names
 from dubio.tables.any_table import ReadTable, read_any_table
 from dubio.tables.columns import column_names
 from dubio.tables.features import Columns, feature_sums
-from dubio.tables.matrix import Matrix, read_matrix
+from dubio.tables.matrix import Matrix, in_memory, read_matrix
 from dubio.tables.mixed import read_mixed_matrix
 from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_groups, shuffled_within
 from dubio.tables.scaling import fill_missing, standardize, varying_columns
@@ -290,6 +290,7 @@ def read_problem(
         :func:`~dubio.tables.any_table.read_any_table`. ``X`` may also be a table that was read before.
     """
     names, columns = None, None
+    X = in_memory(X)
     if isinstance(X, ReadTable) or any_type:
         read = X if isinstance(X, ReadTable) else read_any_table(X, feature_groups, accept_sparse=accept_sparse)
         matrix, names, columns = read.matrix, read.names, read.columns

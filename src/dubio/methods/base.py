@@ -245,7 +245,12 @@ class Selector(SelectorMixin, BaseEstimator):
         array or frame, with ``n_features_`` columns
         """
         check_is_fitted(self)  # before scikit-learn compares column names, which do not exist without a fit
-        return super().transform(X)
+        if any(getattr(dtype, "is_temporal", bool)() for dtype in getattr(X, "dtypes", ())):
+            X = X.to_pandas()  # polars writes dates beside numbers into an array as numbers
+        try:
+            return super().transform(X)
+        except np.exceptions.DTypePromotionError:  # dates beside numbers: only an array of objects can hold both
+            return super().transform(X.astype(object))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         """The chosen columns of the table."""

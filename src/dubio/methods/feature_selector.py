@@ -31,7 +31,8 @@ from dubio.significance.label_errors import Flips
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
 from dubio.tables.any_table import notes_of
-from dubio.tables.large import count_rows, is_arrow, take_columns, take_rows
+from dubio.tables.arrow import is_arrow
+from dubio.tables.large import count_rows, take_columns, take_rows
 from dubio.tables.matrix import check_squares, is_dask
 from dubio.tables.row_groups import read_groups
 from dubio.tables.scaling import NOTHING_VARIES, nothing_is_left

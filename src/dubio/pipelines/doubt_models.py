@@ -179,11 +179,13 @@ class DoubtClassifier(ClassifierMixin, _DoubtModel):
         if not isinstance(supervision, OfClasses):
             raise InputError("y", f"cannot be used: {supervision.given}", "a classifier needs classes")
         supervision.require_enough()
+        # in the order in which scikit-learn's classifiers have them
+        self.classes_, order = np.unique(supervision.classes, return_index=True)
         known, memberships = supervision.labelled, supervision.memberships
         complete = self.unlabelled == "complete" and not known.all()
         if complete:
             memberships = np.where(known[:, None], memberships, self._opinions(X, supervision))
-        self.classes_ = supervision.classes
+        memberships = memberships[:, order]
         self.n_labelled_, self.n_completed_ = int(known.sum()), int((~known).sum()) if complete else 0
         in_doubt = isinstance(supervision, Memberships) or complete
         self.uses_weights_ = in_doubt and bool(weight_argument(self.estimator))
@@ -313,7 +315,8 @@ class DoubtRegressor(RegressorMixin, _DoubtModel):
         self
         """
         supervision = self._read(X, y)
-        assert isinstance(supervision, Numbers)
+        if not isinstance(supervision, Numbers):
+            raise InputError("y", f"cannot be used: {supervision.given}", "a regressor needs one number per row")
         if supervision.n_labelled == 0:
             raise InputError("y", "holds no number", "a regressor needs some")
         known, values = supervision.labelled, supervision.values

@@ -27,6 +27,7 @@ from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.seeds import seed_of
 from dubio.supervision import Classes, Memberships, Numbers, OfClasses, Supervision, read_supervision
+from dubio.tables.matrix import is_dask
 from dubio.tables.row_groups import read_groups
 
 Rows = NDArray[np.int64]
@@ -97,6 +98,9 @@ def evaluate_selection(
     >>> found.measure, found.sizes.tolist()
     ('accuracy', [1, 2, 3, 4, 5, 6, 8, 9, 10, 11, 12, 13])
     """
+    X = _table_of(X)
+    if is_dask(y):
+        raise InputError("y", f"is a Dask {type(y).__name__}, and folds need its rows in memory", "pass y.compute()")
     weights = None if sample_weight is None else check_weights(sample_weight, X)
     groups = read_groups(groups, number_of_rows(X))
     if weights is not None and not weights.all():
@@ -112,6 +116,23 @@ def evaluate_selection(
         raise InputError("model", f"is a regressor, but {known.given}", "give a classifier, or target='numbers'")
     table = _ArrayTable(y, is_numeric, missing_label, weights, groups, X)
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
+
+
+def _table_of(X: Any) -> Any:
+    """A list of rows as an array, of numbers if it holds only numbers; other tables as they are."""
+    if is_dask(X):
+        raise InputError("X", f"is a Dask {type(X).__name__}, and folds need its rows in memory", "pass X.compute()")
+    if not hasattr(X, "shape"):
+        try:
+            table = np.asarray(X)
+            X = np.asarray(X, dtype=object) if table.dtype.kind in "US" else table
+        except ValueError as error:
+            raise InputError("X", "has rows of different lengths", "give every row one cell per feature") from error
+    if len(X.shape) != 2:
+        raise InputError(
+            "X", f"has {len(X.shape)} dimensions", "give a table: one row per case, one column per feature"
+        )
+    return X
 
 
 def evaluate_problem(

@@ -16,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from dubio._sklearn import check_weights, safe_indexing
 from dubio.errors import InputError
 from dubio.supervision import Numbers, OfClasses, Supervision, read_supervision
+from dubio.supervision.numbers import moderate
 
 #: Probabilities below this count as this in the logarithm.
 _FLOOR = 1e-12
@@ -140,11 +141,13 @@ def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sam
     0.0
     """
     supervision = read_supervision(y, len(y), target="numbers", missing_label=missing_label)
-    assert isinstance(supervision, Numbers)
+    if not isinstance(supervision, Numbers):
+        raise InputError("y", f"cannot be used: {supervision.given}", "this score needs one number per row")
     rows = _labelled_rows(supervision)
     weights = None if sample_weight is None else check_weights(sample_weight, X)[rows]
-    said = estimator.predict(safe_indexing(X, rows))
-    return float(r2_score(supervision.values[rows], said, sample_weight=weights))
+    said = np.ravel(estimator.predict(safe_indexing(X, rows)))
+    known, said = moderate(np.stack([supervision.values[rows], said]))  # squares of huge numbers would overflow
+    return float(r2_score(known, said, sample_weight=weights))
 
 
 def _known_classes(

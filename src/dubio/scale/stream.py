@@ -20,7 +20,7 @@ from dubio.scale.all_rows import columns_of_all_rows, refuse_infinity, vary_outs
 from dubio.scale.batch_moments import BATCH_MOMENTS, Batch, Labels
 from dubio.scale.row_sample import draw_rows
 from dubio.scale.sources import Piece, is_number, open_source, usual_rows
-from dubio.tables.large import arrow_frame
+from dubio.tables.arrow import arrow_frame
 
 #: Row groups with more bytes of features than this are not taken whole.
 _WHOLE_ROWS_BYTES = 64 * 2**20

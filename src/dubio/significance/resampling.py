@@ -24,7 +24,7 @@ from dubio.ranking import default_names, rank_scores
 from dubio.seeds import seed_of
 from dubio.supervision import Memberships, Supervision, read_supervision
 from dubio.supervision.pairs import Pairs
-from dubio.tables.columns import column_names
+from dubio.tables.columns import array_of_names, column_names
 from dubio.tables.matrix import is_dask
 from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_groups
 
@@ -310,7 +310,7 @@ class _ProblemDraws(_Draws):
         self.supervision = problem.supervision
         self.names = default_names(problem.n_features)
         if problem.names is not None:
-            self.names = np.asarray(problem.names, dtype=object)
+            self.names = array_of_names(problem.names)
 
     def fitted(self, kind: str, rng: np.random.Generator) -> Any:
         known, problem = self.supervision, self._problem
@@ -337,7 +337,7 @@ class _ArrayDraws(_Draws):
         self._groups = read_groups(groups, n_rows)
         names = column_names(X)
         n_features = np.shape(X)[1] if names is None else len(names)
-        self.names = default_names(n_features) if names is None else np.asarray(names, dtype=object)
+        self.names = default_names(n_features) if names is None else array_of_names(names)
 
     def fitted(self, kind: str, rng: np.random.Generator) -> Any:
         known, fresh = self.supervision, clone(self._selector)

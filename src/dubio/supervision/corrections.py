@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
+from dubio.supervision.label_values import unmasked
+from dubio.tables.values import is_missing
 
 #: The columns of a file of corrections.
 COLUMNS = ("row", "id", "given", "decision", "label")
@@ -98,7 +100,7 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     >>> mended.labels.tolist(), mended.confirmed.tolist()
     (['a', 'a', 'b', 'a'], [False, True, False, False])
     """
-    given = np.asarray(y, dtype=object)
+    given = np.asarray(unmasked(y), dtype=object)
     if given.ndim != 1:
         raise InputError("y", f"has {given.ndim} dimensions", "give one class per row")
     written = [_written(label) for label in given]
@@ -184,13 +186,11 @@ def _places(ids: Any, n_rows: int) -> dict[str, int]:
 
 def _written(value: Any) -> str:
     """A label, a name or a number as it stands in the file; "" for a missing one. Whole numbers have no point."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+    if is_missing(value):
         return ""
     if isinstance(value, float | np.floating):
-        if np.isnan(value):
-            return ""
         return str(int(value)) if value == int(value) else str(value)
-    return str(value)
+    return str.__str__(value) if isinstance(value, str) else str(value)  # of an Enum, the text itself
 
 
 def _mismatch(number: int, found: str, remedy: str) -> InputError:

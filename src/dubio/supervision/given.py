@@ -9,13 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a label means "no label": None, NaN, pd.NA, pd.NaT."""
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(value, float | np.floating) and bool(np.isnan(value))
+from dubio.supervision.label_values import unmasked
+from dubio.tables.values import is_missing
 
 
 def labels_by_row(y: Any) -> NDArray[Any]:
@@ -23,7 +18,7 @@ def labels_by_row(y: Any) -> NDArray[Any]:
     if isinstance(y, str | bytes | dict | set) or not hasattr(y, "__len__"):
         raise InputError("y", f"is a {type(y).__name__}", "give one label per row")
     try:
-        given = np.asarray(y, dtype=object)
+        given = np.asarray(unmasked(y), dtype=object)
     except ValueError:
         raise InputError("y", "has rows of different lengths", "give one label per row") from None
     if given.ndim == 2 and given.shape[1] == 1:

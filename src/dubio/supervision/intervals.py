@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.errors import InputError, counted, name_row
 from dubio.supervision.given import GivenByRow
 from dubio.supervision.knowledge import Floats, Supervision
+from dubio.supervision.label_values import as_floats
 from dubio.supervision.numbers import Numbers
 
 
@@ -191,9 +192,7 @@ def read_intervals(y: IntervalLabels) -> Supervision:
 
 def _limits(values: ArrayLike, name: str, missing: float) -> Floats:
     try:
-        if np.iscomplexobj(values):
-            raise TypeError
-        limits = np.array(values, dtype=np.float64)
+        limits = as_floats(values).copy()
     except (TypeError, ValueError) as error:
         raise InputError(
             name, "holds values that are not numbers", "give numbers; NaN where there is no limit"

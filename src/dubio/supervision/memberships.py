@@ -14,9 +14,11 @@ from dubio._kernels.threads import chunks, default_threads, run_chunks
 from dubio.errors import InputError, counted, name_row
 from dubio.supervision.classes import Classes, OfClasses
 from dubio.supervision.knowledge import Floats, Supervision
+from dubio.supervision.label_values import usual_floats
 
 #: How far the sum of a row of probabilities may be from 1.
 SUM_TOLERANCE = 1e-6
+_TOLERANCES = {"float32": 10 * SUM_TOLERANCE, "float16": 1000 * SUM_TOLERANCE}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -125,7 +127,7 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
     if table.dtype.kind == "c":  # NumPy would drop a part of them
         raise InputError("y", "holds complex numbers", "give real numbers")
     try:
-        raw = np.ascontiguousarray(table, dtype=table.dtype if table.dtype.kind == "f" else np.float64)
+        raw = np.ascontiguousarray(usual_floats(table))
     except (TypeError, ValueError) as error:
         raise InputError(
             "y",
@@ -141,7 +143,7 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
     n = len(raw)
     memberships = np.empty(raw.shape)
     labelled = np.empty(n, dtype=bool)
-    tolerance = SUM_TOLERANCE if raw.dtype != np.float32 else 10 * SUM_TOLERANCE
+    tolerance = _TOLERANCES.get(table.dtype.name, SUM_TOLERANCE)
 
     def work(start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         count, first = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)

@@ -5,10 +5,8 @@ The first entry of :data:`READERS` that claims ``y`` reads it. A new kind of sup
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -16,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio.errors import InputError, counted, quoted, require_choice, warn
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError, quoted, require_choice, warn
 from dubio.supervision.classes import Classes, is_whole, read_classes
 from dubio.supervision.corrections import CorrectedLabels
-from dubio.supervision.given import is_missing
 from dubio.supervision.intervals import IntervalLabels, read_intervals
 from dubio.supervision.knowledge import Supervision, nothing
+from dubio.supervision.label_values import as_array, decoded, names_of_columns, one_type, unmasked, usual_floats
 from dubio.supervision.memberships import SoftLabels, read_memberships
 from dubio.supervision.numbers import read_numbers
 from dubio.supervision.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
@@ -30,6 +29,7 @@ from dubio.supervision.positives import PositiveLabels, read_positives
 from dubio.supervision.several import SeveralLabels, about_target, join_targets, several_targets
 from dubio.supervision.written import WrittenNumbers, days_since_first, read_written
 from dubio.tables.columns import column_names
+from dubio.tables.values import is_missing
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
 
@@ -131,7 +131,7 @@ def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
     if question.target == "numbers":
         raise InputError("y", "holds ordered classes, where numbers are needed", "give target='auto' or 'ordered'")
     missing = np.fromiter((value is None for value in y.values), dtype=bool, count=len(y))
-    classes = read_classes(_one_type(y.values[~missing]), missing, None, list(y.order), question.is_block)
+    classes = read_classes(one_type(y.values[~missing]), missing, None, list(y.order), question.is_block)
     return classes if question.target == "classes" else in_order(classes)
 
 
@@ -175,6 +175,7 @@ def _require_labels(part: Supervision) -> None:
 
 
 def _read_one(y: Any, question: Question) -> Supervision:
+    y = unmasked(y)
     return next(reader for reader in READERS if reader.claims(y)).read(y, question)
 
 
@@ -183,8 +184,8 @@ def _read_array(y: Any, question: Question) -> Supervision:
     if sparse.issparse(y):
         raise InputError("y", "is a sparse matrix", "give a dense array (y.toarray())")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):
-        names = np.asarray(column_names(y, name="y"), dtype=object)
-        if len(names) > 1 and any(not _holds_numbers(y[name]) for name in names):
+        names = column_names(y, name="y") or []
+        if len(names) > 1 and any(not _holds_numbers(safe_indexing(y, j, axis=1)) for j in range(len(names))):
             return _read_several(several_targets(y), question)
     column = _as_array(y)
     if column.ndim == 2 and column.shape[1] == 1:
@@ -200,7 +201,7 @@ def _read_array(y: Any, question: Question) -> Supervision:
     if column.ndim == 2 and question.target == "numbers" and column.shape[1] > 1:
         return _read_several(several_targets(column if names is None else y), question)
     if column.ndim == 2:
-        memberships = read_memberships(column, names)
+        memberships = read_memberships(column, None if names is None else names_of_columns(names, "y"))
         return memberships_in_order(memberships) if question.target == "ordered" else memberships
     values, missing, ordered = _split_missing(y, column, question.missing_label)
     target = question.target
@@ -247,13 +248,8 @@ def _holds_numbers(column: Any) -> bool:
 
 
 def _as_array(y: Any) -> NDArray[Any]:
-    if isinstance(y, list | tuple) and any(isinstance(value, str) for value in y):
-        # NumPy would turn numbers next to text into text, but such a mix is a mistake to report
-        array = np.empty(len(y), dtype=object)
-        array[:] = y
-        return array
     try:
-        return np.asarray(y)
+        return as_array(y)
     except ValueError as error:
         raise InputError(
             "y", "is ragged: its rows have different lengths", "for candidate sets or votes use soft_labels(...)"
@@ -275,9 +271,9 @@ def _split_missing(
         return column, np.zeros(len(column), dtype=bool), ordered
     if kind == "f":
         missing = np.isnan(column)
-        return column[~missing], missing, ordered
+        return usual_floats(column[~missing]), missing, ordered
     if kind in "US":
-        column = column.astype(str) if kind == "S" else column
+        column = decoded(column) if kind == "S" else column
         missing = _is_mark(column, missing_label)
         return column[~missing], missing, ordered
     if kind in "Mm":
@@ -287,7 +283,7 @@ def _split_missing(
         raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
     missing = np.fromiter((is_missing(v) for v in column), dtype=bool, count=len(column))
     missing |= _is_mark(column, missing_label)
-    return _one_type(column[~missing]), missing, ordered
+    return one_type(column[~missing]), missing, ordered
 
 
 def _is_mark(column: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
@@ -301,6 +297,7 @@ def numbers_of(y: Any, target: Target = "auto", missing_label: Any = "auto") -> 
     """The known numbers of a 1-D ``y``, also if they are written as text, or are dates; None if it holds classes."""
     if sparse.issparse(y):
         return None
+    y = unmasked(y)
     column = _as_array(y)
     if column.ndim != 1:
         return None
@@ -317,7 +314,7 @@ def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -
         found = days_since_first(values)
         if found is None:
             raise InputError("y", f"has dtype {values.dtype}", "give classes (numbers, text, bools) or numbers")
-        if target in ("classes", "ordered"):
+        if len(values) and target in ("classes", "ordered"):
             raise InputError(
                 "y",
                 f"holds dates or times, such as {quoted(values[0])}, where classes are needed",
@@ -357,43 +354,6 @@ def are_whole_numbers_as_text(values: NDArray[Any]) -> bool:
 def has_order(y: Any) -> bool:
     """Whether y is a pandas categorical whose classes have an order."""
     return getattr(getattr(y, "cat", y), "ordered", False) is True
-
-
-def _one_type(values: NDArray[Any]) -> NDArray[Any]:
-    kinds: dict[str, list[Any]] = {}
-    for value in values:
-        if isinstance(value, str):
-            kinds.setdefault("text", []).append(value)
-        elif isinstance(value, bool | np.bool_):
-            kinds.setdefault("bool", []).append(value)
-        elif isinstance(value, int | float | Decimal | np.number) and not isinstance(value, np.timedelta64):
-            kinds.setdefault("number", []).append(float(value) if isinstance(value, Decimal) else value)
-        elif isinstance(value, datetime.date | np.datetime64):
-            kinds.setdefault("date", []).append(value)
-        elif isinstance(value, datetime.timedelta | np.timedelta64):
-            kinds.setdefault("duration", []).append(value)
-        elif isinstance(value, datetime.time):
-            kinds.setdefault("time", []).append(value)
-        else:
-            kinds.setdefault(type(value).__name__, []).append(value)
-    unknown = [name for name in kinds if name not in ("text", "bool", "number", "date", "duration", "time")]
-    if unknown:
-        odd = kinds[unknown[0]]
-        raise InputError(
-            "y",
-            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {quoted(odd[0])} (Unknown label type)",
-            "give text, bools or numbers. For candidate sets use soft_labels",
-            code="label type",
-        )
-    if len(kinds) > 1:
-        counts = ", ".join(
-            f"{len(v)} {k} (such as {quoted(v[0]) if k == 'text' else repr(v[0])})" for k, v in kinds.items()
-        )
-        raise InputError("y", f"mixes types: {counts}", "make all labels text or all numbers")
-    if not kinds:
-        return np.empty(0)
-    name, same = next(iter(kinds.items()))
-    return np.asarray(same, dtype={"text": str, "bool": bool, "number": None}.get(name, object))
 
 
 def _looks_like_classes(values: NDArray[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -10,10 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.supervision.classes import OfClasses
+from dubio.supervision.corrections import CorrectedLabels
 from dubio.supervision.intervals import Intervals
 from dubio.supervision.knowledge import Floats, Supervision
+from dubio.supervision.label_values import as_array, unmasked
+from dubio.supervision.memberships import SoftLabels
 from dubio.supervision.numbers import Numbers
 from dubio.supervision.pairs import Pairs
 from dubio.supervision.positives import Positives
@@ -245,8 +249,8 @@ def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
     """The columns of a frame or a 2-D array, by name."""
     _refuse_sparse(targets, "")
     names = column_names(targets, name="targets")
-    if names is not None:
-        columns = [targets[name] for name in names]
+    if names is not None and getattr(targets, "ndim", 2) == 2:  # a Dask series has names too
+        columns = [safe_indexing(targets, j, axis=1) for j in range(len(names))]
         words = [str(name) for name in names]
         if len(set(words)) < len(words):
             raise InputError("targets", f"has columns with the same name: {listed(words)}", "rename them")
@@ -258,19 +262,26 @@ def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
 
 
 def _column(values: Any, name: Any) -> Any:
-    """One target; a list becomes an array, so that rows can be chosen."""
+    """One target; mere cells become an array, so that rows can be chosen."""
     if isinstance(values, SeveralLabels):
         raise InputError("targets", f"[{name!r}] holds several targets", "give them side by side in one dict")
+    values = unmasked(values)
     if not hasattr(values, "__len__") or isinstance(values, str | dict):
         raise InputError("targets", f"[{name!r}] is {values!r}", "give one value per row")
     _refuse_sparse(values, f"[{name!r}] ")
-    if not isinstance(values, list | tuple):
+    if _knows_more(values) or not (hasattr(values, "__array__") or isinstance(values, Collection)):
         return values
-    if any(isinstance(value, str) for value in values):  # NumPy would turn None next to text into text
-        array = np.empty(len(values), dtype=object)
-        array[:] = values
-        return array
-    return _array(values, f"[{name!r}] ")
+    array = _array(values, f"[{name!r}] ")
+    if array.ndim == 0:
+        raise InputError("targets", f"[{name!r}] is a {type(values).__name__}", "give one value per row")
+    return array
+
+
+def _knows_more(values: Any) -> bool:
+    """Whether a target is more than its cells: a record, a frame with names, a column with declared categories."""
+    if isinstance(values, SoftLabels | CorrectedLabels) or column_names(values, name="targets") is not None:
+        return True
+    return hasattr(values, "iloc") or hasattr(values, "categories")
 
 
 def _refuse_sparse(values: Any, which: str) -> None:
@@ -280,7 +291,7 @@ def _refuse_sparse(values: Any, which: str) -> None:
 
 def _array(values: Any, which: str) -> NDArray[Any]:
     try:
-        return np.asarray(values)
+        return as_array(values)
     except ValueError:
         raise InputError("targets", f"{which}has rows of different lengths", "give one value per row") from None
 

@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.errors import InputError, counted, listed, name_row, require_choice
 from dubio.supervision.annotators import average_votes, dawid_skene
 from dubio.supervision.classes import Classes
-from dubio.supervision.given import is_missing
-from dubio.supervision.memberships import Memberships, SoftLabels
+from dubio.supervision.label_values import as_floats, class_names, names_of_columns, unmasked
+from dubio.supervision.memberships import SoftLabels, read_memberships
 from dubio.supervision.reader import read_supervision
+from dubio.tables.columns import column_names
+from dubio.tables.values import is_missing
 
 
 def soft_labels(
@@ -84,6 +86,7 @@ def soft_labels(
            [0.  , 1.  ]])
     """
     require_choice("combine", combine, ("average", "dawid-skene"))
+    labels = unmasked(labels)
     if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
         raise InputError("confidence", "needs one class per row", "leave it out for candidate sets and memberships")
     if isinstance(labels, SoftLabels):
@@ -102,7 +105,7 @@ def soft_labels(
     if table.ndim != 2:
         raise InputError("labels", f"has {table.ndim} dimensions", "give one label per row, votes or probabilities")
     if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
-        return _from_probabilities(labels, table.astype(np.float64), classes, normalize)
+        return _from_probabilities(labels, table, classes, normalize)
     codes, names = code_votes(table, classes, missing_label)
     if not len(names):
         raise InputError("labels", "holds no vote: every cell is missing", "give at least one label")
@@ -158,8 +161,7 @@ def _from_confidence(
     if n_classes < 2:
         raise InputError("labels", "has only one class", "list all classes in classes=[...], to share out the doubt")
     try:
-        given = np.ones(n) if confidence is None else np.asarray(confidence)
-        sure = given.astype(np.float64, casting="same_kind" if given.dtype.kind == "c" else "unsafe")
+        sure = np.ones(n) if confidence is None else as_floats(confidence)
     except (TypeError, ValueError) as error:
         raise InputError("confidence", "does not hold real numbers", "give one probability per row") from error
     if sure.shape != (n,):
@@ -193,10 +195,9 @@ def _is_probability_table(table: NDArray[Any]) -> bool:
     return True
 
 
-def _from_probabilities(
-    labels: Any, table: NDArray[np.float64], classes: Sequence[Any] | None, normalize: bool
-) -> SoftLabels:
+def _from_probabilities(labels: Any, table: NDArray[Any], classes: Sequence[Any] | None, normalize: bool) -> SoftLabels:
     if normalize:
+        table = as_floats(table)
         known = ~np.isnan(table).all(axis=1)
         bad = np.flatnonzero(known & ~(table >= 0).all(axis=1))
         if len(bad):
@@ -215,13 +216,15 @@ def _from_probabilities(
                 "if the row is unlabelled, fill it with NaN",
                 code="sum of zero",
             )
-        table = table / sums
-    read = read_supervision(table, len(table))
-    assert isinstance(read, Memberships)
+        table = table / np.where(np.isinf(sums), 1.0, sums)  # infinite cells stay, and are refused
+    read = read_memberships(table, None)
     P = read.memberships.copy()
     P[~read.labelled] = np.nan
-    columns = classes if classes is not None else getattr(labels, "columns", range(P.shape[1]))
-    names = np.asarray(list(columns))
+    columns = column_names(labels, name="labels")
+    if classes is not None:
+        names = class_names(list(classes), "classes")
+    else:
+        names = read.classes if columns is None else names_of_columns(columns, "labels")
     if len(names) != P.shape[1]:
         raise InputError("classes", f"names {len(names)} classes, but the table has {P.shape[1]} columns")
     return SoftLabels(P, names)
@@ -242,7 +245,7 @@ def code_votes(
 def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
     if classes is None:
         try:
-            return np.asarray(sorted(found))
+            return class_names(sorted(found), "labels")
         except TypeError as error:
             raise InputError("labels", f"mixes types that cannot be sorted: {sorted(map(repr, found))}") from error
     names = list(classes)
@@ -252,4 +255,4 @@ def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]
         raise InputError("labels", f"holds {unnamed} not listed in classes: {listed(unknown, 5)}")
     if len(set(names)) != len(names):
         raise InputError("classes", "lists a class twice")
-    return np.asarray(names)
+    return class_names(names, "classes")

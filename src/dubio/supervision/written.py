@@ -61,7 +61,7 @@ def _common_type(values: NDArray[Any]) -> NDArray[Any]:
     if all(isinstance(value, datetime.date | np.datetime64) for value in values):
         return np.array([utc(value) for value in values], dtype="datetime64[us]")
     if all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
-        return np.array([np.timedelta64(value, "us") for value in values])
+        return np.array([np.timedelta64(value).astype("timedelta64[us]") for value in values])
     return values
 
 

@@ -19,7 +19,7 @@ from dubio.errors import InputError, counted, listed, quoted
 from dubio.tables import cells
 from dubio.tables.columns import column_names, name_column, pick_columns
 from dubio.tables.features import ColumnReading, Columns, Role
-from dubio.tables.matrix import Matrix, check_finite, read_matrix
+from dubio.tables.matrix import Matrix, check_finite, in_memory, read_matrix
 from dubio.tables.pieces import (
     CellReader,
     Piece,
@@ -29,6 +29,7 @@ from dubio.tables.pieces import (
     spread_of,
     worth_a_column,
 )
+from dubio.tables.values import is_missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ def read_any_table(
     was_missing: bool = True,
     name: str = "X",
 ) -> ReadTable:
-    """Read a data frame (pandas, polars), an array or a list of rows.
+    """Read a data frame (pandas, polars), an Arrow table, an array or a list of rows.
 
     * Numbers stay as they are. Numbers as text may have decimal commas, marks for thousands, one unit, and limits
       ("<0.1" counts as 0.1).
@@ -106,6 +107,7 @@ def read_any_table(
         if feature_groups:
             raise InputError("feature_groups", "cannot be used with a sparse table", "pass a dense table")
         return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), None)
+    X = in_memory(X, name)
     names = column_names(X)
     pieces = _pieces(X, names, decimal, was_missing, name)
     if isinstance(pieces, np.ndarray):
@@ -211,7 +213,7 @@ def _rounded_columns(X: Any, names: list[Any] | None) -> dict[int, str]:
         column = X[names[j]]
         low, high = column.min(), column.max()
         for value in (high, low):
-            if value is not None and value == value and abs(int(value)) > cells.EXACT:
+            if not is_missing(value) and abs(int(value)) > cells.EXACT:
                 found[j] = str(int(value))
                 break
     return found

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal as ExactNumber
 from typing import Literal
 
 import numpy as np
@@ -21,7 +22,8 @@ _SPACES = "\u0020\u00a0\u2009\u202f"
 _LIMIT = r"(?P<limit>[<>]=?|[\u2264\u2265])?"
 _UNIT = r"(?P<unit>(?:[^\W\d_]|[%\u2030\u00b0\u00b5$\u20ac\u00a3\u00a5])[^\s<>]{0,14}(?: [^\W\d_][^\s<>]{0,9})?)?"
 _CELL = re.compile(
-    rf"{_LIMIT}\s*(?P<currency>[$\u20ac\u00a3\u00a5])?\s*(?P<body>[+\-\u2212]?[.,]?\d(?:[\d.,'\u2019{_SPACES}]*\d)?[.,]?"
+    rf"{_LIMIT}\s*(?:(?P<currency>[$\u20ac\u00a3\u00a5])\s*)?"
+    rf"(?P<body>[+\-\u2212]?[.,]?\d(?:[\d.,'\u2019{_SPACES}]*\d)?[.,]?"
     rf"(?:[eE][+-]?\d+)?)\s*{_UNIT}"
 )
 _TAIL = r"(?:[eE][+-]?\d+)?"
@@ -58,6 +60,11 @@ class TextNumbers:
     decimal: Decimal = "."
     problem: str = ""
     rounded: str = ""
+
+
+def rounded_words(example: object) -> str:
+    """What the user should know of a column whose whole numbers were rounded."""
+    return f"whole numbers as long as {example} were rounded: floating point numbers hold about 15 digits"
 
 
 def is_missing_text(text: str) -> bool:
@@ -97,7 +104,7 @@ def read_numbers(
             continue
         plain = re.sub(rf"['{_SPACES}{',' if mark == '.' else '.'}]", "", body).replace(",", ".")
         values[place] = float(plain)
-        if len(plain) > 15 and plain.lstrip("+-").isdigit() and int(plain) != int(values[place]):
+        if len(plain) > 15 and plain.lstrip("+-").isdigit() and ExactNumber(plain) != values[place]:
             rounded = rounded or texts[place]
     often = np.ones(len(texts)) if counts is None else counts
     bare = is_number & np.array([unit == "" for unit in units], dtype=bool)

@@ -17,10 +17,23 @@ def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
     if columns is None or not hasattr(X, "dtypes"):
         return None
     names = list(columns)
+    require_distinct(names, name)
+    return names
+
+
+def require_distinct(names: list[Any], name: str = "X") -> None:
+    """Raise if a column name occurs twice, or cannot be written: half of a pair of UTF-16, for example."""
     if len(set(names)) < len(names):
         twins = [f"{column!r} ({count} columns)" for column, count in Counter(names).items() if count > 1]
         raise InputError(name, f"has columns with the same name: {listed(twins)}", "rename or drop them")
-    return names
+    for column in names:
+        if isinstance(column, str) and not column.isascii() and column.encode(errors="ignore").decode() != column:
+            raise InputError(name, f"has a column named {quoted(column)}, which is no valid text", "rename it")
+
+
+def array_of_names(names: list[Any]) -> NDArray[Any]:
+    """Names as an array with one entry per name: a name may be a tuple."""
+    return np.fromiter(names, dtype=object, count=len(names))
 
 
 def name_column(names: list[Any] | None, index: int) -> str:

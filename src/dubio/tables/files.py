@@ -7,11 +7,13 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import zlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,11 @@ from dubio.tables.text_files import (
     plain_bytes,
     read_text,
     refuse_twins,
+    rounded_note,
+    rounded_notes,
     suffix_of,
 )
+from dubio.tables.values import as_float
 
 _FORMATS = {
     **dict.fromkeys(TEXT, "text"),
@@ -130,7 +135,7 @@ def frame_bytes(frame: Any, path: str) -> bytes:
         frame.reset_index(drop=True).to_feather(buffer)
     elif kind == "excel":
         _require_openpyxl()
-        frame.to_excel(buffer, index=False)
+        _write_excel(frame, buffer, path)
     else:
         if kind == "json":
             text = _json_lines(frame).encode()
@@ -144,6 +149,19 @@ def frame_bytes(frame: Any, path: str) -> bytes:
             raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
         return text
     return buffer.getvalue()
+
+
+def _write_excel(frame: Any, buffer: io.BytesIO, path: str) -> None:
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    try:
+        frame.to_excel(buffer, index=False)
+    except IllegalCharacterError as error:
+        raise InputError(
+            quoted(path),
+            f"cannot be written: Excel takes no control characters, as in {quoted(first_line(error))}",
+            "write .csv or .parquet instead",
+        ) from error
 
 
 def _whole_beside_blanks(frame: Any) -> Any:
@@ -239,7 +257,7 @@ def _read_parquet(path: str, how: HowToRead) -> TableFile:
     table = pyarrow.parquet.read_table(path)
     table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
     refuse_twins(table.column_names, path)
-    return TableFile(arrow_to_pandas(table), code=f"pd.read_parquet({path!r})")
+    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=f"pd.read_parquet({path!r})")
 
 
 def _read_feather(path: str, how: HowToRead) -> TableFile:
@@ -248,11 +266,11 @@ def _read_feather(path: str, how: HowToRead) -> TableFile:
     table = pyarrow.feather.read_table(path)
     table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
     refuse_twins(table.column_names, path)
-    return TableFile(arrow_to_pandas(table), code=f"pd.read_feather({path!r})")
+    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=f"pd.read_feather({path!r})")
 
 
 def _read_json(path: str, how: HowToRead) -> TableFile:
-    """One JSON object per line, or a list of objects (.json)."""
+    """One JSON object per line, or a list of objects."""
     import pyarrow as pa
     import pyarrow.json
 
@@ -265,32 +283,120 @@ def _read_json(path: str, how: HowToRead) -> TableFile:
         text = content.decode(how.encoding or "utf-8-sig")
     except UnicodeError as error:
         raise InputError(called(path), f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
-    code = f"pd.read_json({path!r}, lines=True)"
+    if text.lstrip()[:1] == "[":
+        return _read_json_list(path, text)
+    _refuse_what_ends_pyarrow(path, text)
     try:
-        if text.lstrip()[:1] == "[":
-            table, code = pa.Table.from_pylist(json.loads(text)), f"pd.read_json({path!r})"
-        else:
-            table = pyarrow.json.read_json(io.BytesIO(text.encode()))
-    except (pa.ArrowException, ValueError, AttributeError, TypeError) as error:
+        table = pyarrow.json.read_json(io.BytesIO(text.encode()))
+    except (pa.ArrowException, ValueError) as error:
         _explain_json(path, text, error)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_nested(column.type):
+            raise _nested(path, name, column.drop_null()[0])
+    lines = text.split("\n")
+    full = [number for number, line in enumerate(lines, start=1) if line.strip()]
+
+    def written(name: str, row: int) -> str:
+        return str(_whole_in(lines[full[row] - 1], name)) if row < len(full) else ""
+
+    return TableFile(
+        _without(arrow_to_pandas(table), MISSING, text_only=True),
+        notes=rounded_notes(table, path, written),
+        code=f"pd.read_json({path!r}, lines=True)",
+        row_name=lambda row: _line(full[row] if row < len(full) else None),
+    )
+
+
+def _whole_in(line: str, name: str) -> int | None:
+    """The whole number in one cell of JSON lines; None if the cell holds anything else."""
+    try:
+        value = json.loads(line).get(name)
+    except (ValueError, AttributeError):
+        return None
+    return value if isinstance(value, int) else None
+
+
+def _read_json_list(path: str, text: str) -> TableFile:
+    """A list of objects. A column is every name that any of them has."""
+    import pyarrow as pa
+
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise InputError(
+            called(path), f"cannot be read as json: {first_line(error)}", "write one object per line"
+        ) from error
+    except RecursionError as error:
+        raise _too_deep(path) from error
+    odd = next((place for place, row in enumerate(rows) if not isinstance(row, dict)), None)
+    if odd is not None:
+        raise InputError(
+            f"{called(path)}, object {odd + 1},", f"is {quoted(json.dumps(rows[odd])[:40])}", "write a list of objects"
+        )
+    columns, notes = {}, []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        nested = next((value for value in values if isinstance(value, list | dict)), None)
+        if nested is not None:
+            raise _nested(path, name, nested)
+        large = [value for value in values if isinstance(value, int) and not -(2**63) <= value < 2**64]
+        if large:  # no column of Arrow holds them
+            values = [as_float(value) if type(value) is int else value for value in values]
+            notes.append(rounded_note(name, path, max(large, key=abs)))
+        try:
+            columns[name] = pa.array(values)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             raise InputError(
                 called(path),
-                f"holds lists or objects in column {quoted(name)}, such as {quoted(column.drop_null()[0])}",
-                "give each value a column of its own",
-            )
-    frame = _without(arrow_to_pandas(table), MISSING, text_only=True)
-    if "lines=True" not in code:
-        return TableFile(frame, code=code, row_name=lambda row: f"object {row + 1} of the file")
-    full = [number for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
-    return TableFile(frame, code=code, row_name=lambda row: _line(full[row] if row < len(full) else None))
+                f"cannot be read as json: in column {quoted(name)}, {first_line(error)}",
+                "write all values of a column as numbers, or all as text",
+            ) from error
+    table = pa.table(columns)
+    return TableFile(
+        _without(arrow_to_pandas(table), MISSING, text_only=True),
+        notes=(*notes, *rounded_notes(table, path)),
+        code=f"pd.read_json({path!r})",
+        row_name=lambda row: f"object {row + 1} of the file",
+    )
+
+
+#: Lists and objects inside each other, from which on a file of JSON is refused.
+_DEEPEST = 100
+#: In JSON, all that does not open or close a list or an object.
+_NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^"\[\]{}]+')
+
+
+def _refuse_what_ends_pyarrow(path: str, text: str) -> None:
+    """Raise if pyarrow's reader would end the process: over a null where an object should be, and deep nesting."""
+    null = re.search(r"^\s*null\b", text, re.MULTILINE)
+    if null is not None:
+        number = text.count("\n", 0, null.end()) + 1
+        raise InputError(f"{called(path)}, line {number},", "is 'null'", "write one object per line")
+    lines = (line for line in map(str.strip, text.split("\n")) if line)
+    if all(line[0] == "{" and line[-1] == "}" and line.count("{") + line.count("[") < _DEEPEST for line in lines):
+        return
+    steps = (1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text) if bracket != '"')
+    if max(accumulate(steps), default=0) >= _DEEPEST:
+        raise _too_deep(path)
+
+
+def _too_deep(path: str) -> InputError:
+    found = f"holds more than {_DEEPEST} lists or objects inside each other"
+    return InputError(called(path), found, "give each value a column of its own")
+
+
+def _nested(path: str, name: str, example: object) -> InputError:
+    return InputError(
+        called(path),
+        f"holds lists or objects in column {quoted(name)}, such as {quoted(example)}",
+        "give each value a column of its own",
+    )
 
 
 def _explain_json(path: str, text: str, error: Exception) -> None:
     """Raise with the number of the first line that is not an object like the others."""
     kinds: dict[str, tuple[type, int]] = {}
-    for number, line in enumerate(text.splitlines() if text.lstrip()[:1] != "[" else [], start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
@@ -333,7 +439,7 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
     _require_openpyxl()
     try:
         book = pd.ExcelFile(path, engine="openpyxl")
-    except (zipfile.BadZipFile, OSError, ValueError, KeyError) as error:
+    except (zipfile.BadZipFile, OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise InputError(called(path), f"cannot be read as Excel: {first_line(error)}", "is it damaged?") from error
     notes: tuple[str, ...] = ()
     with book:

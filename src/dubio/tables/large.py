@@ -8,13 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
-from dubio.tables.columns import column_names
+from dubio.tables.arrow import arrow_frame, arrow_reader
 from dubio.tables.matrix import is_dask
-
-
-def is_arrow(X: Any) -> bool:
-    """Whether ``X`` is a stream of Arrow batches (a pyarrow or DuckDB table, ...) and not a frame of another kind."""
-    return hasattr(X, "__arrow_c_stream__") and column_names(X) is None and getattr(X, "ndim", 2) != 1
 
 
 def row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:
@@ -75,22 +70,6 @@ def _require_columns(found: list[Any] | None, n_found: int, names: list[Any], n_
         raise InputError("X", "does not have the same column names as the table the selector was fitted on")
 
 
-def arrow_frame(table: Any) -> Any:
-    """A pyarrow table as a pandas frame; numbers of every kind (whole, boolean, decimal, coded) become float64."""
-    import pandas as pd
-    import pyarrow as pa
-
-    columns = {}
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        kind = column.type
-        if any(test(kind) for test in (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)):
-            column = column.cast(pa.float64() if not pa.types.is_boolean(kind) else pa.uint8()).cast(pa.float64())
-        columns[name] = column.to_pandas()
-    return pd.DataFrame(columns)
-
-
 def _take_dask_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     from dask import compute, delayed
 
@@ -119,12 +98,9 @@ def _pick(block: Any, index: NDArray[np.int64]) -> Any:
 
 
 def _take_arrow_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
-    try:
-        import pandas  # noqa: F401
-        import pyarrow as pa
-    except ImportError as error:
-        raise ImportError("reading an Arrow table needs pyarrow and pandas: pip install 'dubio[cli]'") from error
-    reader = pa.RecordBatchReader.from_stream(X)
+    reader = arrow_reader(X)
+    import pyarrow as pa
+
     parts, start = [], 0
     for batch in reader:
         stop = start + batch.num_rows

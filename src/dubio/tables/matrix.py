@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_array
 
 from dubio.errors import InputError, InputTypeError, counted, listed, name_row
+from dubio.tables.arrow import arrow_frame, is_arrow
 from dubio.tables.columns import column_names, name_column
 
 #: Squares of values this large would overflow when they are summed; those of values this small would vanish.
@@ -32,6 +33,20 @@ def is_dask(X: Any) -> bool:
     return callable(getattr(X, "__dask_graph__", None))
 
 
+def in_memory(X: Any, name: str = "X") -> Any:
+    """The table as it is, an Arrow table as a data frame; raises if its rows are not in memory."""
+    if is_dask(X):
+        raise InputError(
+            name,
+            f"is a Dask {type(X).__name__}, and this method needs all rows at once",
+            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore, ConstraintScore "
+            "and LinearSearch accept Dask tables",
+        )
+    if callable(getattr(X, "collect_schema", None)) and not hasattr(X, "shape"):  # of polars
+        raise InputError(name, f"is a {type(X).__name__}, which holds no rows yet", f"pass {name}.collect()")
+    return arrow_frame(X, name) if is_arrow(X) else X
+
+
 def read_matrix(
     X: Any,
     *,
@@ -46,13 +61,7 @@ def read_matrix(
     columns with NaN or infinite values, with a count and the first row. ``check_values=False`` skips the check of
     every value. It is for kernels that notice a bad value in their own sums and then call :func:`check_finite`.
     """
-    if is_dask(X):
-        raise InputError(
-            name,
-            f"is a Dask {type(X).__name__}, and this method needs all rows at once",
-            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore, ConstraintScore "
-            "and LinearSearch accept Dask tables",
-        )
+    X = in_memory(X, name)
     names = column_names(X)
     _refuse_text_columns(X, names, name)
     if np.ma.isMaskedArray(X) and np.ma.getmaskarray(X).any():
@@ -77,13 +86,14 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
     if X is None:
         raise InputError(name, "is None", "give a table: one row per case, one column per feature")
     try:
-        return check_array(
-            X,
-            accept_sparse="csr" if accept_sparse else False,
-            dtype=(np.float64, np.float32),
-            ensure_all_finite=False,
-            input_name=name,
-        )
+        with np.errstate(over="ignore"):  # a number that is too large becomes infinite, and is refused as such
+            matrix = check_array(
+                X,
+                accept_sparse="csr" if accept_sparse else False,
+                dtype=(np.float64, np.float32),
+                ensure_all_finite=False,
+                input_name=name,
+            )
     except TypeError as error:
         raise InputTypeError(name, f"cannot be read as a table of numbers: {error}") from error
     except (ValueError, OverflowError) as error:
@@ -91,6 +101,10 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
         first, *_, last = [*str(error).splitlines(), ""]
         remedy = last if last.startswith("Reshape") else ""
         raise InputError(name, f"cannot be read as a table of numbers: {first.rstrip(':.')}", remedy) from error
+    columns = matrix.indices if sparse.issparse(matrix) else np.zeros(0, dtype=np.intp)
+    if len(columns) and not 0 <= columns.min() <= columns.max() < matrix.shape[1]:
+        raise InputError(name, "is a sparse table with cells outside its columns", "is it damaged?")
+    return matrix
 
 
 def check_finite(

@@ -15,6 +15,7 @@ from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, name_row, quoted
 from dubio.tables import cells
 from dubio.tables.features import ColumnReading, Role
+from dubio.tables.values import as_float, distinct_texts, is_missing
 
 #: From this share of missing cells on (and so many cells), "was missing" is a further column of the feature.
 _MISSING_SHARE, _FEWEST_MISSING = 0.01, 3
@@ -58,7 +59,7 @@ def worth_a_column(n_missing: Any, n_rows: int) -> Any:
 def number_piece(values: NDArray[Any], name: Any, mark_missing: bool, rounded: str = "", **more: Any) -> Piece:
     notes = list(more.pop("notes", ()))
     if rounded:
-        notes.append(f"whole numbers as long as {rounded} were rounded: floating point numbers hold about 15 digits")
+        notes.append(cells.rounded_words(rounded))
     missing = np.isnan(values)
     count = int(missing.sum())
     kind = more.pop("kind", "number" if count < len(values) else "empty")
@@ -102,33 +103,26 @@ def frame_piece(X: Any, j: int, name: Any, called: str, how: CellReader) -> Piec
         values = np.asarray(X[name].to_numpy()).astype("timedelta64[us]")
         days = np.where(np.isnat(values), np.nan, values.astype(np.int64) / 86_400e6)
         return number_piece(days, name, _mark(how, np.isnan(days)), unit="days")
-    values = _column_values(X, j)
+    values = column_values(X, j)
     if word.startswith(("categor", "enum", "dictionary")):
-        ordered = bool(getattr(dtype, "ordered", False)) and word.startswith("categor")
-        return _declared_piece(values, name, how, [str(level) for level in dtype.categories] if ordered else None)
+        if bool(getattr(dtype, "ordered", False)) and word.startswith("categor"):
+            return _ordered_piece(X[name].cat, name, how)
+        return _declared_piece(values, name, how)
     return object_piece(values, name, called, how)
 
 
 def utc(value: Any) -> Any:
     """A point in time without its zone; missing ones as NaT."""
-    if _is_missing(value):
+    if is_missing(value):
         return np.datetime64("NaT", "us")
     if getattr(value, "tzinfo", None) is not None:
         value = value.astimezone(datetime.UTC).replace(tzinfo=None)
     return np.datetime64(value, "us")
 
 
-def _column_values(X: Any, index: int) -> NDArray[Any]:
+def column_values(X: Any, index: int) -> NDArray[Any]:
+    """The cells of one column of a data frame, as they are."""
     return np.asarray(safe_indexing(X, [index], axis=1).to_numpy(), dtype=object)[:, 0]
-
-
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in ("NAType", "NaTType"):
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError):
-        return False
 
 
 _DATES = (datetime.datetime, datetime.date, np.datetime64)
@@ -139,21 +133,14 @@ def object_piece(values: NDArray[Any], name: Any, called: str, how: CellReader) 
     if values.dtype.kind == "M":
         return _date_piece(values.astype("datetime64[us]"), name, how)
     values = values.astype(object)
-    missing = np.fromiter((_is_missing(v) or (isinstance(v, str) and cells.is_missing_text(v)) for v in values),
+    missing = np.fromiter((is_missing(v) or (isinstance(v, str) and cells.is_missing_text(v)) for v in values),
                           dtype=bool, count=len(values))  # fmt: skip
     known = values[~missing]
     types = {_type_of(value) for value in known}
     if not types:
         return number_piece(np.full(len(values), np.nan), name, False)
     if None in types:
-        odd = int(np.flatnonzero(~missing)[[_type_of(value) is None for value in known].index(True)])
-        # the words in the middle are those of NumPy and scikit-learn
-        raise OddCell(
-            how.name,
-            f"has a {type(values[odd]).__name__} in {called}, {name_row(odd)}: {quoted(values[odd])}. A cell's "
-            "argument must be a string or a real number",
-            "write numbers, text or dates",
-        )
+        refuse_odd_cells(values, missing, called, how.name)
     if types == {"bool"}:
         return _numbers_of(known, missing, name, how, kind="yes/no")
     if types <= {"number", "bool"}:
@@ -163,7 +150,7 @@ def object_piece(values: NDArray[Any], name: Any, called: str, how: CellReader) 
         dates[~missing] = [utc(value) for value in known]
         return _date_piece(dates, name, how)
     if types == {"duration"}:
-        days = [value / datetime.timedelta(days=1) for value in known]
+        days = [np.timedelta64(value, "us") / np.timedelta64(1, "D") for value in known]
         return _numbers_of(days, missing, name, how, unit="days")
     if types == {"time"}:
         known = np.array([value.isoformat() for value in known], dtype=object)
@@ -174,6 +161,19 @@ class OddCell(InputError, TypeError):
     """A cell that is neither a number, text nor a date."""
 
 
+def refuse_odd_cells(values: NDArray[Any], missing: NDArray[np.bool_], called: str, name: str) -> None:
+    """Raise if a cell is neither a number, text nor a date."""
+    for row in np.flatnonzero(~missing).tolist():
+        if _type_of(values[row]) is None:
+            # the words in the middle are those of NumPy and scikit-learn
+            raise OddCell(
+                name,
+                f"has a {type(values[row]).__name__} in {called}, {name_row(row)}: {quoted(values[row])}. A cell's "
+                "argument must be a string or a real number",
+                "write numbers, text or dates",
+            )
+
+
 def _type_of(value: Any) -> str | None:
     if isinstance(value, str):
         return "text"
@@ -181,7 +181,7 @@ def _type_of(value: Any) -> str | None:
         return "bool"
     if isinstance(value, _DATES):
         return "date"
-    if isinstance(value, datetime.timedelta):
+    if isinstance(value, datetime.timedelta | np.timedelta64):
         return "duration"
     if isinstance(value, datetime.time):
         return "time"
@@ -198,7 +198,14 @@ def _as_text(value: Any) -> str:
 
 def _numbers_of(known: Any, missing: NDArray[np.bool_], name: Any, how: CellReader, **more: Any) -> Piece:
     values = np.full(len(missing), np.nan)
-    values[~missing] = [float(value) for value in known]
+    values[~missing] = [as_float(value) for value in known]
+    _refuse_infinite(values, name, how)
+    whole = [value for value in known if isinstance(value, int | np.integer) and abs(int(value)) > cells.EXACT]
+    rounded = str(max(whole, key=lambda value: abs(int(value)))) if whole else ""
+    return number_piece(values, name, _mark(how, missing), rounded, **more)
+
+
+def _refuse_infinite(values: NDArray[np.float64], name: Any, how: CellReader) -> None:
     infinite = np.flatnonzero(np.isinf(values))
     if len(infinite):
         raise InputError(
@@ -208,21 +215,18 @@ def _numbers_of(known: Any, missing: NDArray[np.bool_], name: Any, how: CellRead
             "empty these cells",
             code="infinity",
         )
-    whole = [value for value in known if isinstance(value, int | np.integer) and abs(int(value)) > cells.EXACT]
-    rounded = str(max(whole, key=lambda value: abs(int(value)))) if whole else ""
-    return number_piece(values, name, _mark(how, missing), rounded, **more)
 
 
 def _text_piece(known: list[str], missing: NDArray[np.bool_], name: Any, called: str, how: CellReader) -> Piece:
     """One column of text: numbers, dates or times that were written as text, categories, or free text."""
-    texts, codes = np.unique(np.asarray(known, dtype=object).astype(str), return_inverse=True)
-    counts = np.bincount(codes, minlength=len(texts))
-    distinct = texts.tolist()
+    distinct, codes = distinct_texts(known)
+    counts = np.bincount(codes, minlength=len(distinct))
     found = cells.read_numbers(distinct, how.decimal, counts)
     is_number = ~np.isnan(found.values)
     if is_number.all():
         values = np.full(len(missing), np.nan)
         values[~missing] = found.values[codes]
+        _refuse_infinite(values, name, how)
         notes = []
         n_limits = int(counts[found.limits].sum())
         if n_limits:
@@ -262,19 +266,20 @@ def few_texts_among_numbers(n_numbers: int, n_texts: int, n_different: int) -> b
     return bool(n_texts and n_numbers >= n_texts and few)
 
 
-def _declared_piece(values: NDArray[Any], name: Any, how: CellReader, order: list[str] | None) -> Piece:
-    """A column that is declared to hold categories, with their order if they have one."""
-    missing = np.fromiter((_is_missing(value) for value in values), dtype=bool, count=len(values))
-    known = [str(value) for value in values[~missing]]
-    if order is not None:
-        place = {level: code for code, level in enumerate(order)}
-        codes = np.full(len(values), np.nan)
-        codes[~missing] = [place[value] for value in known]
-        return number_piece(codes, name, _mark(how, missing), kind="ordered", levels=tuple(order))
-    if not known:
+def _ordered_piece(categories: Any, name: Any, how: CellReader) -> Piece:
+    """A column of pandas' ordered categories: their codes."""
+    codes = np.where(categories.codes >= 0, categories.codes, np.nan)
+    levels = tuple(str(level) for level in categories.categories)
+    return number_piece(codes, name, _mark(how, np.isnan(codes)), kind="ordered", levels=levels)
+
+
+def _declared_piece(values: NDArray[Any], name: Any, how: CellReader) -> Piece:
+    """A column that is declared to hold categories, without an order."""
+    missing = np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
+    levels, found = distinct_texts([str(value) for value in values[~missing]])
+    if not levels:
         return number_piece(np.full(len(values), np.nan), name, False)
-    levels, found = np.unique(np.asarray(known, dtype=object).astype(str), return_inverse=True)
-    return _category_piece(levels.tolist(), found, missing, name, how, declared=True)
+    return _category_piece(levels, found, missing, name, how, declared=True)
 
 
 def _category_piece(

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, name_row
+from dubio.tables.values import distinct_texts, is_missing
 
 Codes = NDArray[np.int64]
 
@@ -23,7 +24,12 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
     """
     if groups is None:
         return None
-    values = np.asarray(groups.to_numpy() if hasattr(groups, "to_numpy") else groups)
+    try:
+        values = np.asarray(groups)
+    except ValueError as error:  # rows of different lengths
+        raise InputError("groups", f"cannot be read: {error}", "give one value per row") from error
+    if values.dtype.kind == "T":  # NumPy's text of any length, which may hold missing values
+        values = values.astype(object)
     if values.ndim != 1:
         raise InputError("groups", f"has shape {values.shape}", "give one value per row: the group it belongs to")
     if len(values) != n_rows:
@@ -38,7 +44,8 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
             "give every row a group; a row that belongs to no other gets a name of its own",
         )
     if values.dtype.kind == "O":  # 1 and "1" are different names
-        values = np.array([value if isinstance(value, str) else f"{type(value).__name__}\0{value}" for value in values])
+        names = [value if isinstance(value, str) else f"{type(value).__name__}\0{value}" for value in values]
+        values = distinct_texts(names)[1]
     found, codes = np.unique(values, return_inverse=True)
     if len(found) == 1 and n_rows > 1:
         raise InputError(
@@ -50,17 +57,10 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """The rows with None, NaN, NaT or pandas' NA: values that do not equal themselves."""
+    """The rows without a value."""
     if values.dtype.kind != "O":
         return np.asarray(values != values)
-
-    def unequal(value: Any) -> bool:
-        try:
-            return value is None or bool(value != value)
-        except TypeError:  # pandas' NA is neither true nor false
-            return True
-
-    return np.array([unequal(value) for value in values], dtype=bool)
+    return np.array([is_missing(value) for value in values], dtype=bool)
 
 
 def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:

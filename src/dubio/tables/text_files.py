@@ -15,7 +15,7 @@ import mmap
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.tables.cells import MISSING
+from dubio.tables.cells import EXACT, MISSING, rounded_words
 
 #: The usual separator for each ending; None: none is usual.
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None, ".dat": None}
@@ -149,14 +149,14 @@ def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, Te
     """The cells of a text file as a pandas frame, and how the file is written."""
     form = text_form(path, how, content)
     try:
-        return _read_as(path, form, how, content), form
+        return _read_as(path, form, how, content)
     except UnicodeError as error:
         if how.encoding is not None or form.encoding != "utf-8":
             raise _wrong_encoding(path, form.encoding, error) from error
     notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
     form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
     try:
-        return _read_as(path, form, how, content), form
+        return _read_as(path, form, how, content)
     except UnicodeError as error:
         raise _wrong_encoding(path, form.encoding, error) from error
 
@@ -170,13 +170,13 @@ def _wrong_encoding(path: str, encoding: str, error: UnicodeError) -> InputError
     )
 
 
-def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> Any:
-    """Read with this form; raises UnicodeError if the text has another encoding."""
+def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
+    """Read with this form, to which notes may be added; raises UnicodeError if the text has another encoding."""
     import pyarrow as pa
     import pyarrow.csv
 
     if form.separator == BLANKS:
-        return _read_with_pandas(path, form, how, content)
+        return _read_with_pandas(path, form, how, content), form
     block, quotes = _BLOCK, _has_quotes(path, content)
     while True:
         try:
@@ -195,12 +195,23 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
                 block = _MOST  # the type of a column changes further down: infer types from all rows
                 continue
             _explain(path, content, form, error)  # raises unless a single block is too small for the file
-            return _read_with_pandas(path, form, how, content)
+            return _read_with_pandas(path, form, how, content), form
     refuse_twins(table.column_names, path)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_binary(column.type):
             raise UnicodeError(f"in column {quoted(name)}")
-    return arrow_to_pandas(table)
+
+    def written(name: str, row: int) -> str:
+        with _utf8_source(path, content, form.encoding) as source:
+            texts = pyarrow.csv.read_csv(
+                source,
+                read_options=pyarrow.csv.ReadOptions(block_size=block),
+                parse_options=form.parse_options(quotes),
+                convert_options=form.convert_options(include_columns=[name], column_types={name: pa.string()}),
+            )
+        return str(texts[name][row]).strip()
+
+    return arrow_to_pandas(table), replace(form, notes=(*form.notes, *rounded_notes(table, path, written)))
 
 
 def _has_quotes(path: str, text: bytes | None) -> bool:
@@ -211,6 +222,40 @@ def _has_quotes(path: str, text: bytes | None) -> bool:
         return True
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         return whole.find(b'"') >= 0
+
+
+def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = lambda name, row: "") -> tuple[str, ...]:
+    """Notes on the columns of a pyarrow table that lose digits of whole numbers when they become floating point.
+
+    That is whole numbers beside missing cells, and decimals. Numbers too long for 64 bits are floating point already:
+    ``written`` gives the text in a row of such a column, as it stands in the file.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    notes = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        whole = pa.types.is_integer(kind) and column.null_count > 0
+        if not (whole or pa.types.is_decimal(kind) or pa.types.is_float64(kind)):
+            continue
+        ends = [value for value in pc.min_max(column).as_py().values() if value is not None]
+        example = max(ends, key=abs, default=0)
+        if pa.types.is_float64(kind):
+            if not 2.0**63 <= abs(example) < float("inf"):
+                continue
+            text = written(name, pc.index(column, example).as_py())
+            found = text if re.fullmatch(r"[+-]?\d+", text) else ""
+        else:
+            found = str(example) if abs(example) > EXACT and example == int(example) else ""
+        if found:
+            notes.append(rounded_note(name, path, found))
+    return tuple(notes)
+
+
+def rounded_note(name: str, path: str, example: object) -> str:
+    """A note on one column of a file whose whole numbers were rounded."""
+    return f"column {quoted(name)} of {called(path)}: {rounded_words(example)}."
 
 
 def arrow_to_pandas(table: Any) -> Any:
