@@ -309,3 +309,11 @@ def test_a_name_that_is_no_text_is_refused():
     for fit in (FisherScore().fit, FeatureSelector("fisher").fit):
         with pytest.raises(InputError, match=r"named 'b\\udc80', which is no valid text"):
             fit(table, CLASSES)
+
+
+def test_arrow_tables_come_back_as_frames_where_pandas_is_wished():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"a": [0.0, 1.0, 0.5, 2.0], "b": [0.0, 5.0, 1.0, 6.0]})
+    selector = FeatureSelector("fisher", n_features_to_select=1).set_output(transform="pandas")
+    found = selector.fit(table, [0, 1, 0, 1]).transform(table)
+    assert isinstance(found, pd.DataFrame) and list(found) == ["b"]

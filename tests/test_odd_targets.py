@@ -17,6 +17,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from dubio import (
+    FeatureSelector,
     FisherScore,
     InputError,
     LinearR2Score,
@@ -364,3 +365,14 @@ def test_one_dask_series_is_not_several_targets() -> None:
     dd = pytest.importorskip("dask.dataframe")
     with pytest.raises(InputError, match="has 1 dimensions"):
         several_targets(dd.from_pandas(pd.Series(NUMBERS), npartitions=2))
+
+
+def test_labels_that_are_no_text_are_refused():
+    with pytest.raises(InputError, match="which is no valid text"):
+        FisherScore().fit(np.arange(8.0).reshape(4, 2), ["a", "b\ud800", "a", "b\ud800"])
+
+
+def test_the_largest_numbers_raise_no_warning():
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(30) < 0.5, 1.7e308, -1.7e308)
+    assert FeatureSelector("linear_r2", n_features_to_select=1, target="numbers").fit(rng.normal(size=(30, 2)), y)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions, make_constraint
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import _check_sample_weight, _get_feature_names
 from sklearn.utils.validation import _num_samples as number_of_rows
 
@@ -27,6 +28,7 @@ __all__ = [
     "feature_names",
     "number_of_rows",
     "safe_indexing",
+    "wants_pandas",
 ]
 
 #: Valid values of parameters that are counts or numbers.
@@ -80,6 +82,11 @@ def _holds_complex(values: NDArray[Any]) -> bool:
     """Whether NumPy would drop a part of some values to make them floats."""
     kind = values.dtype.kind
     return kind == "c" or (kind == "O" and any(isinstance(value, np.complexfloating) for value in values.flat))
+
+
+def wants_pandas(estimator: Any) -> bool:
+    """Whether ``set_output`` asks for the frames of pandas."""
+    return bool(_get_output_config("transform", estimator)["dense"] == "pandas")
 
 
 def feature_names(X: Any) -> NDArray[Any] | None:

@@ -13,6 +13,7 @@ from dubio.alerts.subjects import named_subjects, same_within
 from dubio.alerts.view import View
 from dubio.errors import counted
 from dubio.supervision import Classes, Numbers
+from dubio.supervision.numbers import moderate
 
 #: Fewest repeated rows, as a number and as a share of all rows. A row counts if chance gives it at most so many twins.
 _FEWEST_REPEATED, _SHARE_REPEATED, _CHANCE_OF_TWIN = 3, 0.02, 0.05
@@ -177,7 +178,7 @@ def _strata(view: View) -> NDArray[np.int64]:
     if isinstance(known, Numbers):
         if not known.labelled.any():
             return np.full(len(known.labelled), -1)
-        values = np.where(known.labelled, known.values, np.nan)
+        values = np.where(known.labelled, moderate(known.values), np.nan)
         edges = np.nanquantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])
         return np.where(known.labelled, np.digitize(values, edges), -1)
     return np.asarray(known.strata)

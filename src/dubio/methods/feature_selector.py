@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._gpu.devices import DeviceName
-from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights
+from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights, wants_pandas
 from dubio.alerts import Alert, find_alerts, left_out_by, without_copies
 from dubio.counts import NeighborsCut, resolve_count
 from dubio.errors import InputError, counted, listed
@@ -31,7 +31,7 @@ from dubio.significance.label_errors import Flips
 from dubio.supervision import Supervision, read_supervision
 from dubio.supervision.reader import Target
 from dubio.tables.any_table import notes_of
-from dubio.tables.arrow import is_arrow
+from dubio.tables.arrow import arrow_frame, is_arrow
 from dubio.tables.large import count_rows, take_columns, take_rows
 from dubio.tables.matrix import check_squares, is_dask
 from dubio.tables.row_groups import read_groups
@@ -212,7 +212,8 @@ class FeatureSelector(Selector):
         if is_dask(X) or is_arrow(X):
             check_is_fitted(self)
             names = list(getattr(self, "feature_names_in_", ()))
-            return take_columns(X, np.flatnonzero(self.get_support()), names, self.n_features_in_)
+            found = take_columns(X, np.flatnonzero(self.get_support()), names, self.n_features_in_)
+            return arrow_frame(found) if is_arrow(found) and wants_pandas(self) else found
         return super().transform(X)
 
     def tolerance(

@@ -138,6 +138,9 @@ def _texts(values: list[str], argument: str) -> NDArray[np.str_]:
             f"holds text that ends with a null character, such as {quoted(cut)}, which an array of text would lose",
             "remove it: text.rstrip('\\0')",
         )
+    odd = next((text for text in texts if not text.isascii() and text.encode(errors="ignore").decode() != text), None)
+    if odd is not None:
+        raise InputError(argument, f"holds {quoted(odd)}, which is no valid text", "read the table with its encoding")
     return np.asarray(texts, dtype=str)
 
 
