@@ -312,7 +312,6 @@ def test_a_name_that_is_no_text_is_refused():
 
 
 def test_arrow_tables_come_back_as_frames_where_pandas_is_wished():
-    pa = pytest.importorskip("pyarrow")
     table = pa.table({"a": [0.0, 1.0, 0.5, 2.0], "b": [0.0, 5.0, 1.0, 6.0]})
     selector = FeatureSelector("fisher", n_features_to_select=1).set_output(transform="pandas")
     found = selector.fit(table, [0, 1, 0, 1]).transform(table)
