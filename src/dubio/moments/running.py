@@ -113,7 +113,7 @@ class RunningMoments(Generic[M]):
         if self.kind == "soft":
             raise InputError(
                 "y",
-                f"has different classes in different blocks: {list(self.classes)} and {list(other.classes)}",
+                f"has different classes in different blocks: {self.classes.tolist()} and {other.classes.tolist()}",
                 "give the same columns of probabilities in every block",
             )
         joined = np.unique(np.concatenate([self.classes, other.classes]))
