@@ -635,3 +635,13 @@ def test_damaged_names_huge_targets_and_absurd_starts(tmp_path, capfd):
         dubio.FeatureSelector(target="numbers", n_features_to_select=1).fit(X, X[:, 1] * s) for s in (1, 2.0**700)
     )
     assert (here.ranking_ == there.ranking_).all()
+
+
+def test_the_order_of_rows_does_not_turn_the_map_of_two_features():
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(31, 2)), np.where(rng.random(31) < 0.2, -1, np.arange(31) % 2)
+        order, turn = rng.permutation(31), [1, 0]
+        here = dubio.ConstrainedLaplacianScore().fit(X, y).scores_
+        np.testing.assert_allclose(dubio.ConstrainedLaplacianScore().fit(X[order], y[order]).scores_, here)
+        np.testing.assert_allclose(dubio.ConstrainedLaplacianScore().fit(X[:, turn], y).scores_, here[turn])

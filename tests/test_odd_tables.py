@@ -316,3 +316,8 @@ def test_arrow_tables_come_back_as_frames_where_pandas_is_wished():
     selector = FeatureSelector("fisher", n_features_to_select=1).set_output(transform="pandas")
     found = selector.fit(table, [0, 1, 0, 1]).transform(table)
     assert isinstance(found, pd.DataFrame) and list(found) == ["b"]
+
+
+def test_a_target_that_is_none_beside_an_arrow_table_is_refused():
+    with pytest.raises(InputError, match="y"):
+        FeatureSelector("fisher", n_features_to_select=1).fit(pa.table({"a": X[:, 0]}), len)

@@ -74,8 +74,7 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
     for axis, side in enumerate(shape):
         if side > 1:
             place[:, axis] = 2 * deviation[axis] * (2 * sheet[:, axis] / (side - 1) - 1)
-    # The sign of a principal axis is arbitrary: make its largest entry positive.
-    axes = axes[:2] * np.sign(axes[np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
+    axes = np.array([axis * _sign(axis, centred) for axis in axes[:2]])
     prototypes = place[:, : len(axes)] @ axes
     place_on_sheet = np.column_stack([np.sqrt(0.75) * sheet[:, 0], sheet[:, 1] + 0.5 * (sheet[:, 0] % 2)])
     apart = ((place_on_sheet[:, None, :] - place_on_sheet[None, :, :]) ** 2).sum(axis=-1)
@@ -87,6 +86,19 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
         reached = weight > 0
         prototypes[reached] = (nearness @ (belongs @ centred))[reached] / weight[reached, None]
     return SelfOrganizingMap(mean + prototypes, shape, _nearest_unit(centred, prototypes))
+
+
+def _sign(axis: NDArray[np.float64], centred: NDArray[np.float64]) -> float:
+    """The sign of a principal axis is arbitrary: its largest entry is made positive.
+
+    Of two features on one scale, both entries are equally large, and rounding would choose. Then the longer tail of the
+    rows along the axis points upwards.
+    """
+    size = np.abs(axis)
+    largest = int(size.argmax())
+    if np.count_nonzero(size > (1.0 - 1e-9) * size[largest]) > 1:
+        return 1.0 if float(((centred @ axis) ** 3).sum()) >= 0 else -1.0
+    return float(np.sign(axis[largest]))
 
 
 def _nearest_unit(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> NDArray[np.int64]:

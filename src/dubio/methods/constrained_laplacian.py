@@ -19,7 +19,7 @@ from dubio.graphs.neighbors import nearest_others, squared_distances, symmetrize
 from dubio.graphs.quadratic import quadratic_form
 from dubio.methods.constraint import PairSelector, ratio
 from dubio.methods.parameters import documented, estimator
-from dubio.problem import Problem
+from dubio.problem import Problem, order_of_contents
 from dubio.ranking import Scored
 from dubio.supervision.pair_forms import supervision_pairs
 from dubio.supervision.pairs import Pairs, pair_graph, read_pairs
@@ -240,10 +240,17 @@ class ConstrainedLaplacianScore(PairSelector):
             return Scored(scores, attributes=attributes)
         in_pairs = supervision.labelled.copy()
         in_pairs[known.rows] = True
-        rows = np.flatnonzero(in_pairs)
+        # Units of a small map are equally far apart: the order of the table must not choose, not even by rounding.
+        order = order_of_contents(problem)
+        place = np.argsort(order)
+        space, kept, rows = (
+            problem.rows(order).space(self.standardize),
+            kept.moved(place),
+            np.flatnonzero(in_pairs[order]),
+        )
         clusters = cluster_rows(space, rows)
         attributes |= {"map_shape_": clusters.map_shape, "n_clusters_": clusters.n_clusters}
-        attributes["row_clusters_"] = clusters.row_cluster
+        attributes["row_clusters_"] = clusters.row_cluster[place]
         if self.unlabelled == "rows":
             scores = score_on_clusters(space, clusters.row_cluster, kept, self.lam, self.scale, problem.columns)
             return Scored(scores, attributes=attributes)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dubio._kernels.edges import SAME_DISTANCE
 from dubio._sklearn import POSITIVE, StrOptions
 from dubio.errors import InputError
 from dubio.graphs.anchor_ratio import anchor_ratio
@@ -330,8 +331,9 @@ def by_content(problem: Problem) -> Problem:
     assert isinstance(known, Numbers)
     numbers = np.sort(known.values[known.labelled])
     gaps = np.sort(np.diff(numbers))
-    equal_gaps = (np.diff(gaps) == 0).any() or (numbers == np.round(numbers)).all()
-    if not equal_gaps and (gaps > 0).all():
+    same = SAME_DISTANCE * float(gaps.sum())  # the range
+    equal_gaps = (np.diff(gaps) <= same).any() or (numbers == np.round(numbers)).all()
+    if not equal_gaps and (gaps > same).all():
         return problem
     return problem.rows(order_of_contents(problem))
 
