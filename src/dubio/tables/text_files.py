@@ -522,3 +522,7 @@ def first_line(error: BaseException) -> str:
 def _in_words(separator: str) -> str:
     words = {"\t": "a tab", ";": "a semicolon", "|": "a bar", BLANKS: "blanks", ",": "a comma"}
     return words.get(separator, quoted(separator))
+
+
+def name_line(number: int | None) -> str:
+    return "a row of the file" if number is None else f"line {number} of the file"
