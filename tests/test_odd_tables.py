@@ -30,6 +30,9 @@ from dubio.tables.row_groups import read_groups
 
 pa = pytest.importorskip("pyarrow")
 
+#: Text of any length, from NumPy 2 on.
+TEXT = np.dtypes.StringDType(na_object=None) if hasattr(np.dtypes, "StringDType") else object
+
 N = 40
 CLASSES = np.arange(N) % 2
 X = np.random.default_rng(0).normal(size=(N, 3)) + CLASSES[:, None] * [0, 2, 1]
@@ -283,7 +286,7 @@ def test_transform_hands_dates_of_polars_back_as_they_were():
     [
         (pa.array(["a", "b"] * 3), ["a", "b"] * 3),
         (pa.chunked_array([["a", "b"] * 3]), ["a", "b"] * 3),
-        (np.array(["a", "b"] * 3, dtype=np.dtypes.StringDType(na_object=None)), ["a", "b"] * 3),
+        (np.array(["a", "b"] * 3, dtype=TEXT), ["a", "b"] * 3),
     ],
 )
 def test_groups_may_be_text_of_any_kind(groups, same):
@@ -291,7 +294,7 @@ def test_groups_may_be_text_of_any_kind(groups, same):
 
 
 def test_odd_groups_are_refused():
-    missing = np.array(["a", "b", None, "a"], dtype=np.dtypes.StringDType(na_object=None))
+    missing = np.array(["a", "b", None, "a"], dtype=TEXT)
     with pytest.raises(InputError, match="missing in 1 row, first in row 2"):
         read_groups(missing, 4)
     with pytest.raises(InputError, match="one value per row"):
