@@ -100,14 +100,15 @@ def known_rows(y: Any, n_rows: int) -> NDArray[np.bool_]:
         flat = values.ravel().tolist()
         known = np.array([v is not None and v == v and v != -1 and str(v) != "<NA>" for v in flat], dtype=bool)
         return known if len(known) == n_rows else everything
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         return everything
 
 
 def fingerprint(thing: Any) -> Any:
     """Something that changes if the contents of an argument change."""
     if isinstance(thing, np.ndarray):
-        content = repr(thing.tolist()) if thing.dtype.kind == "O" else thing.tobytes()
+        odd = thing.dtype.kind == "O" or thing.dtype == np.longdouble  # which has bytes that mean nothing
+        content = repr(thing.tolist()) if odd else thing.tobytes()
         return (str(thing.dtype), thing.shape, thing.flags.writeable, content)
     if sparse.issparse(thing):
         parts = [getattr(thing, name) for name in ("data", "indices", "indptr", "row", "col") if hasattr(thing, name)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -157,6 +159,12 @@ def _polars(rng: Rng, X: NDArray[Any]) -> Any:
     return polars.DataFrame(X, schema=[f"f{j}" for j in range(X.shape[1])], orient="row")
 
 
+def _arrow(rng: Rng, X: NDArray[Any]) -> Any:
+    import pyarrow
+
+    return pyarrow.table({f"f{j}": X[:, j] for j in range(X.shape[1])})
+
+
 _CONTAINERS: dict[str, Callable[[Rng, NDArray[Any]], Any]] = {
     "array": lambda rng, X: X.copy(),
     "fortran": lambda rng, X: np.asfortranarray(X),
@@ -174,6 +182,7 @@ _CONTAINERS: dict[str, Callable[[Rng, NDArray[Any]], Any]] = {
     "frame": _frame,
     "nullable": _nullable,
     "polars": _polars,
+    "arrow": _arrow,
     "csr": lambda rng, X: sparse.csr_matrix(X),
     "csc": lambda rng, X: sparse.csc_array(X),
     "coo": lambda rng, X: sparse.coo_array(X),
@@ -209,6 +218,47 @@ def _text_frame(rng: Rng, X: NDArray[Any]) -> Any:
     frame["text"] = rng.choice(["a", "b", "=1+1"], size=len(frame))
     frame["when"] = pd.Timestamp("2020-01-01")
     return frame
+
+
+def _odd_cells(rng: Rng, n: int) -> Any:
+    """One column whose cells few people think of."""
+    makers: list[Callable[[], Any]] = [
+        lambda: pd.array([pd.NA] * n, dtype="Int64"),
+        lambda: pd.array(rng.integers(0, 2, n).astype(bool), dtype="boolean"),
+        lambda: pd.Categorical(pd.date_range("2020", periods=n).as_unit("ns"), ordered=bool(rng.random() < 0.5)),
+        lambda: pd.Categorical(rng.choice(["low", "high"], n), categories=["low", "high", "never"], ordered=True),
+        lambda: pd.date_range("2020", periods=n, tz="Europe/Paris"),
+        lambda: pd.to_timedelta(np.arange(n), unit="h"),
+        lambda: pd.period_range("2020", periods=n, freq="M"),
+        lambda: [Decimal("sNaN") if i % 3 == 0 else Decimal(i) for i in range(n)],
+        lambda: [Fraction(10**400, 7) if i == 0 else Fraction(i, 7) for i in range(n)],
+        lambda: [10**400 + i for i in range(n)],
+        lambda: [2**64 + i for i in range(n)],
+        lambda: ["9" * 400 + str(i) for i in range(n)],
+        lambda: ["<" + " " * 500 + "x" for _ in range(n)],
+        lambda: ["short"] * (n - 1) + ["long" * 5000],
+        lambda: ["a\0", "a"] * (n // 2) + ["b"] * (n % 2),
+        lambda: [np.timedelta64(i, "D") for i in range(n)],
+        lambda: rng.normal(size=n).astype(np.longdouble) * np.longdouble("1e400"),
+        lambda: [f"{i},5 mg" for i in range(n)],
+        lambda: [[i] for i in range(n)],
+        lambda: [b"\xff", b"a"] * (n // 2) + [b"b"] * (n % 2),
+    ]
+    return makers[int(rng.integers(len(makers)))]()
+
+
+def _odd_column(rng: Rng, X: NDArray[Any]) -> Any:
+    frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
+    frame["odd"] = _odd_cells(rng, len(X))
+    return frame
+
+
+def _arrow_dates(rng: Rng, X: NDArray[Any]) -> Any:
+    import pyarrow
+
+    days = pyarrow.array([None, *range(len(X) - 1)], type=pyarrow.date32())
+    columns = [pyarrow.array(X[:, 0]), days]
+    return pyarrow.table(columns, names=["a", "a" if rng.random() < 0.3 else "day"])
 
 
 def _twins(rng: Rng, X: NDArray[Any]) -> Any:
@@ -249,6 +299,12 @@ _PATHOLOGIES: dict[str, Callable[[Rng, NDArray[Any]], Any]] = {
     "masked": lambda rng, X: np.ma.masked_array(X, mask=X > 0.5),
     "series": lambda rng, X: pd.Series(X[:, 0]),
     "text frame": _text_frame,
+    "odd column": _odd_column,
+    "odd column again": _odd_column,
+    "arrow with dates": _arrow_dates,
+    "levels of names": lambda rng, X: pd.DataFrame(
+        X, columns=pd.MultiIndex.from_tuples([("a", j) for j in range(X.shape[1])])
+    ),
     "twin names": _twins,
     "mixed names": _mixed_names,
     "sparse nan": lambda rng, X: sparse.csr_matrix(_with(X, rng, np.nan)),

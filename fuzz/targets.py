@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,6 +14,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 Rng = np.random.Generator
+
+
+class _Stage(str, enum.Enum):  # noqa: UP042 (a StrEnum shows as its text)
+    """Classes that show as something else than their text."""
+
+    ONE = "stage 1a"
+    TWO = "stage 2b"
+    OTHER = "other"
 
 
 def codes(rng: Rng, n: int, least: int = 0) -> NDArray[np.int64]:
@@ -200,6 +211,20 @@ _ODD: dict[str, Callable[[Rng, int], Any]] = {
     "huge floats": lambda rng, n: rng.choice([1e300, -1e300], size=n),
     "denormals": lambda rng, n: rng.choice([5e-324, 1e-323], size=n),
     "masked": lambda rng, n: np.ma.masked_array(codes(rng, n), mask=rng.random(n) < 0.3),
+    "masked memberships": lambda rng, n: np.ma.masked_array(np.full((n, 2), 0.5), mask=rng.random((n, 2)) < 0.2),
+    "members of an Enum": lambda rng, n: [list(_Stage)[code] for code in codes(rng, n) % 3],
+    "small floats": lambda rng, n: codes(rng, n).astype(np.float16),
+    "small memberships": lambda rng, n: np.eye(2, dtype=np.float16)[codes(rng, n) % 2],
+    "large memberships": lambda rng, n: np.eye(2, dtype=np.longdouble)[codes(rng, n) % 2],
+    "no dates": lambda rng, n: pd.Series([pd.NaT] * n),
+    "bytes by row": lambda rng, n: np.array(["\u00e9".encode(), b"b"])[codes(rng, n) % 2],
+    "fractions": lambda rng, n: [Fraction(10**400, 7) if i == 0 else Fraction(i, 7) for i in range(n)],
+    "decimals": lambda rng, n: [Decimal("sNaN") if i % 4 == 0 else Decimal(i) for i in range(n)],
+    "long digits": lambda rng, n: ["9" * 400 + str(i) for i in range(n)],
+    "levels of names": lambda rng, n: pd.DataFrame(
+        np.eye(2)[codes(rng, n) % 2], columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2)])
+    ),
+    "the largest floats": lambda rng, n: rng.choice([1.7e308, -1.7e308], size=n),
     "function": lambda rng, n: len,
     "one row known": lambda rng, n: np.append(1.0, np.full(max(n - 1, 0), np.nan))[:n],
     "one soft row": lambda rng, n: np.vstack([np.full((1, 2), 0.5), np.full((max(n - 1, 0), 2), np.nan)])[:n],

@@ -164,7 +164,7 @@ def test_columns_and_tables_without_rows_in_memory_are_refused():
             fit(lazy, CLASSES)
     for column in (pl.Series(X[:, 0]), pa.chunked_array([X[:, 0]])):
         for fit in (FisherScore().fit, FeatureSelector("fisher").fit):
-            with pytest.raises(InputError, match="one column, and not a table"):
+            with pytest.raises(InputError, match=r"one column, and not a table|got 1D array"):  # as old polars says
                 fit(column, CLASSES)
 
 

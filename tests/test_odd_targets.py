@@ -27,6 +27,7 @@ from dubio import (
     positive_unlabelled,
     several_targets,
     soft_labels,
+    supervised_laplacian_score,
 )
 from dubio.pipelines import DoubtClassifier, DoubtRegressor, evaluate_selection, known_r2
 from dubio.supervision import read_supervision
@@ -376,3 +377,5 @@ def test_the_largest_numbers_raise_no_warning():
     rng = np.random.default_rng(0)
     y = np.where(rng.random(30) < 0.5, 1.7e308, -1.7e308)
     assert FeatureSelector("linear_r2", n_features_to_select=1, target="numbers").fit(rng.normal(size=(30, 2)), y)
+    with pytest.raises(InputError, match="too large to square"):
+        supervised_laplacian_score(rng.normal(size=(30, 2)), y)

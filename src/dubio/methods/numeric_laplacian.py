@@ -23,6 +23,7 @@ from dubio.ranking import Scored
 from dubio.significance.graph_null import GraphNull
 from dubio.significance.permutation import permutation_pvalues
 from dubio.supervision import Numbers
+from dubio.supervision.numbers import moderate
 from dubio.tables.matrix import LARGEST
 
 
@@ -329,7 +330,7 @@ def by_content(problem: Problem) -> Problem:
     neighbours among such rows must not depend on the place of a row in the table."""
     known = problem.supervision
     assert isinstance(known, Numbers)
-    numbers = np.sort(known.values[known.labelled])
+    numbers = np.sort(moderate(known.values[known.labelled]))
     gaps = np.sort(np.diff(numbers))
     same = SAME_DISTANCE * float(gaps.sum())  # the range
     equal_gaps = (np.diff(gaps) <= same).any() or (numbers == np.round(numbers)).all()
