@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, quoted
-from dubio.tables.values import as_float, is_missing
+from dubio.tables.values import as_float, is_missing, is_valid_text
 
 
 def unmasked(values: Any) -> Any:
@@ -138,7 +138,7 @@ def _texts(values: list[str], argument: str) -> NDArray[np.str_]:
             f"holds text that ends with a null character, such as {quoted(cut)}, which an array of text would lose",
             "remove it: text.rstrip('\\0')",
         )
-    odd = next((text for text in texts if not text.isascii() and text.encode(errors="ignore").decode() != text), None)
+    odd = next((text for text in texts if not is_valid_text(text)), None)
     if odd is not None:
         raise InputError(argument, f"holds {quoted(odd)}, which is no valid text", "read the table with its encoding")
     return np.asarray(texts, dtype=str)

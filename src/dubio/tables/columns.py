@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, has_row_names, listed, quoted
+from dubio.tables.values import is_valid_text
 
 
 def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
@@ -27,7 +28,7 @@ def require_distinct(names: list[Any], name: str = "X") -> None:
         twins = [f"{column!r} ({count} columns)" for column, count in Counter(names).items() if count > 1]
         raise InputError(name, f"has columns with the same name: {listed(twins)}", "rename or drop them")
     for column in names:
-        if isinstance(column, str) and not column.isascii() and column.encode(errors="ignore").decode() != column:
+        if isinstance(column, str) and not is_valid_text(column):
             raise InputError(name, f"has a column named {quoted(column)}, which is no valid text", "rename it")
 
 

@@ -26,6 +26,15 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+def is_valid_text(text: str) -> bool:
+    r"""Whether a text can be written: half of a pair of UTF-16 cannot.
+
+    >>> is_valid_text("\u00e9"), is_valid_text("\ud800")
+    (True, False)
+    """
+    return text.isascii() or text.encode(errors="ignore").decode() == text
+
+
 def as_float(value: Any) -> float:
     """A number of any type as a floating point number; infinity if it is too large for one.
 
