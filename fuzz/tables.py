@@ -249,7 +249,9 @@ def _odd_cells(rng: Rng, n: int) -> Any:
 
 def _odd_column(rng: Rng, X: NDArray[Any]) -> Any:
     frame = pd.DataFrame(X, columns=[f"f{j}" for j in range(X.shape[1])])
-    frame["odd"] = _odd_cells(rng, len(X))
+    cells = _odd_cells(rng, len(X))
+    # As objects where they are a list: old versions of pandas cannot guess a type for whole numbers that are too long.
+    frame["odd"] = pd.Series(cells, dtype=object) if isinstance(cells, list) else cells
     return frame
 
 

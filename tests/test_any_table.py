@@ -4,6 +4,7 @@ import datetime
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 
 from dubio.errors import InputError, rows_named
@@ -164,6 +165,9 @@ def test_whole_numbers_beyond_float64_are_named():
     read = read_any_table(pd.DataFrame({"code": [f"{2**60 + i}" for i in range(5)]}))
     assert "were rounded" in read.read[0].notes[0]
     assert read_any_table(pd.DataFrame({"code": np.arange(5), "x": 1.0})).columns is None
+    codes = pyarrow.array([2**60 + 1, None, 7, 9])
+    read = read_any_table(pyarrow.table({"code": codes, "x": [1.0, 2.0, 4.0, 3.0]}))
+    assert "1152921504606846977 were rounded" in read.read[0].notes[0]
 
 
 def test_text_with_many_values_is_left_out_and_named():

@@ -43,7 +43,8 @@ def scale_numbers(column: NDArray[np.float64], similarity: str) -> NDArray[np.fl
         return np.where(np.isnan(column), np.nan, 0.0)
     # Divide by the largest magnitude first: squares of very large or very small numbers overflow or underflow.
     centred = column - (values.min() / 2 + values.max() / 2)
-    centred = centred / np.nanmax(np.abs(centred))
+    with np.errstate(over="ignore"):  # NumPy 1 warns of overflow here if all numbers are denormal; the result is right
+        centred = centred / np.nanmax(np.abs(centred))
     known = centred[~np.isnan(centred)]
     spread = np.ptp(known) if similarity == "range" else np.std(known, ddof=1)
     return centred / spread

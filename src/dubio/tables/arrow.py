@@ -35,6 +35,7 @@ def arrow_frame(X: Any, name: str = "X") -> Any:
 
     table = X if isinstance(X, pa.Table) else arrow_reader(X, name).read_all()
     require_distinct(table.column_names, name)
+    whole = {pa.int64(): pd.Int64Dtype(), pa.uint64(): pd.UInt64Dtype()}
     columns = {}
     for column_name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
@@ -42,5 +43,8 @@ def arrow_frame(X: Any, name: str = "X") -> Any:
         kind = column.type
         if any(test(kind) for test in (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)):
             column = column.cast(pa.float64() if not pa.types.is_boolean(kind) else pa.uint8()).cast(pa.float64())
-        columns[column_name] = column.to_pandas(date_as_object=False)
+        # Long whole numbers beside missing cells stay whole here, so that their rounding is noted like that of others.
+        columns[column_name] = column.to_pandas(
+            date_as_object=False, types_mapper=whole.get if column.null_count else None
+        )
     return pd.DataFrame(columns)
