@@ -1,8 +1,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-# One test worker per core. Each uses two numba threads, so that all tests run with threads.
+# One test worker per core. Each uses two numba threads, so that all tests run with threads; more threads than cores
+# in the libraries below would only wait for each other.
 WORKERS ?= auto
+THREADS := NUMBA_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 # Random calls of everything public: make fuzz N=100000 SEED=1
 N ?= 20000
@@ -23,7 +25,7 @@ demo: $(VENV)/.installed
 	$(BIN)/python -m dubio.demo
 
 test: $(VENV)/.installed
-	NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
 test-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
@@ -60,13 +62,13 @@ docs-look: docs
 docs-links: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links
 
-# The oldest supported version of every dependency, in an environment of its own.
+# The oldest supported version of every dependency, in an environment of its own, with compiled code of its own.
 test-oldest:
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	$(PYTHON) tools/oldest.py test > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
-	NUMBA_NUM_THREADS=2 .venv-oldest/bin/python -m pytest -n $(WORKERS) -m "not slow"
+	$(THREADS) NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/numba .venv-oldest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
 $(VENV)/.release: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
@@ -75,7 +77,7 @@ $(VENV)/.release: $(VENV)/.installed
 # Compiled lines are not seen, so the tests of the kernels run once more with the compiler off.
 coverage: $(VENV)/.release
 	rm -f .coverage .coverage.*
-	NUMBA_NUM_THREADS=2 $(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=
+	$(THREADS) $(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=
 	mv .coverage .coverage.compiled
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m coverage run -m pytest -q tests/test_kernels_uncompiled.py
 	$(BIN)/python -m coverage combine --quiet

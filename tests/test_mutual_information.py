@@ -551,6 +551,16 @@ def call_all(X, y):
     ]
 
 
+def test_a_sure_row_that_is_alone_in_its_class():
+    """No other row tells where its class lies: the density there is zero, and what is given stays."""
+    X = np.random.default_rng(0).normal(size=(8, 2))
+    P = np.eye(2)[[1, 0, 0, 0, 0, 0, 0, 0]]
+    P[7] = np.nan  # not known
+    model = estimate_memberships(X, P, n_neighbors=3)
+    np.testing.assert_array_equal(model.memberships[:7], P[:7])
+    np.testing.assert_allclose(model.memberships[7].sum(), 1.0)
+
+
 def test_a_class_with_one_row():
     X, y, _ = small_problem()
     y = y % 2

@@ -52,6 +52,14 @@ def test_scale_offset_and_unlabelled_rows_do_not_matter(score):
     assert score(X, y)[1] == -np.inf
 
 
+def test_more_neighbors_than_a_machine_can_count_are_all_rows():
+    X, y, _ = _case(n=20)
+    with pytest.warns(UserWarning, match="n_neighbors"):
+        huge = ReliefFScore(n_features_to_select="relevant", n_neighbors=10**30, random_state=0).fit(X, y)
+    all_rows = ReliefFScore(n_features_to_select="relevant", n_neighbors=19, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(huge.pvalues_, all_rows.pvalues_)
+
+
 def test_relief_sees_what_matters_only_jointly():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(300, 5))

@@ -133,6 +133,9 @@ def log_densities(
         for s in range(weights.shape[0]):
             target = ball_target(n_neighbors, 0.0, totals[s] - weights[s, i])
             other, reached = _ball(squared[i], order[i], starts[i], is_sorted[i], weights[s], target)
+            if reached <= 0.0:  # no other row belongs to the class
+                densities[i, s] = -np.inf
+                continue
             distance = distance_after_change(table, subset, i, other, -1, 0.0)
             if distance <= 0.0:
                 n_zero += 1

@@ -237,10 +237,10 @@ class ReliefFScore(SoftReliefScore):
         if len(table) > MAX_TESTED_ROWS:  # for each row all rows are sorted, so a long table is sampled
             rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
             table, codes = table[rows], codes[rows]
-        neighbors = sorted_rows(table, self.n_jobs)
+        neighbors, n_neighbors = sorted_rows(table, self.n_jobs), min(self.n_neighbors, len(table) - 1)
 
         def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
-            return problem.per_feature(relieff_from_order(table, codes[order], neighbors, self.n_neighbors))
+            return problem.per_feature(relieff_from_order(table, codes[order], neighbors, n_neighbors))
 
         return self._shuffle_rows(table, score, scored)
 
