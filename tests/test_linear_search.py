@@ -373,6 +373,8 @@ def test_bad_inputs():
         LinearSearch().fit(np.where(np.arange(7) == 2, 1e200 * X, X), y)
     with pytest.raises(ValueError, match="y has values too large to square"):
         LinearSearch().fit(X, targets["numbers"] * 1e200)
+    with pytest.raises(ValueError, match="y has values too large to square"):
+        LinearSearch(target="numbers").fit(X, np.where(y == 0, 1.7e308, -1.7e308))  # their difference is no number
     hidden = np.where(np.arange(120) < 10, -1, y)
     for form in (np.asarray, np.asfortranarray, sparse.csr_array):
         bad = X.copy()

@@ -197,7 +197,8 @@ class _Target:
         if isinstance(known, Numbers):
             first = int(np.argmax(weights > 0))
             origin = known.values[first : first + 1] if weights[first] > 0 else np.zeros(1)
-            mean = weights @ np.where(known.labelled, known.values - origin, 0.0)[:, None] / whole
+            with np.errstate(over="ignore", invalid="ignore"):  # such values are refused when their squares are summed
+                mean = weights @ np.where(known.labelled, known.values - origin, 0.0)[:, None] / whole
         else:
             assert isinstance(known, OfClasses)
             origin = np.zeros(known.n_classes)
