@@ -310,6 +310,15 @@ def test_identifiers(name, values, expected):
     assert raised(table(**{name: values}), CLASSES) == ({"identifier": (name,)} if expected else {})
 
 
+@pytest.mark.parametrize("n_different", [80, 120])
+def test_numbers_of_different_units_are_left_out_with_the_reason(n_different):
+    """Also if each cell is different: it is no identifier."""
+    weights = [f"{i % n_different + 0.5} {'mg' if i % 2 else 'g'}" for i in range(120)]
+    (alert,) = find_alerts(read_problem(table(weight=weights), CLASSES, any_type=True))
+    assert alert.kind == "text" and alert.features == ("weight",) and "different units" in alert.sentence
+    assert "different units" in alert.left_out
+
+
 def test_empty_and_constant_columns():
     found = raised(table(c=np.ones(120), d=np.full(120, np.nan)), CLASSES)
     assert found.keys() == {"constant"}

@@ -454,6 +454,18 @@ def test_constant_columns_change_nothing():
         np.testing.assert_array_equal(here.wrong, there.wrong)
 
 
+def test_a_wide_table_says_why_no_label_is_flagged():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(150, 150))
+    truth = (X[:, 0] + X[:, 1] > 0) + 0
+    y = np.where(rng.random(150) < 0.2, 1 - truth, truth)
+    held = audit_labels(X, y)
+    assert held.judged and held.held_back and not held.doubtful.any() and held.error_rate > 0
+    assert "No label is flagged, though some may be wrong: the table has many columns" in str(held)
+    free = audit_labels(X[:, :10], y)
+    assert not free.held_back and free.doubtful.any() and "many columns" not in str(free)
+
+
 def test_how_likely_doubtful_labels_are_wrong_reads_well():
     audit = audit_labels(*load_iris(return_X_y=True))
     said = {}

@@ -12,7 +12,7 @@ import pytest
 from dubio.cli.run import run
 from dubio.errors import InputError
 from dubio.scale.sources import open_source
-from dubio.tables.files import frame_bytes, read_file
+from dubio.tables.files import frame_bytes, read_file, require_columns
 from dubio.tables.text_files import HowToRead
 
 
@@ -130,6 +130,8 @@ def test_sheets(tmp_path):
     pd.testing.assert_frame_equal(file.frame, data, check_dtype=False)
     assert file.frame["x"].dtype == float and file.frame["when"].dtype.kind == "M"
     assert "sheet 'data'" in file.notes[0] and "'notes'" in file.notes[0]
+    with pytest.raises(InputError, match=r"no such column: sheet 'data' of .* another one: 'notes', 'titled'"):
+        require_columns(file.frame, ["other"], "--target", file.sheets)
     pd.testing.assert_frame_equal(eval(file.code, {"pd": pd}), data, check_dtype=False)
     other = read_file(str(path), HowToRead(sheet="notes"))
     assert list(other.frame.columns) == ["other"] and other.notes == ()

@@ -9,6 +9,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pyarrow
 import pytest
 from scipy import sparse
 
@@ -17,6 +18,7 @@ from dubio import FeatureSelector
 from dubio.alerts import Alert
 from dubio.cli.alerting import of_the_sample
 from dubio.cli.bars import hushed, step
+from dubio.errors import InputError
 from dubio.memory import free_bytes, require_memory
 from dubio.moments.column_moments import ColumnMoments
 from dubio.problem import read_problem, sample_rows
@@ -423,3 +425,11 @@ def test_alerts_of_a_sample_say_what_varies_in_the_rest():
     still, rare, same = of_the_sample((both, other), ["rare"])
     assert still.features == ("still",) and "rare" not in still.sentence and same is other
     assert rare.features == ("rare",) and "others in the rest of the rows: rare" in rare.sentence
+
+
+def test_a_target_without_a_length_is_refused_as_ever():
+    X = pyarrow.table({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 0.0, 3.0, 2.0]})
+    with pytest.raises(InputError, match="y is a sparse matrix"):
+        FeatureSelector().fit(X, sparse.csr_array(np.eye(4)))
+    with pytest.raises(InputError, match="y"):
+        FeatureSelector().fit(X, np.array(3))

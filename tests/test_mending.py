@@ -344,7 +344,7 @@ def test_a_saved_table_has_the_mended_labels(tmp_path):
     corrections = pd.DataFrame(
         {"id": [first, second], "row": [1, 2], "given": frame["diagnosis"][:2], "decision": ["change", "unsure"]}
     ).assign(label=[other, ""])
-    corrections.to_csv(tmp_path / "corrections.csv", index=False)
+    corrections.to_csv(tmp_path / "corrections.csv", index=False, sep=";")  # as some spreadsheets write it
     saved = tmp_path / "saved.csv"
     options = ["--id", "patient", "--corrections", str(tmp_path / "corrections.csv"), "--save-table", str(saved), "-q"]
     assert run(["rank", str(table), "-t", "diagnosis", "-m", "linear_r2", *options]) == 0

@@ -167,7 +167,11 @@ def test_both_minus_one_and_nan_warns():
 
 
 def test_text_minus_one_is_a_class():
-    assert list(read_supervision(["-1", "1", "-1"], 3).classes) == ["-1", "1"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert list(read_supervision(["-1", "1", "-1"], 3).classes) == ["-1", "1"]
+    with pytest.warns(OddClassNames, match=r"look like missing labels: '-1' \(2 rows\)"):
+        assert read_supervision(["-1", "ok", "-1", "defect"], 4).n_classes == 3
 
 
 def test_missing_labels_in_words_are_named():

@@ -77,7 +77,7 @@ def identifier_alerts(view: View) -> list[Alert]:
         feature = int(view.feature_of[column])
         if is_count or _ID_NAME.search(str(view.names[feature])):
             found.append(feature)
-    named = [feature for feature, codes in view.texts.items() if _all_different(codes)]
+    named = [feature for feature, codes in view.texts.items() if _is_identifier(view, feature, codes)]
     alerts = []
     for features, what, remedy, left_out in (
         (found, "whole number", "leave it out unless it is a measurement", ""),
@@ -93,11 +93,26 @@ def identifier_alerts(view: View) -> list[Alert]:
 
 def text_alerts(view: View) -> list[Alert]:
     """Text that was left out; text that is different in every row is an identifier, see above."""
-    features = [feature for feature, codes in view.texts.items() if not _all_different(codes)]
+    alerts = [
+        Alert(
+            "text",
+            view.named([feature]),
+            f"column {view.called([feature])} was left out: {problem}",
+            "write all of its cells in the same way",
+            left_out=problem,
+        )
+        for feature, problem in view.problems.items()
+    ]
+    features = [
+        feature
+        for feature, codes in view.texts.items()
+        if feature not in view.problems and not _is_identifier(view, feature, codes)
+    ]
     if not features:
-        return []
+        return alerts
     was = "was" if len(features) == 1 else "were"
     return [
+        *alerts,
         Alert(
             "text",
             view.named(features),
@@ -105,8 +120,12 @@ def text_alerts(view: View) -> list[Alert]:
             f"{view.called(features)}",
             "nothing needs to be done, unless it holds numbers, dates or categories",
             left_out="text that could not be used",
-        )
+        ),
     ]
+
+
+def _is_identifier(view: View, feature: int, codes: NDArray[np.int64]) -> bool:
+    return feature not in view.problems and _all_different(codes)
 
 
 def _all_different(codes: NDArray[np.int64]) -> bool:

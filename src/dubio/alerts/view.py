@@ -13,6 +13,7 @@ from scipy import sparse
 from dubio.errors import listed, quoted
 from dubio.problem import Problem
 from dubio.supervision import Supervision
+from dubio.tables.features import ColumnReading
 
 #: Most cells that are looked at, and fewest rows.
 _MOST_CELLS, _FEWEST_ROWS = 2_000_000, 500
@@ -36,6 +37,8 @@ class View:
     texts : dict of int to array (n_rows,)
         Features of text that was left out, because it has too many different values: a number for each of these, -1 for
         a missing cell.
+    problems : dict of int to str
+        Of such text that looks like numbers or dates: why it could not be read.
     rows : array (n_rows,)
         The place of each row in the table, increasing.
     whole : array (n_rows_in_all, n_columns)
@@ -50,6 +53,7 @@ class View:
     names: NDArray[Any]
     supervision: Supervision
     texts: dict[int, NDArray[np.int64]]
+    problems: dict[int, str]
     rows: NDArray[np.int64]
     whole: NDArray[Any]
     own_names: list[Any] | None
@@ -115,6 +119,7 @@ def view_of(problem: Problem) -> View | None:
         rows = _blocks(n_rows, most)
         X, supervision = X[rows], supervision.rows(rows)
     columns = problem.columns
+    texts = _left_out_texts(problem)
     feature_of = np.arange(n_columns) if columns is None else columns.feature_of
     roles = np.full(n_columns, "value", dtype="<U7") if columns is None else columns.roles
     return View(
@@ -123,21 +128,23 @@ def view_of(problem: Problem) -> View | None:
         roles,
         problem.feature_names,
         supervision,
-        _texts(problem, rows),
+        {feature: reading.codes[rows] for feature, reading in texts.items() if reading.codes is not None},
+        {feature: reading.problem for feature, reading in texts.items() if reading.problem},
         rows,
         problem.X,
         problem.names,
     )
 
 
-def _texts(problem: Problem, rows: NDArray[np.int64]) -> dict[int, NDArray[np.int64]]:
-    texts = {}
+def _left_out_texts(problem: Problem) -> dict[int, ColumnReading]:
+    """What was read of each feature of text that was left out."""
+    readings = {}
     for feature in range(problem.n_features if problem.columns is not None else 0):
         assert problem.columns is not None
         reading = problem.columns.reading_of(feature)
         if reading is not None and reading.codes is not None and len(reading.codes) == problem.n_rows:
-            texts[feature] = reading.codes[rows]
-    return texts
+            readings[feature] = reading
+    return readings
 
 
 #: Rows that stay neighbours when only some rows are looked at.

@@ -156,7 +156,7 @@ def ask(file: TableFile, wishes: Wishes) -> Question:
     """Check the wishes against the table of a file, and separate features from the target."""
     frame = file.frame
     wishes = wishes.for_columns(frame.columns)
-    _check_wishes(frame, wishes)
+    _check_wishes(frame, wishes, file.sheets)
     notes = list(file.notes)
     code = [f"table = {file.code}"]
     if "sys.stdin" in file.code:
@@ -224,7 +224,7 @@ def _cell(value: Any) -> str:
     return "an empty cell" if value != value else quoted(value)
 
 
-def _check_wishes(frame: Any, wishes: Wishes) -> None:
+def _check_wishes(frame: Any, wishes: Wishes, sheets: str) -> None:
     for option, names in (
         ("--target", [wishes.target] if wishes.target else list(wishes.targets)),
         ("--soft", list(wishes.soft)),
@@ -238,7 +238,7 @@ def _check_wishes(frame: Any, wishes: Wishes) -> None:
         ("--groups", [wishes.groups] if wishes.groups else []),
         ("--weights", [wishes.weights] if wishes.weights else []),
     ):
-        require_columns(frame, names, option)
+        require_columns(frame, names, option, sheets)
         twice = [name for name in names if names.count(name) > 1]
         if twice:
             raise UserError(f"{option} names the column {quoted(twice[0])} twice.")

@@ -269,7 +269,10 @@ class FeatureSelector(Selector):
     def _read_large(self, X: Any, y: Any, **more: Any) -> Problem:
         """Read the target of all rows, and a sample of the rows of the table."""
         y = y.compute() if is_dask(y) else y
-        n_rows = len(y) if hasattr(y, "__len__") else count_rows(X)
+        try:
+            n_rows = len(y)
+        except TypeError:  # nothing is known of the rows, or y is no list: reading it says what is wrong
+            n_rows = count_rows(X)
         groups, weights = read_groups(more.pop("groups", None), n_rows), more.pop("sample_weight", None)
         weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
         options = {"target": self._reads, "missing_label": self.missing_label}

@@ -313,7 +313,7 @@ def judge(
     if supervision.confirmed is not None:
         record = _trusting(record, supervision.confirmed & record.labelled)
     if not (judged and flags):
-        record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
+        record = replace(record, doubtful=np.zeros(len(codes), dtype=bool), held_back=judged)
     if not judged:
         record = replace(record, joint=np.full_like(record.joint, np.nan), judged=False)
     record = replace(record, skills=skills)
@@ -454,7 +454,7 @@ def _require_classes(supervision: Any) -> Classes:
             "y",
             f"has shape ({supervision.n_rows}, {supervision.n_classes}), class probabilities, which already express "
             "uncertainty",
-            "an audit needs one label per row",
+            "an audit needs one label per row: give the labels of one person, or the class that most people chose",
         )
     if not isinstance(supervision, Classes):
         raise InputError(

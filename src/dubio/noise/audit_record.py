@@ -14,6 +14,11 @@ from dubio.errors import counted
 Floats = NDArray[np.float64]
 #: Experts that explain less than this share of the uncertainty know little.
 _LITTLE_SKILL = 0.3
+_HELD_BACK = (
+    "No label is flagged, though some may be wrong: the table has many columns for so few labels (a category counts "
+    "one column for each of its values), so the experts' own mistakes explain as much. Leave out columns that cannot "
+    "matter, and give names of batches or patients as groups."
+)
 #: Most rows of the table shown in a notebook.
 _SHOWN = 20
 
@@ -62,6 +67,9 @@ class LabelAudit:
     judged : bool
         False if the experts are not significantly better than the class shares alone: the columns do not tell the
         classes. Then no label is doubtful, and rates are NaN.
+    held_back : bool
+        True if no label is flagged because the table has many columns for its labels, and wrong labels do not explain
+        what the experts say clearly better than their own mistakes. The rates are still estimated.
     skills : dict of str to float
         For each expert and for the pool, the share of the uncertainty about the labels that it explains on rows it has
         not seen: 1 is everything, 0 is no better than the class shares.
@@ -83,6 +91,7 @@ class LabelAudit:
     n_folds: int
     index: Any = field(default=None, repr=False)
     judged: bool = True
+    held_back: bool = False
     skills: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -161,6 +170,10 @@ class LabelAudit:
             text += " The experts know little about the classes, so this is a list of rows to check, not of errors."
         return text
 
+    def why_held_back(self) -> str:
+        """Why no label is flagged, if that is not because all of them look right; else empty."""
+        return _HELD_BACK if self.held_back else ""
+
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
         import pandas as pd
@@ -211,6 +224,7 @@ class LabelAudit:
         return (
             f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful ({self.engine} engine). "
             + (f"{self.how_likely()} " if self.doubtful.any() else "")
+            + (f"{self.why_held_back()} " if self.held_back else "")
             + f"Estimated share of wrong labels: {self.error_rate:.1%}; by given class: {rates}."
             + (f" A label is suggested for {counted(missing, 'row')} without one." if missing else "")
             + f" Assumed: {self.assumption}."

@@ -120,6 +120,10 @@ class NumberAudit:
             return ""
         return "The experts know little about the numbers, so this is a list of rows to check, not of errors."
 
+    def why_held_back(self) -> str:
+        """Empty: doubtful numbers are flagged on tables of every shape."""
+        return ""
+
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
         import pandas as pd

@@ -134,7 +134,8 @@ def interval_bars(
         parts.append(text(scale(tick), _TICKS, f"{100 * tick:g} %", class_="tick", **side))
     for i, name in enumerate(names):
         y = top + rows.step * i
-        pieces = [f"<title>{escape(name)}: {escape(words[i])}</title>", rows.name(y, name)]
+        told = words[i] or (f"{100 * values[i]:.2g} %" if np.isfinite(values[i]) else "not known")
+        pieces = [f"<title>{escape(name)}: {escape(told)}</title>", rows.name(y, name)]
         if np.isfinite(values[i]):
             middle = rows.bar(y) + _BAR / 2
             pieces.append(_bar(scale(0), scale(float(values[i])), rows.bar(y), "kept"))

@@ -46,7 +46,7 @@ def answer(findings: Findings) -> str:
         return (
             f"{doubtful} of {given} {labels} are doubtful."
             if doubtful
-            else f"None of the {given} {labels} is doubtful."
+            else audit.why_held_back() or f"None of the {given} {labels} is doubtful."
         )
     return findings.ranking.headline()
 
@@ -91,7 +91,7 @@ def surety(findings: Findings) -> list[str]:
             else f"{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: "
             f"{100 * audit.error_rate:.1f} %)."
             if doubtful
-            else f"None of the {labelled} {labels} is doubtful."
+            else audit.why_held_back() or f"None of the {labelled} {labels} is doubtful."
         )
     return sentences
 

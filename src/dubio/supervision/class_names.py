@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputWarning, counted, quoted, warn
 
+#: What many programs write for "no label". With only two classes it may be one of them, as in -1 and 1.
+_MINUS_ONE = "-1"
 #: Text that usually means "no label". A lower-case "none" is not here: it may well be a class.
 _MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
 _SHOWN = 5
@@ -26,7 +28,8 @@ def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
     if classes.dtype.kind != "U":
         return
     names = classes.tolist()
-    missing = [index for index, name in enumerate(names) if name.strip() in _MISSING_IN_WORDS]
+    words = (*_MISSING_IN_WORDS, _MINUS_ONE) if len(names) > 2 else _MISSING_IN_WORDS
+    missing = [index for index, name in enumerate(names) if name.strip() in words]
     if missing:
         warn(
             OddClassNames(

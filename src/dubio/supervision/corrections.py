@@ -137,7 +137,10 @@ def read_corrections(path: Any) -> list[dict[str, str]]:
 
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
-            table = csv.DictReader(file)
+            header = file.readline()
+            file.seek(0)
+            # a spreadsheet may have saved it with another separator
+            table = csv.DictReader(file, delimiter=max(",;\t", key=header.count))
             rows = [dict(row) for row in table]
             missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
     except (UnicodeDecodeError, csv.Error) as error:

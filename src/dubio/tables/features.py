@@ -38,6 +38,8 @@ class ColumnReading:
         Of dates: the first one, from which days are counted.
     notes : tuple of str
         What the user should know, in sentences without a full stop.
+    problem : str
+        Of text that is left out although it looks like numbers or dates: why it could not be read.
     codes : array (n_rows,) or None
         Of text that is left out: a number for each different text, -1 for a missing cell. The text may still say which
         rows belong together.
@@ -52,6 +54,7 @@ class ColumnReading:
     decimal: str = ""
     first: str = ""
     notes: tuple[str, ...] = ()
+    problem: str = ""
     codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
     @property

@@ -64,6 +64,8 @@ class TableFile:
         The Python expression that reads the same table.
     row_name : callable
         Where a row is in the file, in words, given its position in the frame.
+    sheets : str
+        A sentence on the sheets of a workbook, if there were several to choose from.
     """
 
     frame: Any
@@ -71,6 +73,7 @@ class TableFile:
     notes: tuple[str, ...] = ()
     code: str = ""
     row_name: Callable[[int], str] = lambda position: f"row {position + 1}, counted from 1"
+    sheets: str = ""
 
 
 def read_table(path: str, *, as_text: Collection[str] = ()) -> Any:
@@ -192,8 +195,8 @@ def _json_lines(frame: Any) -> str:
     return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
 
 
-def require_columns(frame: Any, names: list[str], option: str) -> None:
-    """Raise if the frame lacks one of these columns; the message suggests similar names."""
+def require_columns(frame: Any, names: list[str], option: str, sheets: str = "") -> None:
+    """Raise if the frame lacks one of these columns; the message suggests similar names, or other ``sheets``."""
     for name in names:
         if name in frame.columns:
             continue
@@ -205,6 +208,8 @@ def require_columns(frame: Any, names: list[str], option: str) -> None:
         )
         if any("," in other for other in near):
             hint += " Write a comma in a name twice, as in 'a,, b'"
+        if sheets:
+            hint = f"{sheets} " + (hint[0].upper() + hint[1:])
         raise InputError(option, f"names {quoted(name)}, but the table has no such column", hint)
 
 
@@ -296,7 +301,7 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
         book = pd.ExcelFile(path, engine="openpyxl")
     except (zipfile.BadZipFile, OSError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise InputError(called(path), f"cannot be read as Excel: {first_line(error)}", "is it damaged?") from error
-    notes: tuple[str, ...] = ()
+    sheets = ""
     with book:
         names = [str(name) for name in book.sheet_names]
         sheet = how.sheet
@@ -307,7 +312,7 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
             sheet = filled[0] if filled else names[0]
             if len(filled) > 1:
                 others = listed(map(quoted, (name for name in filled if name != sheet)))
-                notes = (f"sheet {quoted(sheet)} of {called(path)} was read; --sheet names another one: {others}.",)
+                sheets = f"sheet {quoted(sheet)} of {called(path)} was read; --sheet names another one: {others}."
         marks = ["", *MISSING]
         raw = pd.read_excel(book, sheet, header=None, dtype=object, keep_default_na=False, na_values=marks)
     raw = raw.dropna(how="all", axis=0)
@@ -333,7 +338,13 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
         ".infer_objects()"
     )
     rows = body.index.to_numpy() + 1
-    return TableFile(frame, notes=notes, code=code, row_name=lambda row: f"row {rows[row]} of sheet {quoted(sheet)}")
+    return TableFile(
+        frame,
+        notes=(sheets,) if sheets else (),
+        code=code,
+        row_name=lambda row: f"row {rows[row]} of sheet {quoted(sheet)}",
+        sheets=sheets,
+    )
 
 
 def _holds_cells(sheet: Any) -> bool:

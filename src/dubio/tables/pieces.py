@@ -303,7 +303,7 @@ def _category_piece(
             why = f"left out: {problem}"
         of_rows = np.full(how.n_rows, -1)
         of_rows[~missing] = codes
-        reading = ColumnReading(name, "text", n_missing=n_missing, notes=(why,), codes=of_rows)
+        reading = ColumnReading(name, "text", n_missing=n_missing, notes=(why,), problem=problem, codes=of_rows)
         return Piece([np.zeros(how.n_rows)], ["value"], reading)
     notes = (f"taken as {counted(n_levels, 'category', 'categories')}: {problem}",) if problem else ()
     reading = ColumnReading(name, "category", levels=tuple(levels), n_missing=n_missing, notes=notes)
