@@ -13,6 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dubio import METHODS
+from dubio.tables.values import is_missing
 from fuzz.outcome import Broken
 
 Rng = np.random.Generator
@@ -241,9 +242,14 @@ def _asked(fit: Fit) -> dict[str, Any]:
 
 
 def _is_generic(fit: Fit) -> bool:
-    """Whether no two values of a column are equal, and no two columns: otherwise ties may be broken by rounding."""
+    """Whether no two values of a column are equal, and no two columns: otherwise ties may be broken by rounding.
+
+    Few labelled rows make ties too: two of them are told apart by every column.
+    """
     values = fit.values
     if values is None or len(values) < 4 or not np.isfinite(values).all():
+        return False
+    if fit.y is not None and np.ndim(fit.y) == 1 and _n_known(fit.y) < 4:
         return False
     if _asked(fit).get("neighbors") == "anchors":  # a sample of the rows, drawn by their place
         return False
@@ -252,6 +258,10 @@ def _is_generic(fit: Fit) -> bool:
     if len(np.unique(values, axis=1).T) < values.shape[1]:  # a column occurs twice
         return False
     return all(len(np.unique(column)) == len(column) for column in values.T)
+
+
+def _n_known(y: Any) -> int:
+    return sum(not is_missing(value) and str(value) != "-1" for value in np.asarray(y, dtype=object).tolist())
 
 
 def _require_same(one: Any, two: Any, promise: str) -> None:

@@ -103,6 +103,8 @@ def test_mean_rank_of_named_methods():
     )
     with pytest.raises(ValueError, match="did you mean 'fisher'"):
         MeanRankScore(methods=["fischer"]).fit(X, y)
+    with pytest.raises(ValueError, match=r"methods=array\(3\.\), which is no list: give names"):
+        MeanRankScore(methods=np.array(3.0)).fit(X, y)
     with pytest.raises(ValueError, match="needs a numeric target"):
         MeanRankScore(methods=["supervised_laplacian"]).fit(X, y)
     with pytest.raises(ValueError, match="'fuzzy_rough_search', which does not score single features"):

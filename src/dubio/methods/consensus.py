@@ -132,6 +132,8 @@ class MeanRankScore(ScoreSelector):
         if isinstance(names, str):
             names = {"numbers": FOR_NUMBERS, "hard": FOR_CLASSES}.get(kind, FOR_MEMBERSHIPS)
             names = names if problem.uneven_weights is None else FOR_WEIGHTS
+        elif np.ndim(names) == 0:
+            raise InputError("methods", f"={names!r}, which is no list", "give names, such as ['fisher', 'relieff']")
         scorers = []
         for name in names:
             method = get_method(name)
