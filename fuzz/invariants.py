@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import clone
@@ -249,7 +250,7 @@ def _is_generic(fit: Fit) -> bool:
     values = fit.values
     if values is None or len(values) < 4 or not np.isfinite(values).all():
         return False
-    if fit.y is not None and np.ndim(fit.y) == 1 and _n_known(fit.y) < 4:
+    if isinstance(fit.y, list | np.ndarray | pd.Series) and np.ndim(fit.y) == 1 and _n_known(fit.y) < 4:
         return False
     if _asked(fit).get("neighbors") == "anchors":  # a sample of the rows, drawn by their place
         return False
