@@ -420,11 +420,15 @@ def test_wrong_labels_of_one_class_are_flagged():
     assert 0 < audit.skills["pool"] < 1
 
 
-def test_more_columns_than_rows_do_not_make_the_audit_sure():
+def _more_columns_than_labels_can_judge():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(150, 150))
     truth = (X[:, 0] + X[:, 1] > 0) + 0
-    y = np.where(rng.random(150) < 0.2, 1 - truth, truth)
+    return X, truth, np.where(rng.random(150) < 0.2, 1 - truth, truth)
+
+
+def test_more_columns_than_rows_do_not_make_the_audit_sure():
+    X, truth, y = _more_columns_than_labels_can_judge()
     audit = audit_labels(X, y)
     flagged = audit.doubtful
     assert not flagged.any() or abs(audit.wrong[flagged].mean() - (y != truth)[flagged].mean()) < 0.2
@@ -455,10 +459,7 @@ def test_constant_columns_change_nothing():
 
 
 def test_a_wide_table_says_why_no_label_is_flagged():
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(150, 150))
-    truth = (X[:, 0] + X[:, 1] > 0) + 0
-    y = np.where(rng.random(150) < 0.2, 1 - truth, truth)
+    X, _, y = _more_columns_than_labels_can_judge()
     held = audit_labels(X, y)
     assert held.judged and held.held_back and not held.doubtful.any() and held.error_rate > 0
     assert "No label is flagged, though some may be wrong: the table has many columns" in str(held)
