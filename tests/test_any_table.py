@@ -170,6 +170,18 @@ def test_whole_numbers_beyond_float64_are_named():
     assert "1152921504606846977 were rounded" in read.read[0].notes[0]
 
 
+def test_the_order_of_the_rows_changes_no_digit():
+    """Dates and groups of columns are scaled by a spread over all rows."""
+    rng = np.random.default_rng(0)
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 900, 250), unit="D")
+    table = pd.DataFrame({"when": when, "a": rng.normal(size=250), "b": rng.gamma(2, size=250)})
+    groups = {"both": ["a", "b"]}
+    read = read_any_table(table, feature_groups=groups).matrix
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(250)
+        np.testing.assert_array_equal(read[order], read_any_table(table.iloc[order], feature_groups=groups).matrix)
+
+
 def test_text_with_many_values_is_left_out_and_named():
     table = pd.DataFrame({"x": np.arange(30.0), "name": [f"person {i}" for i in range(30)]})
     read = read_any_table(table)

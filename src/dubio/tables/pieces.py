@@ -79,8 +79,9 @@ def spread_of(columns: list[NDArray[Any]]) -> float:
     """Root of the sum of the variances of some columns, without missing cells; 1 if they do not vary."""
     total = 0.0
     for column in columns:
-        known = np.asarray(column[~np.isnan(column)], dtype=np.float64)
-        if len(known) and (known != known[0]).any():
+        # in order, so that rounding does not depend on the order of the rows: folds are drawn by what is in them
+        known = np.sort(np.asarray(column[~np.isnan(column)], dtype=np.float64))
+        if len(known) and known[0] != known[-1]:
             largest = float(np.abs(known).max())
             total += float(np.var(known / largest)) * largest**2 if largest < 1e150 else 0.0
     return float(np.sqrt(total)) if 0 < total < np.inf else 1.0
