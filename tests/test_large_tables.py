@@ -431,5 +431,5 @@ def test_a_target_without_a_length_is_refused_as_ever():
     X = pyarrow.table({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, 0.0, 3.0, 2.0]})
     with pytest.raises(InputError, match="y is a sparse matrix"):
         FeatureSelector().fit(X, sparse.csr_array(np.eye(4)))
-    with pytest.raises(InputError, match="y"):
+    with pytest.raises(InputError, match="y has 0 dimensions"):
         FeatureSelector().fit(X, np.array(3))

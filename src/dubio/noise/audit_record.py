@@ -16,8 +16,8 @@ Floats = NDArray[np.float64]
 _LITTLE_SKILL = 0.3
 _HELD_BACK = (
     "No label is flagged, though some may be wrong: the table has many columns for so few labels (a category counts "
-    "one column for each of its values), so the experts' own mistakes explain as much. Leave out columns that cannot "
-    "matter, and give names of batches or patients as groups."
+    "one column for each of its values) that a wrong label cannot be told from a mistake of the experts. Leave out "
+    "columns that cannot matter, and give names of batches or patients as groups."
 )
 #: Most rows of the table shown in a notebook.
 _SHOWN = 20
