@@ -4,8 +4,9 @@
     python -m benchmarks.selection --write                               write docs/comparison.md from the summaries
     python -m benchmarks.selection --list                                regimes, tables and selectors
 
-Every finished cell (a draw of a table in a regime) is stored at once, so a stopped run goes on where it was, and
-selectors added later are filled in. ``--baseline`` adds ``auto`` of a previous version, from its source folder.
+Every finished cell (a draw of a table in a regime) is stored, with several jobs together with the other regimes of the
+same draw. So a stopped run goes on where it was, and selectors added later are filled in. ``--baseline`` adds ``auto``
+of a previous version, from its source folder.
 
 The stored cells are large and stay on the machine. ``--write`` first renews the summaries in the repository from them:
 a selector enters, or takes the place of what is there, if it has at least as many draws on at least as many tables.

@@ -12,7 +12,9 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
+from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,7 @@ from benchmarks.selection.judges import Judge
 from benchmarks.selection.previous import fingerprint
 from benchmarks.selection.regimes import REGIMES
 from benchmarks.selection.selectors import AUTO, PREVIOUS, Selector, selectors
-from benchmarks.selection.tables import BY_NAME, draw
+from benchmarks.selection.tables import BY_NAME, Table, draw
 from dubio.whole_files import write_whole
 from dubio_papers.run_progress import Progress
 from dubio_papers.store import Record, ResultFile
@@ -48,6 +50,11 @@ class Task(NamedTuple):
     def key(self) -> str:
         """Tasks with the same key take about the same time."""
         return f"{self.regime}|{self.table}"
+
+    @property
+    def rows(self) -> tuple[int, str]:
+        """Tasks that are equal here have the same rows, whatever is doubted of them."""
+        return self.draw, self.table
 
     @property
     def seconds(self) -> float:
@@ -103,6 +110,14 @@ def select(selector: Selector, known: Any, limit: float) -> tuple[Any, Record]:
     return order, {"seconds": round(seconds, 4), **outcome}
 
 
+@lru_cache(maxsize=2)
+def judge_of(table: Table, draw_number: int) -> Judge:
+    """The judge of a draw of a table. It stays, because every regime has the same rows and many of the same subsets."""
+    name = f"{table.kind}/{table.name}"
+    sample = draw(table, random(name, draw_number))
+    return Judge(sample, table.kind == "numbers", int(random("judge", name, draw_number).integers(2**31)))
+
+
 def run_cell(task: Task, limit: float, previous: str | None) -> tuple[Task, list[Record], float]:
     """The records of one cell, one for each selector, and the seconds of it all."""
     began = time.perf_counter()
@@ -110,9 +125,10 @@ def run_cell(task: Task, limit: float, previous: str | None) -> tuple[Task, list
     records = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sample = draw(BY_NAME[task.table], random(task.table, task.draw))  # the same rows in every regime
-        cell = regime.doubt(sample, random(task.regime, task.table, task.draw))
-        judge = Judge(cell.sample, regime.tables == "numbers", cell.known.seed)
+        judge = judge_of(BY_NAME[task.table], task.draw)
+        cell = regime.doubt(judge.sample, random(task.regime, task.table, task.draw))
+        if cell.sample is not judge.sample:  # it has one column more
+            judge = Judge(cell.sample, judge.numbers, judge.seed)
         for name in task.selectors:
             selector = known_selectors[name]
             order, outcome = select(selector, cell.known, PATIENCE * limit if name in (AUTO, PREVIOUS) else limit)
@@ -165,7 +181,7 @@ def run(
     note_versions(folder)
     for numbers in (range(1), range(1, draws)):
         tasks = missing_tasks(folder, regimes, tables, wanted, numbers)
-        tasks.sort(key=lambda task: task.draw)  # a stopped run has some of each
+        tasks.sort(key=lambda task: task.rows)  # a stopped run has some of each table and regime
         if not tasks:
             continue
         progress = Progress("first draw" if numbers.start == 0 else "other draws", tasks, jobs, say)
@@ -186,9 +202,16 @@ def _cells(
     if jobs == 1:
         for task in tasks:
             yield run_cell(task, limit, previous)
-    else:
-        calls = (joblib.delayed(run_cell)(task, limit, previous) for task in tasks)
-        yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls)
+    else:  # cells of the same rows go to the same process: their judge knows most subsets already
+        calls = (
+            joblib.delayed(_run_cells)(list(cells), limit, previous) for _, cells in groupby(tasks, lambda t: t.rows)
+        )
+        for done in joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(calls):
+            yield from done
+
+
+def _run_cells(tasks: Sequence[Task], limit: float, previous: str | None) -> list[tuple[Task, list[Record], float]]:
+    return [run_cell(task, limit, previous) for task in tasks]
 
 
 def note_versions(folder: Path) -> None:
