@@ -6,6 +6,7 @@ import functools
 import io
 import sys
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,20 +15,21 @@ import pytest
 from scipy import sparse
 
 import dubio
-from dubio import FeatureSelector
+from dubio import FeatureSelector, LaplacianScore, NeighborSearch, audit_labels
 from dubio.alerts import Alert
 from dubio.cli.alerting import of_the_sample
 from dubio.cli.bars import hushed, step
 from dubio.errors import InputError
 from dubio.memory import free_bytes, require_memory
 from dubio.moments.column_moments import ColumnMoments
-from dubio.problem import read_problem, sample_rows
-from dubio.progress import Forecast, _Patient, advance, listener_of, listening, with_time_left
+from dubio.problem import Problem, read_problem, sample_rows
+from dubio.progress import Forecast, _Patient, advance, foretell, listener_of, listening, with_time_left
 from dubio.scale import rank_stream
 from dubio.scale.row_sample import RowSample, draw_rows
 from dubio.scale.sources import open_source
 from dubio.search import greedy_search
 from dubio.significance import relevance_of
+from dubio.supervision import read_supervision
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -304,6 +306,66 @@ def test_the_time_of_a_search_is_foretold_in_its_first_step(direction):
     with listening(listen):
         greedy_search(Slow(), np.arange(20), direction=direction, stop_value=1.0)
     assert [line for _, line in said] == ["one step of the search: about 20 s in all"]
+
+
+def first_lines(call: Any) -> tuple[list[tuple[str, int]], list[str]]:
+    """The reports of a call, and what is said about its time."""
+    forecast, reports, said = Forecast(), [], []
+
+    def listen(what: str, done: int, total: int | None) -> None:
+        reports.append((what, done))
+        said.append(forecast.line(what, done, total, now=0.0))
+
+    with listening(listen):
+        call()
+    return reports, [line for line in said if line]
+
+
+def test_the_time_of_long_work_is_said_before_it_starts(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(1500, 3))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    monkeypatch.setattr("dubio.graphs.nearest_rows._MANY_ROWS", 1500)
+    calls = {
+        "neighbours": lambda: LaplacianScore().fit(X),
+        "experts, search and tests": lambda: FeatureSelector().fit(X, y),
+        "experts": lambda: audit_labels(X, y),
+    }
+    for what, call in calls.items():
+        assert (what, 0) not in first_lines(call)[0]  # short work is not foretold
+    monkeypatch.setattr("dubio.progress._SHORT", 0.0)
+    for what, call in calls.items():
+        reports, said = first_lines(call)
+        assert reports[0] == (what, 0) and said[0].startswith(f"{what}: about ")
+
+
+def test_an_estimate_is_said_once_unless_it_doubles():
+    forecast, said = Forecast(), []
+    with listening(lambda what, done, total: said.append(forecast.line(what, done, total, now=0.0))):
+        for seconds in (100.0, 150.0, 260.0):
+            foretell("experts", 20, seconds, memory=3e9)
+    assert said == [
+        "experts: about 100 s in all, 3.0 GB of memory",
+        "",
+        "experts: about 4 min in all, 3.0 GB of memory",
+    ]
+    assert forecast.line("experts", 1, 20, now=20.0) == ""  # 400 s: not twice as long as was said
+    assert forecast.line("experts", 2, 20, now=90.0) == "experts: about 15 min in all"
+
+
+@pytest.mark.parametrize(("n", "d"), [(1_000, 60), (20_000, 50), (100, 20_000), (5_000, 2_000)])
+def test_estimates_grow_with_the_work(n, d):
+    """Seconds of one core, measured: 7, 10, 6 and 36. The estimates must not be off by more than a factor of 2.5."""
+    measured = {(1_000, 60): 7.5, (20_000, 50): 10.0, (100, 20_000): 6.2, (5_000, 2_000): 35.7}
+    said = []
+    search = NeighborSearch(n_features_to_select="auto", n_jobs=1)
+    codes = np.tile([0, 1, 2], n)[:n]
+    problem = Problem(np.empty((n, d)), read_supervision(codes, n, target="classes"))
+    learned = problem if n <= 5_000 else problem.rows(np.arange(5_000))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("dubio.methods.neighbor_search.foretell", lambda *told: said.append(told[2]))
+        patch.setattr("dubio.methods.neighbor_search.pace", lambda: 1.0)
+        search._foretell(problem, learned)
+    assert measured[n, d] / 2.5 < said[0] < 2.5 * measured[n, d]
 
 
 def test_the_command_foretells_unless_it_is_quiet(capsys, monkeypatch):

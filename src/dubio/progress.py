@@ -3,8 +3,8 @@
 Long work calls :func:`advance` with its name, how much is done and how much there is in total. A front end listens with
 :func:`listening`: the command shows a bar, ``verbose=1`` prints lines, a ``progress=`` argument calls a function.
 By default nobody listens; then work that takes more than some seconds is shown on a terminal or in a notebook, and
-nothing is shown elsewhere. Early in long work, whoever shows the progress also says once how long all of it will take
-(:class:`Forecast`).
+nothing is shown elsewhere. Whoever shows the progress also says once how long long work will take: before it starts if
+the work can tell (:func:`foretell`), else from its first seconds (:class:`Forecast`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
 
 from dubio.errors import InputError
 
@@ -26,6 +29,9 @@ Listener = Callable[[str, int, int | None], None]
 _PATIENCE = 5.0
 #: Work is watched for so many seconds before its time is forecast; shorter forecasts than this are not said.
 _WATCHED, _SHORT = 2.0, 10.0
+
+#: Seconds of :func:`pace` where the times of work were measured, and the numbers that it sorts.
+_PACE, _SORTED = 1.5e-3, 20_000
 
 _listener: ContextVar[Listener | None] = ContextVar("listener to progress", default=None)
 
@@ -49,6 +55,56 @@ def advance(what: str, done: int, total: int | None = None) -> None:
         listener(what, done, total)
     elif _somebody_watches():
         _patient(what, done, total)
+
+
+@dataclass(frozen=True)
+class _Estimate:
+    """What work that starts now will take."""
+
+    seconds: float
+    memory: float
+
+    def __str__(self) -> str:
+        memory = f", {self.memory / 1e9:.1f} GB of memory" if self.memory >= 5e7 else ""
+        return f"about {_duration(self.seconds)} in all{memory}"
+
+
+_estimate: ContextVar[_Estimate | None] = ContextVar("estimate of the work that starts", default=None)
+
+
+def foretell(what: str, total: int, seconds: float, memory: float = 0.0) -> None:
+    """Report that the work ``what`` starts, and what it will take: an estimate in seconds, and in bytes of memory.
+
+    Short work is not reported.
+
+    >>> from dubio.progress import Forecast, foretell, listening
+    >>> forecast = Forecast()
+    >>> with listening(lambda what, done, total: print(forecast.line(what, done, total, now=0.0))):
+    ...     foretell("neighbours", 300_000, seconds=430.0, memory=2e8)
+    ...     foretell("neighbours", 300, seconds=0.4)
+    neighbours: about 7 min in all, 0.2 GB of memory
+    """
+    if seconds < _SHORT:
+        return
+    token = _estimate.set(_Estimate(seconds, memory))
+    try:
+        advance(what, 0, total)
+    finally:
+        _estimate.reset(token)
+
+
+@cache
+def pace() -> float:
+    """How long this computer takes for what took one second where the times of work were measured.
+
+    It sorts some numbers, which takes a few milliseconds; once in each process.
+    """
+    numbers, seconds = np.random.default_rng(0).random(_SORTED), float("inf")
+    for _ in range(3):
+        began = time.perf_counter()
+        np.argsort(numbers, kind="stable")
+        seconds = min(seconds, time.perf_counter() - began)
+    return seconds / _PACE
 
 
 def parts_of(what: str) -> Callable[[int, int], None]:
@@ -98,7 +154,7 @@ def step_of(what: str, before: float, size: float) -> Iterator[None]:
 
 
 class Forecast:
-    """Foretells the time of long work from its first seconds.
+    """Foretells the time of long work: by its own estimate when it starts, else from its first seconds.
 
     A forecast is said once per name of work; again only if it has more than doubled, as when later steps are slower.
 
@@ -117,6 +173,13 @@ class Forecast:
         """What is to be said about the time, at a report of the work at the time ``now``; mostly nothing."""
         if not total:
             return ""
+        estimate = _estimate.get()
+        if estimate is not None:
+            self._first[what], self._last[what] = (0.0, now), (0.0, total)
+            if estimate.seconds < 2 * self._said.get(what, 0.0):  # the same work again, on other rows
+                return ""
+            self._said[what] = estimate.seconds
+            return f"{what}: {estimate}"
         step, share, size = _step.get(), done / total, total
         if step is not None:
             share = step.before + step.size * (1.0 if what == step.what else share)

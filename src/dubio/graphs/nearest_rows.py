@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 
 from dubio._kernels.threads import resolve_threads
-from dubio.progress import advance
+from dubio.progress import advance, foretell
 from dubio.seeds import random_of
 from dubio.tables.matrix import Matrix
 from dubio.tables.scaling import centre_far_columns
@@ -22,6 +23,8 @@ Route = Literal["exact", "approximate", "anchors"]
 _FEW_ROWS = 4096
 #: Number of rows whose neighbours are searched in one call.
 _SEARCHED_AT_ONCE = 1000
+#: From so many rows on, the neighbours of a few are searched first, to tell how long all of them will take.
+_MANY_ROWS, _TRIED = 20_000, 100
 
 
 class RowSearch:
@@ -74,6 +77,8 @@ class RowSearch:
         n = self._points.shape[0]
         if n <= _SEARCHED_AT_ONCE:
             return np.asarray(self._exact.kneighbors(n_neighbors=k, return_distance=False))
+        if n >= _MANY_ROWS:
+            foretell("neighbours", n, n * self._seconds_per_row(k), 8.0 * n * (k + self._points.shape[1]))
         parts = []
         for start in range(0, n, _SEARCHED_AT_ONCE):
             rows = np.arange(start, min(start + _SEARCHED_AT_ONCE, n))
@@ -83,6 +88,13 @@ class RowSearch:
             parts.append(found[other].reshape(len(rows), k))
             advance("neighbours", int(rows[-1]) + 1, n)
         return np.concatenate(parts)
+
+    def _seconds_per_row(self, k: int) -> float:
+        """The time that a search takes for one row, tried on some rows throughout the table."""
+        few = self._points[np.linspace(0, self._points.shape[0] - 1, _TRIED).astype(np.int64)]
+        began = time.perf_counter()
+        self._exact.kneighbors(few, n_neighbors=k + 1, return_distance=False)
+        return (time.perf_counter() - began) / _TRIED
 
     def nearest(self, points: Matrix, k: int) -> NDArray[np.int64]:
         """The k rows nearest to each of some other points."""

@@ -20,12 +20,13 @@ from dubio.methods.consensus import mean_rank
 from dubio.methods.parameters import estimator
 from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.noise.belief import Belief, Cleaning, believe
-from dubio.noise.opinions import ExpertOptions
+from dubio.noise.opinions import ExpertOptions, expert_seconds
 from dubio.problem import Problem, sample_rows
-from dubio.progress import lines_of, listening
+from dubio.progress import foretell, lines_of, listening, pace
 from dubio.search import DeviceDistances, SearchPath, SubsetDistances, best_subsets, greedy_search
 from dubio.search.combine import order_by_presence
 from dubio.significance.relation_tests import linear_r2, smooth_r2
+from dubio.significance.relevance import relevance_seconds
 from dubio.supervision import Numbers, SeveralTargets
 from dubio.supervision.numbers import moderate
 from dubio.supervision.reader import Target
@@ -39,6 +40,8 @@ SCREENED = 300
 _GPU_IS_WORTH = Worth(again=5e6, first=7e9)
 #: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
 _SAME = 1e-11
+#: Seconds that one core takes for one distance of one subset, and copies of the table that are held at the same time.
+_SECONDS_PER_DISTANCE, _COPIES = 1.2e-9, 5
 #: A row is predicted by at most one neighbour per so many rows, but by at least so many.
 _ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
 
@@ -218,6 +221,7 @@ class NeighborSearch(SearchSelector):
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
             sample, problem = sample[drawn], whole.rows(drawn)
+        self._foretell(whole, problem)
         telling = problem.varying_features(problem.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(problem, self.clean, self.complete, options)
@@ -257,13 +261,33 @@ class NeighborSearch(SearchSelector):
             },
         )
 
+    def _foretell(self, whole: Problem, problem: Problem) -> None:
+        """Say what the fit will take, if that is long: ``whole`` is tested, from ``problem`` the experts learn."""
+        if self.experts is not None or self.device != "cpu":
+            return  # nobody knows how long these take
+        judged = problem.n_rows if self.max_rows is None else min(problem.n_rows, self.max_rows)
+        rows = problem.n_rows if self.reference_rows == "all" else judged
+        searched = min(problem.n_features, self._most_features or problem.n_features)
+        in_threads = _SECONDS_PER_DISTANCE * judged * rows * self._n_subsets(searched)
+        if self.n_features_to_select in self._tested:
+            in_threads += relevance_seconds(whole)
+        seconds = in_threads / resolve_threads(self.n_jobs)
+        if self.complete or self.clean is not None:
+            seconds += expert_seconds(problem)
+        memory = 8.0 * (_COPIES * whole.n_rows * whole.n_columns + judged * rows)
+        foretell("experts, search and tests", 1, seconds * pace(), memory)
+
+    @property
+    def _most_features(self) -> int | None:
+        if self.max_features == "auto":
+            return None if self.max_steps is None else SCREENED
+        return self.max_features
+
     def _screened(
         self, problem: Problem, belief: Belief, varying: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The features to search among, in increasing order, and the others, best first."""
-        most = self.max_features
-        if most == "auto":
-            most = None if self.max_steps is None else SCREENED
+        most = self._most_features
         if most is None or len(varying) <= most:
             return varying, varying[:0]
         believed = problem.features(varying).with_supervision(belief.supervision)

@@ -18,11 +18,12 @@ from dubio.noise.confident import confident_count
 from dubio.noise.estimation import membership_model
 from dubio.noise.experts import content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.noise.number_audit import NumberAudit, audit_numbers
+from dubio.noise.opinions import expert_seconds
 from dubio.noise.ordered_audit import in_order
 from dubio.noise.pooled import FLOOR, pool_experts
 from dubio.noise.transitions import fit_transitions
 from dubio.problem import Problem, read_problem
-from dubio.progress import listener_of, listening
+from dubio.progress import foretell, listener_of, listening, pace
 from dubio.seeds import seed_of
 from dubio.supervision import (
     Classes,
@@ -262,6 +263,8 @@ def audit_problem(
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
         record = _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
         return in_order(record) if isinstance(supervision, OrderedClasses) else record
+    if experts is None:
+        foretell("experts", 1, expert_seconds(problem) * pace(), 8.0 * 3 * problem.n_rows * problem.n_columns)
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
     per_row = problem.n_columns / supervision.n_labelled
     needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)

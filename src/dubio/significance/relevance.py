@@ -13,10 +13,10 @@ from dubio.errors import counted, listed, warn
 from dubio.problem import Problem, mixed_contents
 from dubio.significance.count import NoFeatureStandsOut
 from dubio.significance.group_units import independent_parts
-from dubio.significance.joint_test import has_enough_rows, joint_pvalues
+from dubio.significance.joint_test import has_enough_rows, joint_pvalues, joint_seconds
 from dubio.significance.relation_tests import TestedFeatures, relation_pvalues, varying_features
 from dubio.significance.served_targets import relations_to_any, served
-from dubio.supervision import SeveralTargets
+from dubio.supervision import Numbers, SeveralTargets
 
 #: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
 SINGLE, TOGETHER = 0.8, 0.2
@@ -75,6 +75,13 @@ class Relevance:
         if not front.any():
             front = best_first == best_first[np.argmin(self.pvalues[best_first])]
         return np.concatenate([best_first[front], best_first[~front]])
+
+
+def relevance_seconds(problem: Problem) -> float:
+    """About how long the tests take on one core (:func:`dubio.progress.pace` times that)."""
+    known, d = problem.supervision, problem.n_features
+    per_cell = 1e-5 if isinstance(known, Numbers) else 3.3e-6  # numbers have one test more
+    return per_cell * known.n_labelled * d + joint_seconds(known.n_labelled, d)
 
 
 def relevance_of(
