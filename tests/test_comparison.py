@@ -209,7 +209,7 @@ def test_the_page_needs_no_raw_results(
     assert "irrelevant column: failed on sonar (ValueError: no)." in direct
 
 
-def measured(draws: float | None, n_tables: int, mean: float) -> Measured:
+def measured(draws: float, n_tables: int, mean: float) -> Measured:
     difference = Difference(mean, 1.0, 0, 0, n_tables)
     return Measured(draws, n_tables, 50.0, difference, None, None, None, None, 1.0, ())
 
@@ -221,13 +221,9 @@ def measured(draws: float | None, n_tables: int, mean: float) -> Measured:
         ((10.0, 10), (12.0, 10), True),
         ((10.0, 10), (9.5, 10), False),
         ((10.0, 10), (12.0, 9), False),
-        ((None, 10), (9.5, 10), False),  # unknown: perhaps as many as auto
-        ((None, 10), (10.0, 10), True),
     ],
 )
-def test_merging_keeps_what_is_better_measured(
-    stored: tuple[float | None, int], new: tuple[float, int], enters: bool
-) -> None:
+def test_merging_keeps_what_is_better_measured(stored: tuple[float, int], new: tuple[float, int], enters: bool) -> None:
     def summary(table: str, **found: Measured) -> Summary:
         auto = replace(measured(10.0, 10, 0.0), difference=None)
         slow = {"RFE": {table: 9.0}, "L1 path": {table: 9.0}}
@@ -245,9 +241,9 @@ def test_merging_keeps_what_is_better_measured(
 
 def test_the_page_leaves_out_what_is_unknown(tmp_path: Path) -> None:
     summary = summary_of(made_results(tmp_path))
-    bare = replace(summary.selectors["F-test"], draws=None, balanced=None, judges=None, gap=None, culprit=None)
+    bare = replace(summary.selectors["F-test"], balanced=None, judges=None, gap=None, culprit=None)
     text = page([replace(summary, selectors={**summary.selectors, "F-test": bare})], Versions({}))
-    assert "| F-test | 2 | fewer | 64.75 | -1.25 ± 1.75 |  | 1 / 1 | 3.5 |" in text
+    assert "| F-test | 2 | 1.5 | 64.75 | -1.25 ± 1.75 |  | 1 / 1 | 3.5 |" in text
     assert "| F-test | 6.0 |" not in text and "None" not in text
 
 
@@ -267,7 +263,7 @@ def test_stored_summaries_are_valid(name: str, tmp_path: Path) -> None:
     assert (tmp_path / file).read_text(encoding="utf-8") == (SUMMARIES / file).read_text(encoding="utf-8")
     assert list(best_first(summary.selectors)) == list(summary.selectors)
     assert all(tables.BY_NAME[table].kind == REGIMES[name].tables for table in summary.tables)
-    assert summary.auto.draws is not None and summary.auto.tables <= len(summary.tables)
+    assert summary.auto.draws >= 10 and summary.auto.tables <= len(summary.tables)
     for selector, found in summary.selectors.items():
         differences = [found.difference, found.balanced, *(found.judges or {}).values()]
         assert (found.difference is None) == (selector == AUTO)

@@ -51,7 +51,7 @@ many draws as `auto`: the draws of a peer are in its line, in the tables by what
 COLUMNS = """In these tables, "ahead / behind" counts the tables on which the selector is ahead of `auto` and
 behind it. "Balanced" is the same difference in balanced accuracy. Names in `code` are methods of dubio. "Seconds" is
 the time of one selection on one core: the median over the draws of a table, averaged over tables. "Draws" is the mean
-number of draws of a table. Where it was not kept there is "fewer": it is no more than that of `auto`, and mostly less.
+number of draws of a table.
 """
 
 
@@ -59,8 +59,8 @@ def _label(name: str) -> str:
     return f"`{name}`" if selectors()[name].family == "dubio" else name
 
 
-def _draws(draws: float | None) -> str:
-    return "fewer" if draws is None else f"{draws:.3g}"
+def _draws(draws: float) -> str:
+    return f"{draws:.3g}"
 
 
 def _ahead_behind(difference: Difference | None) -> str:

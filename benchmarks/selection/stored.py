@@ -100,12 +100,9 @@ def merged(stored: Summary, new: Summary) -> Summary:
 
 
 def _at_least_as_well_measured(new: Measured, name: str, stored: Summary) -> bool:
-    """As many draws on as many tables, or more. Unknown draws may be as many as those of ``auto``."""
+    """As many draws on as many tables, or more."""
     old = stored.selectors.get(name)
-    if old is None:
-        return True
-    least = stored.auto.draws if old.draws is None else old.draws
-    return new.tables >= old.tables and (new.draws or 0.0) >= (least or 0.0)
+    return old is None or (new.tables >= old.tables and new.draws >= old.draws)
 
 
 def _renew_versions(folder: Path, results: Path) -> None:

@@ -50,7 +50,7 @@ class Culprit:
 class Measured:
     """What was measured of one selector in one regime. None is what does not apply, or what nobody knows any more."""
 
-    draws: float | None  # of a table, on average; unknown ones are no more than those of auto
+    draws: float  # of a table, on average
     tables: int
     area: float
     difference: Difference | None  # to auto, as are the next three; auto itself has none
