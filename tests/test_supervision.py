@@ -117,6 +117,9 @@ def test_nothing():
         (list(np.linspace(0, 1, 40)), "numbers"),
         ([True, False] * 20, "hard"),
         ([1.0, 2.0, None, 1.0] * 10, "hard"),
+        ([None] * 22 + [60 + 7 * i for i in range(18)], "numbers"),  # far apart, and none repeats: heart rates
+        ([None] * 30 + [100 * i for i in range(10)], "hard"),  # ten may be codes of classes
+        ([60 + 7 * i for i in range(20)] * 2, "hard"),
     ],
 )
 def test_auto_tells_classes_from_numbers(y, kind):

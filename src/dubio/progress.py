@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -153,6 +153,38 @@ def step_of(what: str, before: float, size: float) -> Iterator[None]:
         _step.reset(token)
 
 
+@dataclass(frozen=True)
+class _Watched:
+    """Work since its first report: when that was, the share done then and now, and the longest wait between reports."""
+
+    began: float
+    start: float
+    size: int
+    now: float
+    share: float
+    longest: float = 0.0
+    """Seconds of the longest wait."""
+    in_longest: float = 0.0
+    """The share done in it."""
+
+    def at(self, share: float, now: float) -> _Watched:
+        """The same work at its next report."""
+        wait = now - self.now
+        if wait > self.longest:
+            return replace(self, now=now, share=share, longest=wait, in_longest=share - self.share)
+        return replace(self, now=now, share=share)
+
+    def seconds_in_all(self) -> float | None:
+        """About how long the whole work takes, or None as long as nobody can know.
+
+        The longest wait does not count: code that is used for the first time is compiled then.
+        """
+        watched, done = self.now - self.began - self.longest, self.share - self.start - self.in_longest
+        if watched < _WATCHED or done <= 0 or self.share > 1 - 1e-9:
+            return None
+        return watched / done
+
+
 class Forecast:
     """Foretells the time of long work: by its own estimate when it starts, else from its first seconds.
 
@@ -160,13 +192,12 @@ class Forecast:
 
     >>> from dubio.progress import Forecast
     >>> forecast = Forecast()
-    >>> [forecast.line("neighbours", done, 300_000, now=done / 500) for done in (1000, 2000, 3000)]
-    ['', 'neighbours: about 10 min in all', '']
+    >>> [forecast.line("neighbours", done, 300_000, now=done / 500) for done in (1000, 2000, 3000, 4000)]
+    ['', '', 'neighbours: about 10 min in all', '']
     """
 
     def __init__(self) -> None:
-        self._first: dict[str, tuple[float, float]] = {}
-        self._last: dict[str, tuple[float, int]] = {}
+        self._watched: dict[str, _Watched] = {}
         self._said: dict[str, float] = {}
 
     def line(self, what: str, done: int, total: int | None, now: float) -> str:
@@ -175,7 +206,7 @@ class Forecast:
             return ""
         estimate = _estimate.get()
         if estimate is not None:
-            self._first[what], self._last[what] = (0.0, now), (0.0, total)
+            self._watched[what] = _Watched(now, 0.0, total, now, 0.0)
             if estimate.seconds < 2 * self._said.get(what, 0.0):  # the same work again, on other rows
                 return ""
             self._said[what] = estimate.seconds
@@ -184,15 +215,13 @@ class Forecast:
         if step is not None:
             share = step.before + step.size * (1.0 if what == step.what else share)
             what, size = step.what, 0  # the steps may be of different sizes
-        last, last_size = self._last.get(what, (float("inf"), size))
-        if share <= last or size != last_size:  # new work, perhaps of a name that was there before
-            self._first[what] = share, now
-        self._last[what] = share, size
-        start, began = self._first[what]
-        if now - began < _WATCHED or share <= start or share > 1 - 1e-9:
+        before = self._watched.get(what)
+        if before is None or share <= before.share or size != before.size:  # new work, perhaps of a name known before
+            self._watched[what] = _Watched(now, share, size, now, share)
             return ""
-        seconds = (now - began) / (share - start)
-        if seconds < max(_SHORT, 2 * self._said.get(what, 0.0)):
+        self._watched[what] = watched = before.at(share, now)
+        seconds = watched.seconds_in_all()
+        if seconds is None or seconds < max(_SHORT, 2 * self._said.get(what, 0.0)):
             return ""
         self._said[what] = seconds
         return f"{what}: about {_duration(seconds)} in all"

@@ -32,6 +32,8 @@ from dubio.tables.columns import column_names
 from dubio.tables.values import is_missing
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
+#: So few different whole numbers may be classes, however rarely they repeat.
+_ALWAYS_FEW = 10
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ def read_supervision(
     target : {"classes", "numbers", "ordered", "auto"}
         What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20,
         or one in twenty rows) as classes, a pandas categorical with an order as ordered classes, and anything else as
-        numbers. Text that is a number throughout ("96.2 %", "12,5", "<0.1") is read as numbers, and dates as days
+        numbers. More than ten whole numbers that lie far apart and hardly repeat (heart rates of 20 patients) are
+        numbers, too. Text that is a number throughout ("96.2 %", "12,5", "<0.1") is read as numbers, and dates as days
         since the first one; few plain whole numbers as text ("1", "2") are names of classes. "ordered": classes with
         an order, from the lowest number to the highest, or that of the categorical; for class probabilities, that of
         the columns.
@@ -364,7 +367,8 @@ def _looks_like_classes(values: NDArray[Any]) -> bool:
     most = _most_classes(len(values))
     if len(values) and float(values.max()) - float(values.min()) < most:  # whole numbers so close: few distinct ones
         return True
-    return len(np.unique(values)) <= most
+    n_distinct = len(np.unique(values))
+    return n_distinct <= most and (n_distinct <= _ALWAYS_FEW or 2 * n_distinct <= len(values))
 
 
 def _most_classes(n_values: int) -> int:
