@@ -227,16 +227,33 @@ def test_merging_keeps_what_is_better_measured(stored: tuple[float, int], new: t
     def summary(table: str, **found: Measured) -> Summary:
         auto = replace(measured(10.0, 10, 0.0), difference=None)
         slow = {"RFE": {table: 9.0}, "L1 path": {table: 9.0}}
-        return Summary("right", (table,), best_first({AUTO: auto, **found}), slow, {})
+        return Summary("right", ("classes/iris", table), best_first({AUTO: auto, **found}), slow, {})
 
     before = summary("classes/wine", RFE=measured(*stored, -3.0), Boruta=measured(3.0, 10, -2.0))
     after = merged(before, summary("classes/sonar", RFE=measured(*new, -1.0), fastcan=measured(1.0, 2, 1.0)))
     rfe = measured(*new, -1.0) if enters else measured(*stored, -3.0)
     assert after.selectors["RFE"] == rfe
     assert list(after.selectors) == ["fastcan", AUTO, *(["RFE", "Boruta"] if enters else ["Boruta", "RFE"])]
-    assert after.tables == ("classes/wine", "classes/sonar")
+    assert after.tables == ("classes/iris", "classes/wine", "classes/sonar")
     assert after.slow["RFE"] == {"classes/sonar" if enters else "classes/wine": 9.0}
     assert after.slow["L1 path"] == {"classes/sonar": 9.0}  # measured nowhere: the news count
+
+
+def test_summaries_of_different_tables_are_joined_exactly(tmp_path: Path) -> None:
+    whole = made_results(tmp_path / "whole")
+    lines = (whole / "column.jsonl").read_text().splitlines(keepends=True)
+    parts = []
+    for table in ("wine", "sonar"):
+        (tmp_path / table).mkdir()
+        (tmp_path / table / "column.jsonl").write_text("".join(line for line in lines if f"/{table}|" in line))
+        parts.append(summary_of(tmp_path / table))
+    joined, at_once = merged(*parts), summary_of(whole)
+    assert joined == at_once and list(joined.selectors) == list(at_once.selectors)
+    three = np.array([1.0, 4.0, -2.0])
+    one, two = Difference(4.0, None, 1, 0, 1), Difference(-0.5, 1.5, 1, 1, 2)
+    assert one.joined(two).error == pytest.approx(three.std(ddof=1) / np.sqrt(3))
+    alone = {**parts[0].selectors, "RFE": parts[0].selectors["F-test"]}
+    assert merged(replace(parts[0], selectors=alone), parts[1]).selectors["RFE"] == parts[0].selectors["F-test"]
 
 
 def test_the_page_leaves_out_what_is_unknown(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.selection.regimes import Regime
 from benchmarks.selection.selectors import AUTO, selectors
-from benchmarks.selection.summary import Culprit, Difference, Gap, Measured, Summary, best_first
+from benchmarks.selection.summary import Culprit, Difference, Gap, Measured, Summary, best_first, short
 from dubio_papers.store import Record, ResultFile
 
 Value = Callable[[Record], float]
@@ -54,9 +54,9 @@ class Results:
     def _measured(self, name: str) -> Measured:
         areas = self._by_table(name, lambda mine, auto: mine["area"])
         return Measured(
-            draws=_short(np.mean([len(values) for values in areas.values()])),
+            draws=short(np.mean([len(values) for values in areas.values()])),
             tables=len(areas),
-            area=_short(np.mean([np.mean(values) for values in areas.values()])),
+            area=short(np.mean([np.mean(values) for values in areas.values()])),
             difference=self._difference(name, lambda record: record["area"]),
             balanced=self._balanced(name),
             judges=self._judges(name),
@@ -84,8 +84,8 @@ class Results:
             return None
         values = np.array(list(self._table_differences(name, value).values()))
         return Difference(
-            mean=_short(values.mean()),
-            error=_short(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
+            mean=short(values.mean()),
+            error=short(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None,
             better=int((values > 1e-9).sum()),
             worse=int((values < -1e-9).sum()),
             tables=len(values),
@@ -106,7 +106,7 @@ class Results:
             return None
         differences = self._table_differences(name, lambda record: record["area"])
         table, points = max(differences.items(), key=lambda pair: pair[1])
-        return Gap(table, _short(points))
+        return Gap(table, short(points))
 
     def _culprit(self, name: str) -> Culprit | None:
         records = [record for record in self.records[name].values() if "culprit" in record]
@@ -114,20 +114,15 @@ class Results:
             return None
         ranks = np.array([record["culprit"] for record in records])
         columns = np.mean([record["features"] for record in records])
-        return Culprit(_short(ranks.mean()), _short(100 * (ranks <= 5).mean()), _short(columns))
+        return Culprit(short(ranks.mean()), short(100 * (ranks <= 5).mean()), short(columns))
 
     def _seconds(self, name: str) -> float:
         """Mean over tables of the median over draws."""
         by_table: dict[str, list[float]] = defaultdict(list)
         for (table, _), record in self.records[name].items():
             by_table[table].append(record["seconds"])
-        return _short(np.mean([np.median(values) for values in by_table.values()]))
+        return short(np.mean([np.median(values) for values in by_table.values()]))
 
 
 def _area_of(judge: str) -> Value:
     return lambda record: record["judges"][judge]
-
-
-def _short(value: float | np.floating) -> float:
-    """Ten digits: so many that the page shows the same, and what is left of sums in floats is gone."""
-    return float(f"{value:.10g}")

@@ -81,7 +81,12 @@ def renew(folder: Path, results: Path) -> list[str]:
 
 
 def merged(stored: Summary, new: Summary) -> Summary:
-    """The stored summary, with each selector of the new one that is measured at least as well there."""
+    """The stored summary, with each selector of the new one that is measured at least as well there.
+
+    If the new one is of other tables, the two are joined.
+    """
+    if set(stored.tables).isdisjoint(new.tables):
+        return _joined(stored, new)
     entering = {name: m for name, m in new.selectors.items() if _at_least_as_well_measured(m, name, stored)}
     staying = {name: m for name, m in stored.selectors.items() if name not in entering}
 
@@ -96,6 +101,22 @@ def merged(stored: Summary, new: Summary) -> Summary:
         selectors=best_first({**stored.selectors, **entering}),
         slow=left_out(stored.slow, new.slow),
         failed=left_out(stored.failed, new.failed),
+    )
+
+
+def _joined(one: Summary, other: Summary) -> Summary:
+    """Two summaries of one regime on different tables. A selector that only one of them has stays as it is there."""
+    both = {name: one.selectors[name].joined(m) for name, m in other.selectors.items() if name in one.selectors}
+
+    def of_both(mine: dict[str, dict[str, Any]], others: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        return {name: {**mine.get(name, {}), **others.get(name, {})} for name in {**mine, **others}}
+
+    return Summary(
+        name=one.name,
+        tables=(*one.tables, *other.tables),
+        selectors=best_first({**one.selectors, **other.selectors, **both}),
+        slow=of_both(one.slow, other.slow),
+        failed=of_both(one.failed, other.failed),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from benchmarks.selection.regimes import REGIMES, Regime
@@ -24,6 +25,17 @@ class Difference:
     @property
     def clear(self) -> bool:
         return self.error is not None and abs(self.mean) > 2 * self.error
+
+    def joined(self, other: Difference) -> Difference:
+        """The difference over the tables of both, which are other ones; exact, as if all had been measured at once."""
+        n = self.tables + other.tables
+        mean = (self.tables * self.mean + other.tables * other.mean) / n
+        within = sum(d.tables * (d.tables - 1) * (d.error or 0.0) ** 2 for d in (self, other))
+        between = sum(d.tables * (d.mean - mean) ** 2 for d in (self, other))
+        error = math.sqrt((within + between) / (n * (n - 1)))
+        return Difference(
+            short(mean), short(error), _both(self.better, other.better), _both(self.worse, other.worse), n
+        )
 
     def __str__(self) -> str:
         return f"{self.mean:+.2f}" if self.error is None else f"{self.mean:+.2f} ± {self.error:.2f}"
@@ -60,6 +72,34 @@ class Measured:
     culprit: Culprit | None
     seconds: float
     sources: tuple[str, ...] | None  # versions of dubio's code; peers have none
+
+    def joined(self, other: Measured) -> Measured:
+        """What was measured on the tables of both, which are other ones."""
+        tables = self.tables, other.tables
+        draws = self.draws * self.tables, other.draws * other.tables
+        unknown = self.sources is None or other.sources is None
+        return Measured(
+            draws=_mean((self.draws, other.draws), tables),
+            tables=sum(tables),
+            area=_mean((self.area, other.area), tables),
+            difference=_joined(self.difference, other.difference),
+            balanced=_joined(self.balanced, other.balanced),
+            judges=None
+            if self.judges is None or other.judges is None
+            else {name: self.judges[name].joined(other.judges[name]) for name in self.judges},
+            gap=None if self.gap is None or other.gap is None else max(self.gap, other.gap, key=lambda gap: gap.points),
+            culprit=None
+            if self.culprit is None or other.culprit is None
+            else Culprit(
+                _mean((self.culprit.rank, other.culprit.rank), draws),
+                _mean((self.culprit.share, other.culprit.share), draws),
+                None
+                if self.culprit.columns is None or other.culprit.columns is None
+                else _mean((self.culprit.columns, other.culprit.columns), draws),
+            ),
+            seconds=_mean((self.seconds, other.seconds), tables),
+            sources=None if unknown else tuple(sorted({*(self.sources or ()), *(other.sources or ())})),
+        )
 
 
 @dataclass(frozen=True)
@@ -105,3 +145,20 @@ def best_first(found: dict[str, Measured]) -> dict[str, Measured]:
         return (-difference.mean if difference else 0.0, pair[0] == AUTO)
 
     return dict(sorted(found.items(), key=place))
+
+
+def short(value: float) -> float:
+    """Ten digits: so many that the page shows the same, and what is left of sums in floats is gone."""
+    return float(f"{value:.10g}")
+
+
+def _mean(values: tuple[float, float], weights: tuple[float, float]) -> float:
+    return short(sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights))
+
+
+def _both(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other
+
+
+def _joined(one: Difference | None, other: Difference | None) -> Difference | None:
+    return None if one is None or other is None else one.joined(other)
