@@ -15,7 +15,14 @@ import pytest
 from scipy import sparse
 
 import dubio
-from dubio import FeatureSelector, LaplacianScore, NeighborSearch, audit_labels
+from dubio import (
+    FeatureSelector,
+    FuzzyRoughSearch,
+    LaplacianScore,
+    MutualInformationSearch,
+    NeighborSearch,
+    audit_labels,
+)
 from dubio.alerts import Alert
 from dubio.cli.alerting import of_the_sample
 from dubio.cli.bars import hushed, step
@@ -210,7 +217,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     with pytest.raises(ValueError, match=r"they need 0\.0 GB, and 0\.0 GB are free: use less"):
         require_memory(900_000, "the distances", "use less")
     with pytest.raises(ValueError, match="too large for the distances of all pairs of rows"):
-        dubio.MutualInformationSearch().fit(np.random.default_rng(0).normal(size=(600, 3)), np.arange(600) % 2)
+        MutualInformationSearch().fit(np.random.default_rng(0).normal(size=(600, 3)), np.arange(600) % 2)
 
 
 def test_long_work_shows_its_share_and_the_time_left(capsys, monkeypatch):
@@ -329,6 +336,8 @@ def test_the_time_of_long_work_is_said_before_it_starts(monkeypatch):
         "neighbours": lambda: LaplacianScore().fit(X),
         "experts, search and tests": lambda: FeatureSelector().fit(X, y),
         "experts": lambda: audit_labels(X, y),
+        "noise model and information": lambda: MutualInformationSearch(n_init=1).fit(X[:200], y[:200]),
+        "steps of the search": lambda: FuzzyRoughSearch().fit(X[:200], y[:200]),
     }
     for what, call in calls.items():
         assert (what, 0) not in first_lines(call)[0]  # short work is not foretold

@@ -12,15 +12,19 @@ from dubio._kernels.threads import resolve_threads
 from dubio._sklearn import NOT_NEGATIVE, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.fuzzyrough.connectives import IMPLICATORS, T_NORMS
-from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion
+from dubio.fuzzyrough.dependency import Implicator, Similarity, TNorm, dependency_criterion, search_seconds
 from dubio.fuzzyrough.gamma import GAMMA_TOLERANCE
 from dubio.fuzzyrough.similarity import SIMILARITIES
 from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
 from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.problem import Problem, read_problem
+from dubio.progress import foretell, pace
 from dubio.search import greedy_search
 from dubio.supervision.reader import Target
 from dubio.tables.columns import pick_columns
+
+#: Copies of the table that a search holds at the same time.
+_COPIES = 4
 
 
 @documented
@@ -239,13 +243,17 @@ class FuzzyRoughSearch(SearchSelector):
         if self.nominal is not None:  # the problem may have been read by another selector
             declared = pick_columns(self.nominal, problem.names, n_features, "nominal")
             problem = replace(problem, nominal=problem.nominal | np.isin(np.arange(n_features), declared))
+        n_threads = resolve_threads(self.n_jobs)
+        seconds = search_seconds(problem.n_rows, n_features, self.similarity, self.t_norm, self.implicator)
+        memory = 8.0 * _COPIES * problem.n_rows * n_features
+        foretell("steps of the search", 1, seconds * pace() / n_threads, memory)
         criterion, rows = dependency_criterion(
             problem,
             similarity=self.similarity,
             t_norm=self.t_norm,
             implicator=self.implicator,
             unlabelled_weight=self.unlabelled_weight,
-            n_threads=resolve_threads(self.n_jobs),
+            n_threads=n_threads,
         )
         without = criterion.value
         constant = _constant(problem.table[rows])

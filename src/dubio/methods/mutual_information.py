@@ -23,7 +23,7 @@ from dubio.methods.score_selector import ScoreSelector
 from dubio.methods.search_selector import Searched, SearchSelector
 from dubio.noise import NoiseModel, NoiseTracker
 from dubio.problem import Problem
-from dubio.progress import lines_of, listening
+from dubio.progress import foretell, lines_of, listening, pace
 from dubio.ranking import Scored, rank_in_order
 from dubio.search import (
     MAX_ROWS,
@@ -46,6 +46,9 @@ Distances = SubsetDistances | DeviceDistances
 #: From so many distances (rows x rows x subsets, where a noise model counts as so many subsets) a GPU is faster.
 _GPU_IS_WORTH = Worth(again=2e7, first=5e9)
 _SUBSETS_PER_MODEL = 10
+#: Seconds that one core takes for one distance of one subset, and bytes for each pair of rows: its distance, and its
+#: place in the order of the noise model.
+_SECONDS_PER_DISTANCE, _BYTES_PER_PAIR = 3e-9, 12.0
 #: Values of the criterion that are closer than this are equal, so that rounding does not decide.
 _SAME = 1e-11
 #: The parameters that both methods have.
@@ -254,6 +257,10 @@ class MutualInformationSearch(SearchSelector):
     verbose: int = 0
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
+        with listening(lines_of(type(self).__name__) if self.verbose else None):
+            return self._find(problem, count)
+
+    def _find(self, problem: Problem, count: int | None) -> Searched:
         if self.prescreen is not None and self.prescreen < (count or 1):
             raise InputError(
                 "prescreen",
@@ -300,14 +307,13 @@ class MutualInformationSearch(SearchSelector):
         )
         began, steps = time.perf_counter(), list[SearchStep]()
         try:
-            with listening(lines_of(type(self).__name__) if self.verbose else None):
-                return greedy_search(
-                    criterion,
-                    np.arange(len(names)),
-                    direction=self.direction,
-                    tie_tolerance=_SAME,
-                    on_step=steps.append,
-                )
+            return greedy_search(
+                criterion,
+                np.arange(len(names)),
+                direction=self.direction,
+                tie_tolerance=_SAME,
+                on_step=steps.append,
+            )
         except KeyboardInterrupt:
             moved = ", ".join(str(names[step.feature]) for step in steps) or "nothing"
             total = len(names) - 1 if self.direction == "backward" else len(names)
@@ -374,11 +380,15 @@ class Scene:
         n = len(self.table)
         check_row_limit(n, self._method.max_rows)
         table = self.table[:, self._columns.of_all(features)]
-        gpu = find_device(self._method.device, float(n) * n * self._n_subsets(len(features)), _GPU_IS_WORTH)
+        n_distances = float(n) * n * self._n_subsets(len(features))
+        gpu = find_device(self._method.device, n_distances, _GPU_IS_WORTH)
         if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
             return DeviceDistances(table, gpu, n_threads=self.n_threads)
         options: dict[str, Any] = {"n_threads": self.n_threads, "max_rows": self._method.max_rows}
-        return SubsetDistances(table, features=self._columns.only(features), **options)
+        distances = SubsetDistances(table, features=self._columns.only(features), **options)
+        seconds = _SECONDS_PER_DISTANCE * n_distances * pace() / self.n_threads
+        foretell("noise model and information", 1, seconds, _BYTES_PER_PAIR * n * n)
+        return distances
 
     def _n_subsets(self, n_features: int) -> float:
         """How many subsets are looked at, and noise models estimated."""
