@@ -120,6 +120,9 @@ def test_nothing():
         ([None] * 22 + [60 + 7 * i for i in range(18)], "numbers"),  # far apart, and none repeats: heart rates
         ([None] * 30 + [100 * i for i in range(10)], "hard"),  # ten may be codes of classes
         ([60 + 7 * i for i in range(20)] * 2, "hard"),
+        ([-1] * 22 + [60 + 7 * i for i in range(18)], "hard"),  # -1 means "unlabelled", so the others are classes
+        (pd.Series([None] * 22 + [60 + 7 * i for i in range(18)]).astype("category"), "hard"),
+        ([None] * 22 + [f"{60 + 7 * i:05}" for i in range(18)], "hard"),
     ],
 )
 def test_auto_tells_classes_from_numbers(y, kind):

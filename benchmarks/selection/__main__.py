@@ -10,7 +10,7 @@ of a previous version, from its source folder.
 
 The stored cells are large and stay on the machine. ``--write`` first renews the summaries in the repository from them:
 a selector enters, or takes the place of what is there, if it has at least as many draws on at least as many tables.
-Cells of tables that are not in the summary yet are joined with it: finish all their selectors before.
+Cells of tables that are not in the summary yet are joined with it, once: finish all new tables and selectors before.
 The page is then written from the summaries alone, so it needs no cells.
 """
 

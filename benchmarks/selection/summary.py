@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from benchmarks.selection.regimes import REGIMES, Regime
 from benchmarks.selection.selectors import AUTO, selectors
 
@@ -27,7 +29,7 @@ class Difference:
         return self.error is not None and abs(self.mean) > 2 * self.error
 
     def joined(self, other: Difference) -> Difference:
-        """The difference over the tables of both, which are other ones; exact, as if all had been measured at once."""
+        """The difference over the tables of both, which are other ones, as if all had been measured at once."""
         n = self.tables + other.tables
         mean = (self.tables * self.mean + other.tables * other.mean) / n
         within = sum(d.tables * (d.tables - 1) * (d.error or 0.0) ** 2 for d in (self, other))
@@ -86,7 +88,7 @@ class Measured:
             balanced=_joined(self.balanced, other.balanced),
             judges=None
             if self.judges is None or other.judges is None
-            else {name: self.judges[name].joined(other.judges[name]) for name in self.judges},
+            else {name: mine.joined(other.judges[name]) for name, mine in self.judges.items() if name in other.judges},
             gap=None if self.gap is None or other.gap is None else max(self.gap, other.gap, key=lambda gap: gap.points),
             culprit=None
             if self.culprit is None or other.culprit is None
@@ -147,7 +149,7 @@ def best_first(found: dict[str, Measured]) -> dict[str, Measured]:
     return dict(sorted(found.items(), key=place))
 
 
-def short(value: float) -> float:
+def short(value: float | np.floating) -> float:
     """Ten digits: so many that the page shows the same, and what is left of sums in floats is gone."""
     return float(f"{value:.10g}")
 

@@ -29,6 +29,8 @@ Listener = Callable[[str, int, int | None], None]
 _PATIENCE = 5.0
 #: Work is watched for so many seconds before its time is forecast; shorter forecasts than this are not said.
 _WATCHED, _SHORT = 2.0, 10.0
+#: A wait of at most so many seconds may be the compilation of code that is used for the first time.
+_COMPILING = 60.0
 
 #: Seconds of :func:`pace` where the times of work were measured, and the numbers that it sorts.
 _PACE, _SORTED = 1.5e-3, 20_000
@@ -177,12 +179,13 @@ class _Watched:
     def seconds_in_all(self) -> float | None:
         """About how long the whole work takes, or None as long as nobody can know.
 
-        The longest wait does not count: code that is used for the first time is compiled then.
+        The longest wait counts once: code that is used for the first time is compiled then.
         """
-        watched, done = self.now - self.began - self.longest, self.share - self.start - self.in_longest
+        once, in_it = (self.longest, self.in_longest) if self.longest <= _COMPILING else (0.0, 0.0)
+        watched, done = self.now - self.began - once, self.share - self.start - in_it
         if watched < _WATCHED or done <= 0 or self.share > 1 - 1e-9:
             return None
-        return watched / done
+        return once + (1.0 - in_it) * watched / done
 
 
 class Forecast:

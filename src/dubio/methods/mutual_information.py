@@ -45,7 +45,8 @@ Distances = SubsetDistances | DeviceDistances
 
 #: From so many distances (rows x rows x subsets, where a noise model counts as so many subsets) a GPU is faster.
 _GPU_IS_WORTH = Worth(again=2e7, first=5e9)
-_SUBSETS_PER_MODEL = 10
+#: A noise model takes as long as so many subsets, for each class and each of its starts.
+_SUBSETS_PER_START = 1.6
 #: Seconds that one core takes for one distance of one subset, and bytes for each pair of rows: its distance, and its
 #: place in the order of the noise model.
 _SECONDS_PER_DISTANCE, _BYTES_PER_PAIR = 3e-9, 12.0
@@ -273,7 +274,9 @@ class MutualInformationSearch(SearchSelector):
             order = np.argsort(-scene.information_of_each()[0], kind="stable")
             searched, screened = np.sort(order[: self.prescreen]), order[self.prescreen :]
         columns = scene.varying[searched]
-        distances = scene.distances(searched)
+        d = len(searched)
+        n_models = d if self.reestimate == "step" else 1
+        distances = scene.distances(searched, n_subsets=0.5 * d * (d + 1), n_models=n_models)
         path = self._walk(scene, distances, problem.feature_names[columns])
         sufficient = None
         if count is None:
@@ -375,12 +378,12 @@ class Scene:
                 once=getattr(method, "reestimate", "once") == "once",
             )
 
-    def distances(self, features: NDArray[np.int64]) -> Distances:
-        """Distances for subsets of some of the varying features."""
+    def distances(self, features: NDArray[np.int64], *, n_subsets: float = 0.0, n_models: int = 1) -> Distances:
+        """Distances for subsets of some of the varying features; so many subsets and noise models will be needed."""
         n = len(self.table)
         check_row_limit(n, self._method.max_rows)
         table = self.table[:, self._columns.of_all(features)]
-        n_distances = float(n) * n * self._n_subsets(len(features))
+        n_distances = float(n) * n * (n_subsets + n_models * self._subsets_per_model)
         gpu = find_device(self._method.device, n_distances, _GPU_IS_WORTH)
         if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
             return DeviceDistances(table, gpu, n_threads=self.n_threads)
@@ -390,13 +393,12 @@ class Scene:
         foretell("noise model and information", 1, seconds, _BYTES_PER_PAIR * n * n)
         return distances
 
-    def _n_subsets(self, n_features: int) -> float:
-        """How many subsets are looked at, and noise models estimated."""
-        subsets, models = 0.0, 1.0
-        if isinstance(self._method, MutualInformationSearch):
-            subsets = 0.5 * n_features * (n_features + 1)
-            models = n_features if self._method.reestimate == "step" else 1.0
-        return subsets + (models * _SUBSETS_PER_MODEL if self.tracker is not None else 0.0)
+    @property
+    def _subsets_per_model(self) -> float:
+        """A noise model takes as long as so many subsets."""
+        if self.tracker is None:
+            return 0.0
+        return _SUBSETS_PER_START * self._method.n_init * self._supervision.n_classes
 
     def memberships_of(self, distances: Distances) -> NDArray[np.float64]:
         """Memberships as given, or estimated on the current subset."""

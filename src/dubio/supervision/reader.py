@@ -32,8 +32,8 @@ from dubio.tables.columns import column_names
 from dubio.tables.values import is_missing
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
-#: So few different whole numbers may be classes, however rarely they repeat.
-_ALWAYS_FEW = 10
+#: So few different whole numbers may be classes, however rarely they repeat, and so may those within so small a range.
+_ALWAYS_FEW, _FAR_APART = 10, 20
 
 
 @dataclass(frozen=True)
@@ -79,13 +79,13 @@ def read_supervision(
     n_rows : int
         Number of rows of the table.
     target : {"classes", "numbers", "ordered", "auto"}
-        What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20,
-        or one in twenty rows) as classes, a pandas categorical with an order as ordered classes, and anything else as
-        numbers. More than ten whole numbers that lie far apart and hardly repeat (heart rates of 20 patients) are
-        numbers, too. Text that is a number throughout ("96.2 %", "12,5", "<0.1") is read as numbers, and dates as days
-        since the first one; few plain whole numbers as text ("1", "2") are names of classes. "ordered": classes with
-        an order, from the lowest number to the highest, or that of the categorical; for class probabilities, that of
-        the columns.
+        What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20, or one
+        in twenty rows) as classes, a pandas categorical with an order as ordered classes, and anything else as numbers.
+        More than ten whole numbers in a range of 20 or more, of which more than three quarters are different (the heart
+        rates of 20 patients), are numbers, too. Text that is a number throughout ("96.2 %", "12,5", "<0.1") is read as
+        numbers, and dates as days since the first one; few plain whole numbers as text ("1", "2") are names of classes.
+        "ordered": classes with an order, from the lowest number to the highest, or that of the categorical; for class
+        probabilities, that of the columns.
     missing_label : "auto", None or a value
         None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
         convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
@@ -215,7 +215,10 @@ def _read_array(y: Any, question: Question) -> Supervision:
         values, missing, as_read = _without_gaps(written, missing)
         target = "numbers" if written.of_time and target == "auto" else target
     if target == "auto":
-        target = "ordered" if in_order_already else "classes" if _looks_like_classes(values) else "numbers"
+        named = ordered is not None or _looks_like_classes(values)
+        if named and ordered is None and not question.is_block:  # a block does not show how often its values repeat
+            named = not _hardly_repeat(values, question.missing_label)
+        target = "ordered" if in_order_already else "classes" if named else "numbers"
     if target == "numbers":
         return read_numbers(values, missing, question.missing_label, as_read)
     if target == "ordered" and not in_order_already:
@@ -367,8 +370,25 @@ def _looks_like_classes(values: NDArray[Any]) -> bool:
     most = _most_classes(len(values))
     if len(values) and float(values.max()) - float(values.min()) < most:  # whole numbers so close: few distinct ones
         return True
+    return len(np.unique(values)) <= most
+
+
+def _hardly_repeat(values: NDArray[Any], missing_label: Any) -> bool:
+    """Whether these are more than ten whole numbers, far apart, most of which occur only once: no classes.
+
+    If -1 is among them, it may mean "unlabelled", and then the others are classes.
+    """
+    if values.dtype.kind not in "fiu":
+        return False
+    if isinstance(missing_label, str):
+        if (values == -1).any():
+            return False
+    elif missing_label is not None:
+        values = values[values != missing_label]
+    if not len(values) or float(values.max()) - float(values.min()) < _FAR_APART:
+        return False
     n_distinct = len(np.unique(values))
-    return n_distinct <= most and (n_distinct <= _ALWAYS_FEW or 2 * n_distinct <= len(values))
+    return n_distinct > _ALWAYS_FEW and 4 * n_distinct > 3 * len(values)
 
 
 def _most_classes(n_values: int) -> int:
