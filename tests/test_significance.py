@@ -7,6 +7,7 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,10 +23,19 @@ from dubio.significance import (
     permutation_pvalues,
     smallest_sufficient_size,
 )
+from dubio.significance.few_rows import checked_pvalue
 from dubio.significance.graph_null import GraphNull, RatioForms, column_moments, permutation_moments
+from dubio.significance.group_units import centred_within
 from dubio.significance.joint_test import joint_pvalues
-from dubio.significance.relation_tests import _limits, linear_pvalues, relation_pvalues, smooth_pvalues, smooth_r2
-from dubio.significance.relevance import decide
+from dubio.significance.relation_tests import (
+    _limits,
+    linear_pvalues,
+    orthonormal_basis,
+    relation_pvalues,
+    smooth_pvalues,
+    smooth_r2,
+)
+from dubio.significance.relevance import decide, relevance_of
 from dubio.supervision import unsure_expert
 from tests import naive
 
@@ -418,3 +428,39 @@ def test_alpha_is_obeyed_and_checked():
     assert counts[0] < counts[1]
     with pytest.raises(ValueError, match="alpha"):
         dubio.LinearR2Score(n_features_to_select="auto", alpha=1.5).fit(X, y)
+
+
+def test_a_small_pvalue_that_hangs_on_one_row_is_that_of_permutations():
+    """Two rows of eight have a category; one of them is the only row of its class. All 40,320 orders are tried."""
+    y, cat = np.array([0, 0, 0, 0, 1, 1, 1, 2]), np.array([0, 0, 0, 0, 0, 0, 1, 1.0])
+    basis = orthonormal_basis(np.eye(3)[y] - np.eye(3)[y].mean(axis=0))
+    block = (cat - cat.mean())[:, None]
+    explained = [((basis.T @ block[list(order)]) ** 2).sum() for order in itertools.permutations(range(8))]
+    true = np.mean(np.array(explained) >= explained[0] - 1e-9)
+    found = checked_pvalue(1e-9, block, basis, None, [0])
+    assert abs(found - true) < 5 * np.sqrt(true * (1 - true) / 50)  # it ends at 50 hits
+    assert checked_pvalue(0.3, block, basis, None, [0]) == 0.3
+    pairs = np.array([0, 0, 1, 1, 2, 2, 3, 3])  # the last two rows can only change places: that gives the same square
+    last = centred_within((np.arange(8) == 7.0)[:, None], pairs)
+    of_pairs = orthonormal_basis(centred_within(np.eye(3)[y], pairs))
+    assert checked_pvalue(1e-9, last, of_pairs, pairs, [0]) == 1.0
+    many = np.repeat([0.0, 1.0], 100)[:, None] - 0.5  # every row counts alike: the closed form is right
+    assert checked_pvalue(1e-30, many, many / 10 * np.sqrt(2), None, [0]) == 1e-30
+
+
+def test_rare_categories_and_small_classes_are_no_finding():
+    """Before small p-values were checked, 10 of 60 such tables of noise had a feature with p below 1e-100."""
+    found = 0
+    for seed in range(25):
+        rng = np.random.default_rng([seed, 20])
+        X = pd.DataFrame(rng.normal(size=(20, 3)), columns=list("abc"))
+        X["rare"] = rng.choice(["u", "v"], 20, p=[0.93, 0.07])
+        X["three"] = rng.choice(["x", "y", "z"], 20, p=[0.6, 0.3, 0.1])
+        X["gaps"] = np.where(rng.random(20) < 0.08, np.nan, rng.normal(size=20))
+        problem = dubio.FeatureSelector().read_problem(X, [f"class {k}" for k in rng.integers(0, 12, 20)]).filled
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NoFeatureStandsOut)
+            tested = relevance_of(problem)
+        assert tested.pvalues.min() > 1e-4
+        found += tested.relevant.any()
+    assert found <= 3

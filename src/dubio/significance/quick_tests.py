@@ -24,8 +24,8 @@ from dubio.significance.relevance import SINGLE, TOGETHER, passes, qvalues_of
 
 Floats = NDArray[np.float64]
 
-#: Permutations behind the smooth test, at most.
-_MOST_PERMUTATIONS = 50_000
+#: Permutations behind the smooth test, at most, and behind the linear test where a few rows decide.
+_MOST_PERMUTATIONS, _MOST_CHECKS = 50_000, 999
 
 
 class QuickTests:
@@ -78,7 +78,7 @@ class QuickTests:
             )
             self._nulls[kind] = np.sort(null)
         smooth = pvalues_against(self._nulls[kind], smooth_r2(problem, within=within, n_jobs=self._n_jobs))
-        linear = linear_pvalues(problem)
+        linear = linear_pvalues(problem, most_permutations=_MOST_CHECKS)
         levels = level_features(problem)  # smooth R2 of categories has another null
         smooth[levels] = linear[levels]
         return cauchy_combination(linear, smooth)

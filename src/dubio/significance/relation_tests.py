@@ -16,6 +16,7 @@ from dubio.errors import InputError, counted
 from dubio.graphs.targets import target_graph
 from dubio.problem import Problem
 from dubio.seeds import generator
+from dubio.significance.few_rows import SMALL, checked_pvalue
 from dubio.significance.graph_null import GraphNull, feature_moments, permutation_moments
 from dubio.significance.group_units import centred_within
 from dubio.significance.levels import LevelNull, level_error
@@ -181,7 +182,7 @@ def linear_r2(
     return np.minimum(scores, 1.0), basis
 
 
-def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
+def linear_pvalues(problem: Problem, *, most_permutations: int = 9_999) -> NDArray[np.float64]:
     r"""Test of :func:`~dubio.linear_r2_score` with a closed-form null; 1 if there are too few labelled rows.
 
     Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. If the feature has a heavy
@@ -192,31 +193,50 @@ def linear_pvalues(problem: Problem) -> NDArray[np.float64]:
     may have little weight in its feature; both p-values are combined
     (:func:`~dubio.significance.cauchy_combination`).
 
+    If a few rows decide, such as a rare category and a class of one row, no such law is right. Then a small p-value is
+    checked by permutations, and is at least theirs (:mod:`dubio.significance.few_rows`).
+
     References
     ----------
     .. [1] G. Box and S. Andersen (1955). Permutation theory in the derivation of robust criteria and the study of
        departures from assumption. Journal of the Royal Statistical Society B 17.
     """
-    pvalues = linear_law(problem).pvalues()
+    pvalues = _checked_linear_pvalues(problem, most_permutations)
     columns = problem.columns
     if columns is not None and not columns.is_plain:
         gaps = np.flatnonzero(columns.roles == "missing")
         if len(gaps):
-            alone = linear_law(replace(problem, X=problem.X[:, gaps], names=None, columns=None)).pvalues()
+            missing = replace(problem, X=problem.X[:, gaps], names=None, columns=None)
+            alone = _checked_linear_pvalues(missing, most_permutations)
             for place, column in enumerate(gaps.tolist()):
                 feature = columns.feature_of[column]
                 pvalues[feature] = cauchy_combination(pvalues[[feature]], alone[[place]])[0]
     return pvalues
 
 
+def _checked_linear_pvalues(problem: Problem, most: int) -> NDArray[np.float64]:
+    law = linear_law(problem)
+    pvalues = law.pvalues()
+    problem = problem.tested
+    rows = np.flatnonzero(problem.supervision.labelled)
+    groups = None if problem.groups is None else problem.groups[rows]
+    for feature in np.flatnonzero(pvalues < SMALL).tolist():
+        own = np.array([feature]) if problem.columns is None else problem.columns.of(feature)
+        block = np.array(problem.X[np.ix_(rows, own)], dtype=np.float64)
+        block -= block.mean(axis=0)
+        pvalues[feature] = checked_pvalue(pvalues[feature], block, law.basis, groups, [0, feature], most)
+    return pvalues
+
+
 class LinearLaw(NamedTuple):
     """The linear R2 of every feature, the two parameters of its Beta law without a relation (NaN where there is no
-    test), and the smallest p-value that is possible."""
+    test), the smallest p-value that is possible, and orthonormal columns that span the target."""
 
     scores: NDArray[np.float64]
     below: NDArray[np.float64]
     above: NDArray[np.float64]
     least: float
+    basis: NDArray[np.float64]
 
     def pvalues(self) -> NDArray[np.float64]:
         """The probability of a score as high, without a relation."""
@@ -232,7 +252,7 @@ def linear_law(problem: Problem) -> LinearLaw:
     n, rank = supervision.n_labelled, basis.shape[1]
     if n - 1 - rank <= 0 or n < 4:
         nothing = np.full(len(scores), np.nan)
-        return LinearLaw(scores, nothing, nothing, 0.0)
+        return LinearLaw(scores, nothing, nothing, 0.0, basis)
     mean: Any
     least = 0.0
     if problem.groups is not None:
@@ -254,7 +274,7 @@ def linear_law(problem: Problem) -> LinearLaw:
     # no Beta law has a variance of zero, or one above that of a coin toss
     strength = np.clip(mean * (1 - mean) / np.maximum(variance, 1e-300) - 1, 1e-3, 1e9)
     strength = np.where(varies, strength, np.nan)
-    return LinearLaw(scores, mean * strength, (1 - mean) * strength, least)
+    return LinearLaw(scores, mean * strength, (1 - mean) * strength, least, basis)
 
 
 def relation_target(problem: Problem, rows: NDArray[Any], within: bool) -> NDArray[np.float64]:

@@ -384,7 +384,7 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     known = problem.supervision
     if not relevant.any() or _why_no_worst(problem):
         return worst, surety
-    scores, below, above, _ = linear_law(problem)
+    scores, below, above, *_ = linear_law(problem)
     n_tests = 3 if isinstance(known, Numbers) else 2
     level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
     cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
