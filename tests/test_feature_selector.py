@@ -327,3 +327,18 @@ def test_an_error_says_why_nothing_varies(columns, more, said, method):
     with pytest.raises(InputError) as caught:
         FeatureSelector(method, **more).fit(X, y)
     assert said in str(caught.value) and "all of its" not in str(caught.value)
+
+
+def test_groups_are_told_as_they_were_used():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(80, 4)), np.arange(80) // 2
+    y = np.where(X[:, 0] > 0, "a", "b").astype(object)
+    y[40:] = None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        counted = FeatureSelector(n_features_to_select=2).fit(X, y, groups=groups)
+        tested = FeatureSelector().fit(X, y, groups=groups)
+    assert counted.notes_[0].startswith("20 of 40 groups of rows have a label. Experts")
+    assert "20 of 40 groups of rows have a label; tests compare their means" in tested.explanation_
+    found = FeatureSelector().fit(sparse.csr_matrix(X[:40]), y[:40])
+    assert found.notes_[-1].startswith("No alerts were looked for")

@@ -129,6 +129,15 @@ def test_auto_tells_classes_from_numbers(y, kind):
     assert read_supervision(y, 40, target="auto").kind == kind
 
 
+def test_classes_of_which_only_some_are_alone_are_no_identifier():
+    y = np.array([f"k{k}" for k in [*range(13), 0, 0, 1, 2, 3, 4, 5]])  # of 20 rows, 13 are in a class of two or more
+    X = np.random.default_rng(0).normal(size=(20, 3))
+    X[:, 0] += np.arange(20) % 13
+    assert dubio.FeatureSelector(n_features_to_select=1).fit(X, y).ranking_.min() == 1
+    with pytest.raises(ValueError, match="a different value in each of its 13 labelled rows"):
+        dubio.FeatureSelector().fit(X[:13], y[:13])
+
+
 def test_column_vector_is_flattened_with_a_warning():
     with pytest.warns(DataConversionWarning, match="column-vector"):
         assert list(read_supervision(np.array([[1], [0]]), 2).codes) == [1, 0]

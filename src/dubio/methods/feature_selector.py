@@ -311,7 +311,7 @@ class FeatureSelector(Selector):
             supervision = supervision.simpler()
             problem = problem.with_supervision(supervision)
         method.require(supervision)
-        alerts = find_alerts(problem.with_supervision(supervision))
+        alerts, is_sparse = find_alerts(problem.with_supervision(supervision)), sparse.issparse(problem.X)
         if self.drop_leaks:
             problem = without_copies(problem, alerts)
         problem = self._weighed(problem, method)
@@ -353,9 +353,12 @@ class FeatureSelector(Selector):
             notes = ("Rows have different weights", *notes)
         if problem.groups is not None:
             attributes["n_groups_"] = problem.n_groups
-            notes = (groups_in_words(problem, selector._keeps_groups_apart), *notes)
+            tested = ranking.n_relevant is not None or "pvalue" in ranking.extras
+            notes = (groups_in_words(problem, selector._keeps_groups_apart, tested), *notes)
         if problem.n_rows < problem.n_rows_in_all:
             notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
+        if is_sparse:
+            notes = (*notes, "No alerts were looked for, such as copies of the target, because the table is sparse")
         attributes["notes_"] = notes
         if n_missing:
             were = "was" if n_missing == 1 else "were"
@@ -462,7 +465,8 @@ class FeatureSelector(Selector):
         sentences.append(f"Kept {kept} of {total}: {ranking.reason}")
         if ranking.n_sufficient and ranking.n_sufficient < (ranking.n_relevant or 0):
             first = listed(ranking.names[ranking.order[: ranking.n_sufficient]])
-            sentences.append(f"Of these, {ranking.n_sufficient} predict the target as well as all of them: {first}")
+            predict = "predicts" if ranking.n_sufficient == 1 else "predict"
+            sentences.append(f"Of these, {ranking.n_sufficient} {predict} the target as well as all of them: {first}")
         return ". ".join(sentences) + "."
 
 

@@ -53,16 +53,21 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     return parts or [(unit_problem(known), 1.0)]
 
 
-def groups_in_words(problem: Problem, kept_apart: bool) -> str:
+def groups_in_words(problem: Problem, kept_apart: bool, tested: bool) -> str:
     """What was done about rows that belong together, in a sentence without a full stop.
 
-    ``kept_apart``: the method itself compares rows only with rows of other groups.
+    ``kept_apart``: the method itself compares rows only with rows of other groups. ``tested``: features were tested.
     """
     known = problem.tested.labelled if problem.supervision.kind != "none" else problem
     assert known.groups is not None
-    text = f"{counted(problem.n_groups, 'group')} of rows; each counts once"
-    if _variation(known, known.groups)[0] > _NOTHING:
-        text = f"{counted(problem.n_groups, 'group')} of rows; tests compare their means, and rows within each group"
+    text = f"{counted(problem.n_groups, 'group')} of rows"
+    if known.n_groups < problem.n_groups:
+        have = "has" if known.n_groups == 1 else "have"
+        text = f"{known.n_groups} of {text} {have} a label"
+    if tested and _variation(known, known.groups)[0] > _NOTHING:
+        text += "; tests compare their means, and rows within each group"
+    elif tested:
+        text += "; each counts once"
     if kept_apart:
         return f"{text}. Experts and neighbours of a row are from other groups"
     return f"{text}. The order of this method takes rows as independent"

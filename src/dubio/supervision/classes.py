@@ -123,7 +123,7 @@ class Classes(OfClasses):
 
     def require_enough(self) -> None:
         """Raise unless two classes have labelled rows and not every row has a class of its own."""
-        if self.n_classes >= _ALL_DIFFERENT and self.n_classes == self.n_labelled:
+        if self.n_labelled >= _ALL_DIFFERENT and self.rows_per_class().max() == 1:
             if self.classes.dtype.kind in "iu":
                 _raise_regression(self.n_classes, self.n_labelled, self.n_classes)
             raise InputError(

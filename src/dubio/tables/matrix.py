@@ -85,6 +85,12 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
     """scikit-learn's own check of a table; its errors become ours. The words that its test suite asks for remain."""
     if X is None:
         raise InputError(name, "is None", "give a table: one row per case, one column per feature")
+    if sparse.issparse(X) and not accept_sparse:
+        raise InputTypeError(
+            name,
+            "is a sparse table, but a dense one is needed here",
+            "give X.toarray(), or that of a sample of the rows",
+        )
     try:
         with np.errstate(over="ignore"):  # a number that is too large becomes infinite, and is refused as such
             matrix = check_array(
