@@ -61,8 +61,9 @@ def checked_pvalue(
 
 
 def _few_rows_decide(block: Floats, basis: Floats) -> bool:
-    if effective_rows((block**2).sum(axis=1)) >= _ROWS_OF_FEATURE:
+    half = 0.5 * len(block)  # rows that count alike are never few, however short the table is
+    if effective_rows((block**2).sum(axis=1)) >= min(_ROWS_OF_FEATURE, half):
         return False
-    if effective_rows((basis**2).sum(axis=1)) < _ROWS_OF_TARGET:
+    if effective_rows((basis**2).sum(axis=1)) < min(_ROWS_OF_TARGET, half):
         return True
     return 2 * len(np.unique(block, axis=0)) <= len(block)  # of numbers that differ, the closed form knows the tails
