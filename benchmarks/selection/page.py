@@ -44,8 +44,9 @@ This page compares them on the same rows and the same labels, for many kinds of 
 
 "Area" is the mean accuracy, in percent, of three models that see only the first features of an order (for numbers:
 100 R²). More is better. A difference is a selector minus `auto`, so **a plus means that `auto` is behind**. ± is one
-standard error over tables. A difference of more than two standard errors is called clear. Not every selector has as
-many draws as `auto`: the draws of a peer are in its line, in the tables by what is known.
+standard error over tables. A difference of more than two standard errors is called clear. Not every selector was run
+on as many tables, or with as many draws, as `auto`: both numbers are in its line, in the tables by what is known. It is
+compared with `auto` on the tables that both have.
 """
 
 COLUMNS = """In these tables, "ahead / behind" counts the tables on which the selector is ahead of `auto` and
