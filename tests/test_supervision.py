@@ -123,10 +123,22 @@ def test_nothing():
         ([-1] * 22 + [60 + 7 * i for i in range(18)], "hard"),  # -1 means "unlabelled", so the others are classes
         (pd.Series([None] * 22 + [60 + 7 * i for i in range(18)]).astype("category"), "hard"),
         ([None] * 22 + [f"{60 + 7 * i:05}" for i in range(18)], "hard"),
+        (pd.Series(range(40)).astype("category"), "hard"),
     ],
 )
 def test_auto_tells_classes_from_numbers(y, kind):
     assert read_supervision(y, 40, target="auto").kind == kind
+
+
+def test_a_block_of_codes_that_do_not_repeat_in_it_is_read_as_the_whole_table_is():
+    y = np.tile(100 * np.arange(1, 13), 5)
+    X = np.random.default_rng(0).normal(size=(60, 4)) + 0.002 * y[:, None] * [1, 0, 0, 1]
+    blocks = dubio.LinearSearch(n_features_to_select=2)
+    for start in range(0, 60, 15):  # 12 codes in 15 rows
+        blocks.partial_fit(X[start : start + 15], y[start : start + 15])
+    whole = dubio.LinearSearch(n_features_to_select=2).fit(X, y)
+    np.testing.assert_array_equal(blocks.ranking_, whole.ranking_)
+    assert blocks.values_[2] == pytest.approx(whole.values_[2], rel=1e-10)
 
 
 def test_classes_of_which_only_some_are_alone_are_no_identifier():

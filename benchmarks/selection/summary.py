@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from operator import add
+from typing import Any
 
 import numpy as np
 
@@ -35,9 +38,8 @@ class Difference:
         within = sum(d.tables * (d.tables - 1) * (d.error or 0.0) ** 2 for d in (self, other))
         between = sum(d.tables * (d.mean - mean) ** 2 for d in (self, other))
         error = math.sqrt((within + between) / (n * (n - 1)))
-        return Difference(
-            short(mean), short(error), _both(self.better, other.better), _both(self.worse, other.worse), n
-        )
+        better, worse = (_if_both(*pair, add) for pair in ((self.better, other.better), (self.worse, other.worse)))
+        return Difference(short(mean), short(error), better, worse, n)
 
     def __str__(self) -> str:
         return f"{self.mean:+.2f}" if self.error is None else f"{self.mean:+.2f} ± {self.error:.2f}"
@@ -59,6 +61,11 @@ class Culprit:
     share: float
     columns: float | None
 
+    def joined(self, other: Culprit, draws: tuple[float, float]) -> Culprit:
+        """The same over the draws of both."""
+        columns = _if_both(self.columns, other.columns, lambda one, two: _mean((one, two), draws))
+        return Culprit(_mean((self.rank, other.rank), draws), _mean((self.share, other.share), draws), columns)
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -79,28 +86,21 @@ class Measured:
         """What was measured on the tables of both, which are other ones."""
         tables = self.tables, other.tables
         draws = self.draws * self.tables, other.draws * other.tables
-        unknown = self.sources is None or other.sources is None
+
+        def by_judge(mine: dict[str, Difference], others: dict[str, Difference]) -> dict[str, Difference]:
+            return {name: mine[name].joined(others[name]) for name in mine if name in others}
+
         return Measured(
             draws=_mean((self.draws, other.draws), tables),
             tables=sum(tables),
             area=_mean((self.area, other.area), tables),
-            difference=_joined(self.difference, other.difference),
-            balanced=_joined(self.balanced, other.balanced),
-            judges=None
-            if self.judges is None or other.judges is None
-            else {name: mine.joined(other.judges[name]) for name, mine in self.judges.items() if name in other.judges},
-            gap=None if self.gap is None or other.gap is None else max(self.gap, other.gap, key=lambda gap: gap.points),
-            culprit=None
-            if self.culprit is None or other.culprit is None
-            else Culprit(
-                _mean((self.culprit.rank, other.culprit.rank), draws),
-                _mean((self.culprit.share, other.culprit.share), draws),
-                None
-                if self.culprit.columns is None or other.culprit.columns is None
-                else _mean((self.culprit.columns, other.culprit.columns), draws),
-            ),
+            difference=_if_both(self.difference, other.difference, Difference.joined),
+            balanced=_if_both(self.balanced, other.balanced, Difference.joined),
+            judges=_if_both(self.judges, other.judges, by_judge),
+            gap=_if_both(self.gap, other.gap, lambda one, two: max(one, two, key=lambda gap: gap.points)),
+            culprit=_if_both(self.culprit, other.culprit, lambda one, two: one.joined(two, draws)),
             seconds=_mean((self.seconds, other.seconds), tables),
-            sources=None if unknown else tuple(sorted({*(self.sources or ()), *(other.sources or ())})),
+            sources=_if_both(self.sources, other.sources, lambda one, two: tuple(sorted({*one, *two}))),
         )
 
 
@@ -158,9 +158,6 @@ def _mean(values: tuple[float, float], weights: tuple[float, float]) -> float:
     return short(sum(v * w for v, w in zip(values, weights, strict=True)) / sum(weights))
 
 
-def _both(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
-
-
-def _joined(one: Difference | None, other: Difference | None) -> Difference | None:
-    return None if one is None or other is None else one.joined(other)
+def _if_both(one: Any, other: Any, join: Callable[[Any, Any], Any]) -> Any:
+    """Two things joined; None if one of them is unknown."""
+    return None if one is None or other is None else join(one, other)

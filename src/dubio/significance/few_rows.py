@@ -17,7 +17,7 @@ Codes = NDArray[np.int64]
 #: p-values below this are checked if a few rows decide: fewer than so many rows carry the target, and the feature.
 SMALL, _ROWS_OF_TARGET, _ROWS_OF_FEATURE = 0.01, 10.0, 20.0
 #: Permutations at most, the limit on the work (rows x columns x permutations), and the hits at which a check ends.
-_MOST, _WORK, _ENOUGH = 9_999, 3e7, 50
+MOST_PERMUTATIONS, _WORK, _ENOUGH = 9_999, 3e7, 50
 #: Fewest permutations, whatever the work, and numbers that are shuffled at once.
 _FEWEST, _AT_ONCE = 999, 2e6
 
@@ -35,7 +35,7 @@ def effective_rows(lengths: Floats) -> float:
 
 
 def checked_pvalue(
-    pvalue: float, block: Floats, basis: Floats, groups: Codes | None, seed: list[int], most: int = _MOST
+    pvalue: float, block: Floats, basis: Floats, groups: Codes | None, seed: list[int], most: int = MOST_PERMUTATIONS
 ) -> float:
     """The p-value of one feature, or that of permutations if it is small, a few rows decide, and theirs is larger.
 

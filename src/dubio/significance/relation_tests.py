@@ -16,7 +16,7 @@ from dubio.errors import InputError, counted
 from dubio.graphs.targets import target_graph
 from dubio.problem import Problem
 from dubio.seeds import generator
-from dubio.significance.few_rows import SMALL, checked_pvalue
+from dubio.significance.few_rows import MOST_PERMUTATIONS, SMALL, checked_pvalue
 from dubio.significance.graph_null import GraphNull, feature_moments, permutation_moments
 from dubio.significance.group_units import centred_within
 from dubio.significance.levels import LevelNull, level_error
@@ -182,7 +182,7 @@ def linear_r2(
     return np.minimum(scores, 1.0), basis
 
 
-def linear_pvalues(problem: Problem, *, most_permutations: int = 9_999) -> NDArray[np.float64]:
+def linear_pvalues(problem: Problem, *, most_permutations: int = MOST_PERMUTATIONS) -> NDArray[np.float64]:
     r"""Test of :func:`~dubio.linear_r2_score` with a closed-form null; 1 if there are too few labelled rows.
 
     Under the normal law :math:`R^2 \sim \mathrm{Beta}(r/2, (n-1-r)/2)`, which is the F-test. If the feature has a heavy

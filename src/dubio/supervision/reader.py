@@ -80,12 +80,12 @@ def read_supervision(
         Number of rows of the table.
     target : {"classes", "numbers", "ordered", "auto"}
         What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20, or one
-        in twenty rows) as classes, a pandas categorical with an order as ordered classes, and anything else as numbers.
-        More than ten whole numbers in a range of 20 or more, of which more than three quarters are different (the heart
-        rates of 20 patients), are numbers, too. Text that is a number throughout ("96.2 %", "12,5", "<0.1") is read as
-        numbers, and dates as days since the first one; few plain whole numbers as text ("1", "2") are names of classes.
-        "ordered": classes with an order, from the lowest number to the highest, or that of the categorical; for class
-        probabilities, that of the columns.
+        in twenty rows) as classes, a pandas categorical as classes too (with an order, as ordered classes), and
+        anything else as numbers. More than ten whole numbers in a range of 20 or more, of which more than three
+        quarters are different (the heart rates of 20 patients), are numbers, too. Text that is a number throughout
+        ("96.2 %", "12,5", "<0.1") is read as numbers, and dates as days since the first one; few plain whole numbers as
+        text ("1", "2") are names of classes. "ordered": classes with an order, from the lowest number to the highest,
+        or that of the categorical; for class probabilities, that of the columns.
     missing_label : "auto", None or a value
         None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
         convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
