@@ -4,6 +4,7 @@ BIN := $(VENV)/bin
 # One test worker per core. Each uses two numba threads, so that all tests run with threads; more threads than cores
 # in the libraries below would only wait for each other.
 WORKERS ?= auto
+export PYTHONPATH := lab
 THREADS := NUMBA_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 # Random calls of everything public: make fuzz N=100000 SEED=1
@@ -14,7 +15,7 @@ SEED ?= 0
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]" --editable ./lab
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.installed
@@ -22,7 +23,7 @@ $(VENV)/.bench: $(VENV)/.installed
 	touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/python -m dubio.demo
+	$(BIN)/python -m dubio_app.demo
 
 test: $(VENV)/.installed
 	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"

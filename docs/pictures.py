@@ -16,7 +16,7 @@ from PIL import Image  # noqa: E402
 from tests.browser import Browser, find_browser  # noqa: E402
 from tests.mending_case import write_case  # noqa: E402
 
-from dubio.cli.run import run  # noqa: E402
+from dubio_app.command.run import run  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from dubio import WeightedLaplacianScore
-from dubio.supervision import unsure_expert
+from dubio.simulate import unsure_expert
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 annotator = unsure_expert(y, mean=0.4, random_state=0)

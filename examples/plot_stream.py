@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dubio.scale import rank_stream
+from dubio.streams.stream import rank_stream
 
 rng = np.random.default_rng(0)
 folder = tempfile.TemporaryDirectory()

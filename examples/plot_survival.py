@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from dubio import FeatureSelector, interval_targets
-from dubio.significance import NoFeatureStandsOut
+from dubio.evidence.multiple import NoFeatureStandsOut
 
 rng = np.random.default_rng(0)
 labs = rng.normal(size=(160, 8))

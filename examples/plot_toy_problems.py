@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 
 from dubio import FeatureSelector
-from dubio_papers.datasets import make_circle, make_spheres, make_y1, make_y5
+from dubio_papers.datasets.artificial import make_circle, make_spheres, make_y1, make_y5
 
 figure, axes = plt.subplots(1, 4, figsize=(10, 3), sharey=True)
 for axis, make in zip(axes, (make_spheres, make_circle, make_y1, make_y5), strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from dubio import audit_labels
-from dubio.supervision import misstate_numbers
+from dubio.simulate import misstate_numbers
 
 X, _ = load_wine(return_X_y=True, as_frame=True)
 truth = X.pop("proline").to_numpy()

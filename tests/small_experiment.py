@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from dubio_papers import Curves, Experiment, Finding, Table, grid, run_experiments
-from dubio_papers.experiment import Point
+from dubio_papers.experiment import Curves, Experiment, Finding, Point, Table, grid
+from dubio_papers.runner import run_experiments
+from dubio_papers.summary import summarize, to_json
 
 
 def protocol(parameters, random):
@@ -48,6 +51,13 @@ SMALL = Experiment(
     ),
     findings=findings,
 )
+
+
+def tables(folder: Path) -> Any:
+    """Everything a page shows of the small experiment, without the day."""
+    (summary,) = summarize([SMALL], folder)
+    return to_json([replace(summary, days=())])
+
 
 if __name__ == "__main__":
     run_experiments([SMALL], Path(sys.argv[1]), full=True, n_jobs=int(sys.argv[2]))

@@ -10,9 +10,9 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from dubio import FeatureSelector
-from dubio.alerts import find_alerts
-from dubio.cli.run import run
+from dubio.alerts.find import find_alerts
 from dubio.problem import read_problem
+from dubio_app.command.run import run
 
 RNG = np.random.default_rng(0)
 NOISE = RNG.normal(size=(120, 3))
@@ -204,7 +204,7 @@ def test_a_code_with_its_properties():
 
 
 def test_what_stays_the_same_is_what_a_literal_comparison_finds():
-    from dubio.alerts.subjects import _may_be_same_within
+    from dubio.alerts.of_rows import _may_be_same_within
 
     rng = np.random.default_rng(0)
     for _ in range(20):
@@ -328,7 +328,7 @@ def test_empty_and_constant_columns():
 
 
 def test_a_column_that_varies_only_where_nobody_looked(monkeypatch):
-    monkeypatch.setattr("dubio.alerts.view._MOST_CELLS", 1000)
+    monkeypatch.setattr("dubio.alerts.alert._MOST_CELLS", 1000)
     X = np.column_stack([RNG.normal(size=(5000, 3)), np.zeros(5000)])
     y = np.arange(5000) % 2
     assert raised(X, y) == {"constant": ("x3",)}

@@ -10,9 +10,14 @@ import pytest
 from scipy import sparse
 
 import dubio
-from dubio.graphs import neighbor_graph
-from dubio.graphs.anchor_ratio import numerator_and_denominator
-from dubio.graphs.anchors import AnchorEdges, neighbor_anchors, sample_rows, target_anchors
+from dubio.neighbors.anchors import (
+    AnchorEdges,
+    neighbor_anchors,
+    numerator_and_denominator,
+    sample_rows,
+    target_anchors,
+)
+from dubio.neighbors.graphs import neighbor_graph
 from tests import naive
 
 OPTIONS = [{}, {"t": "mean"}, {"kernel": "linear"}, {"symmetry": "and"}, {"n_neighbors": 2, "t": 3.0}]

@@ -8,9 +8,9 @@ import pyarrow
 import pytest
 
 from dubio.errors import InputError, rows_named
-from dubio.tables.any_table import read_any_table
-from dubio.tables.cells import read_dates, read_numbers, read_times
-from dubio.tables.scaling import fill_missing, standardize
+from dubio.table.cells import read_dates, read_numbers, read_times
+from dubio.table.read import read_any_table
+from dubio.table.scaling import fill_missing, standardize
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,11 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from dubio import audit_labels
-from dubio.noise import pooled
-from dubio.noise.best_columns import BestColumns
-from dubio.noise.confident import confident_count
-from dubio.noise.experts import out_of_fold, out_of_fold_probabilities
-from dubio.noise.pooled import pool_experts
-from dubio.noise.transitions import fit_transitions
+from dubio.doubt import engines as pooled
+from dubio.doubt.engines import confident_count, fit_transitions, pool_experts
+from dubio.doubt.experts import BestColumns, out_of_fold, out_of_fold_probabilities
 from dubio.problem import read_problem
-from dubio.supervision import flip_labels
+from dubio.simulate import flip_labels
 from tests import naive
 
 ENGINES = ["pooled", "confident", "lnt"]

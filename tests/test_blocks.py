@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import dubio
 from dubio.moments.class_moments import class_moments
 from dubio.moments.running import RunningMoments, merge_all
-from dubio.supervision import read_supervision
+from dubio.target.reader import read_supervision
 from tests import naive
 
 SELECTORS = [dubio.WeightedLaplacianScore(), dubio.FisherScore(), dubio.ConstraintScore()]

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dubio import CleanedSelector, FisherScore, NeighborSearch, SmoothR2Score, WeightedLaplacianScore
-from dubio.supervision import flip_labels, flip_labels_near_border, flip_labels_to_next
+from dubio.simulate import flip_labels, flip_labels_near_border, flip_labels_to_next
 
 
 @parametrize_with_checks(

@@ -20,9 +20,9 @@ import pytest
 from sklearn.datasets import load_diabetes, load_iris
 
 from dubio import METHODS, FeatureSelector, soft_labels, stability
-from dubio.cli.run import run
 from dubio.progress import listening
-from dubio.supervision import flip_labels, unsure_expert
+from dubio.simulate import flip_labels, unsure_expert
+from dubio_app.command.run import run
 
 SOURCE = Path(__file__).parents[1] / "src"
 
@@ -145,7 +145,7 @@ def test_soft_confidence_annotators_and_missing(capfd, folder):
 def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, monkeypatch):
     words = folder / "iris.parquet", "-t", "species", "--keep", "2", "--json", "--method", "weighted_laplacian"
     whole = ranked(capfd, *words)
-    monkeypatch.setattr("dubio.cli.streaming.LARGE", 1000)
+    monkeypatch.setattr("dubio_app.command.streaming.LARGE", 1000)
     streamed = ranked(capfd, *words)
     assert "is read once" in streamed["notes"][0]
     assert streamed["kept"] == whole["kept"]
@@ -154,7 +154,7 @@ def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, 
     # The default method ranks a sample, with every option that a loaded table has.
     sampled = ranked(capfd, folder / "iris.parquet", "-t", "species", "--stability", "3", "--json")
     assert sampled["method"] == "neighbor_search" and "petal_width" in sampled["kept"]
-    monkeypatch.setattr("dubio.scale.row_sample.SAMPLE_ROWS", 90)
+    monkeypatch.setattr("dubio.streams.sample.SAMPLE_ROWS", 90)
     for more in (["-t", "species"], ["-t", "petal_width", "--regression"], []):
         sampled = ranked(capfd, folder / "iris.parquet", *more, "--json")
         assert any("a sample of 90 of 150 rows was used" in note for note in sampled["notes"]), more
@@ -169,7 +169,7 @@ def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, 
     assert "remark" in parts["notes"][1]
     table.loc[7, "noise"] = np.nan
     table.to_parquet(tmp_path / "b.parquet")
-    monkeypatch.setattr("dubio.cli.streaming.LARGE", 1000)
+    monkeypatch.setattr("dubio_app.command.streaming.LARGE", 1000)
     code, _, err = dubio(capfd, "rank", tmp_path / "b.parquet", "-t", "species", "-m", "weighted_laplacian")
     assert code == 2
     assert "'noise'" in err and "--no-stream" in err
@@ -196,7 +196,7 @@ def test_streamed_and_loaded_alike(capfd, tmp_path, monkeypatch):
         full.to_csv(path, index=False) if name.endswith("csv") else full.to_parquet(path)
         found = []
         for large in (1, 2**40):
-            monkeypatch.setattr("dubio.cli.streaming.LARGE", large)
+            monkeypatch.setattr("dubio_app.command.streaming.LARGE", large)
             if name.startswith(("halves", "many")):  # numbers: no classes to stream
                 loaded = ranked(capfd, path, "-t", "t", "-k", "1", "--ignore", "name")
                 assert not any("is read once" in note for note in loaded["notes"])
@@ -388,7 +388,7 @@ def test_permutations_are_counted(capfd, folder, monkeypatch):
         with listening(lambda part, done, total: told.setdefault(f"{what}: {part}", []).append((done, total))):
             yield
 
-    monkeypatch.setattr("dubio.cli.rank.step", step)
+    monkeypatch.setattr("dubio_app.command.rank.step", step)
     ranked(capfd, folder / "iris.csv", "-t", "species", "-m", "relieff")
     assert list(told) == ["ranking: permutations"]
     counts = told["ranking: permutations"]
@@ -760,7 +760,7 @@ def test_interrupted_imports_are_one_line(tmp_path):
 def test_help_imports_nothing_large(words):
     code = (
         "import sys\n"
-        "from dubio.cli.run import run\n"
+        "from dubio_app.command.run import run\n"
         f"assert run({list(words)!r}) == 0\n"
         "print(sorted({'numpy', 'scipy', 'sklearn', 'numba', 'pandas', 'pyarrow', 'jinja2'} & sys.modules.keys()))"
     )
@@ -773,7 +773,7 @@ def test_the_command_starts_where_the_package_says(folder):
     import tomllib
 
     scripts = tomllib.loads((SOURCE.parent / "pyproject.toml").read_text())["project"]["scripts"]
-    assert scripts == {"dubio": "dubio.cli:main"}
+    assert scripts == {"dubio": "dubio_app.command:main"}
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     words = [sys.executable, "-m", "dubio", "rank", str(folder / "nope.csv"), "-t", "species"]
     done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=120)
@@ -825,11 +825,11 @@ def test_demo_writes_its_report(tmp_path, capfd):
 
 
 def test_missing_packages_are_named(monkeypatch, capfd):
-    import dubio.cli
+    import dubio_app.command
 
-    monkeypatch.setattr(dubio.cli, "find_spec", lambda name: None if name == "typer" else object())
+    monkeypatch.setattr(dubio_app.command, "find_spec", lambda name: None if name == "typer" else object())
     with pytest.raises(SystemExit) as stop:
-        dubio.cli.main()
+        dubio_app.command.main()
     assert stop.value.code == 2
     assert capfd.readouterr().err == "dubio: the command needs typer: install it with  pip install 'dubio[cli]'\n"
 
@@ -936,6 +936,6 @@ def test_numbers_with_a_unit_get_no_harmful_advice(capfd, tmp_path):
 
 @pytest.mark.parametrize("width", [60, 80])
 def test_a_narrow_terminal_shows_every_name(capfd, folder, monkeypatch, width):
-    monkeypatch.setattr("dubio.cli.rank.terminal_width", lambda: width)
+    monkeypatch.setattr("dubio_app.command.rank.terminal_width", lambda: width)
     _, out, _ = dubio(capfd, "rank", folder / "iris.csv", "-t", "species", "--stability", "3")
     assert "petal_length" in out and "sufficient" in out

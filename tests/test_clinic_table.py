@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dubio.cli.run import run
+from dubio_app.command.run import run
 
 
 def clinic() -> pd.DataFrame:

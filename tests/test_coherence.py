@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import special_ortho_group
 
-from dubio.constraints import overlap as overlap_module
-from dubio.constraints import som
-from dubio.constraints.overlap import coherence, projected_overlap
-from dubio.constraints.row_clusters import cluster_rows, ward_clusters
-from dubio.constraints.selection import select_pairs
+from dubio.scores import coherence as overlap_module
+from dubio.scores import constrained_laplacian as som
+from dubio.scores.coherence import coherence, projected_overlap, select_pairs
+from dubio.scores.constrained_laplacian import cluster_rows, ward_clusters
 from tests import naive
 
 

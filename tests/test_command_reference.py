@@ -10,12 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dubio.cli.app import app
-from dubio.cli.completion import completion_script
-from dubio.cli.described import all_commands
-from dubio.cli.reference import reference
-from dubio.cli.run import run
-from dubio.cli.wording import EXIT_CODES
+from dubio_app.command.app import all_commands, app, completion_script, reference
+from dubio_app.command.run import run
+from dubio_app.command.wording import EXIT_CODES
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = {command.name: command for command in all_commands(app)}

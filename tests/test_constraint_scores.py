@@ -18,8 +18,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
 from dubio import ConstrainedLaplacianScore, ConstraintScore, constrained_laplacian_score, constraint_score
-from dubio.graphs import cluster_blocks as cluster_graphs
-from dubio.methods import c4_score, class_graph, laplacian_score, spec_score
+from dubio.neighbors import graphs as cluster_graphs
+from dubio.scores.constraint import c4_score, class_graph, spec_score
+from dubio.scores.laplacian import laplacian_score
 from tests import naive
 
 EXACT = {"rtol": 1e-9, "atol": 0}
@@ -307,7 +308,7 @@ class TestComparators:
 
     def test_the_second_function_is_the_laplacian_score(self):
         X = problem(0)[0]
-        graph = dubio.graphs.neighbor_graph(X, n_neighbors=3)
+        graph = dubio.neighbors.graphs.neighbor_graph(X, n_neighbors=3)
         np.testing.assert_allclose(spec_score(X, graph, function=2), laplacian_score(X, n_neighbors=3), rtol=1e-9)
 
     def test_class_graph(self):
@@ -391,7 +392,7 @@ class TestSelectors:
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore().fit(X, hidden)
         space = StandardScaler().fit_transform(X)
-        found = dubio.constraints.cluster_rows(space, np.arange(30))
+        found = dubio.scores.constrained_laplacian.cluster_rows(space, np.arange(30))
         pairs = naive.all_pairs(hidden[:30])
         expected = constrained_laplacian_score(found.points, found.point_cluster, *pairs)
         np.testing.assert_allclose(fitted.scores_, expected, rtol=1e-9)
@@ -406,13 +407,13 @@ class TestSelectors:
     def test_selected_pairs_are_what_counts(self, blobs):
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore(selection="soft", neighbors="knn", standardize=False).fit(X, hidden)
-        kept = dubio.constraints.select_pairs(X, *naive.all_pairs(hidden), how="soft")
+        kept = dubio.scores.coherence.select_pairs(X, *naive.all_pairs(hidden), how="soft")
         assert (fitted.n_must_link_kept_, fitted.n_cannot_link_kept_) == (
             len(kept.must_link),
             len(kept.cannot_link),
         )
         assert 0 < len(kept) < fitted.n_must_link_ + fitted.n_cannot_link_
-        edges = dubio.graphs.neighbor_graph(X, n_neighbors=5)
+        edges = dubio.neighbors.graphs.neighbor_graph(X, n_neighbors=5)
         expected = constrained_laplacian_score(X, edges, kept.must_link, kept.cannot_link)
         np.testing.assert_allclose(fitted.scores_, expected, rtol=1e-9)
 
@@ -438,7 +439,7 @@ class TestSelectors:
 
     def test_pairs_alone_equal_the_labels_they_come_from(self, blobs):
         X, _, hidden = blobs
-        pairs = dubio.constraints.pairs_from_labels(hidden)
+        pairs = dubio.target.pair_forms.pairs_from_labels(hidden)
         for selector in (ConstraintScore(), ConstrainedLaplacianScore()):
             by_labels = clone(selector).fit(X, hidden)
             by_pairs = clone(selector).fit(X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dubio.cli.run import run
+from dubio_app.command.run import run
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])

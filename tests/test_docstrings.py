@@ -20,14 +20,14 @@ EVERYWHERE = {
 }
 #: What also holds for the names that most people use: every parameter and every result is there and has a description.
 IN_FRONT = {*EVERYWHERE, "PR01", "PR07", "PR08", "RT01", "RT03"}
-FRONT = ("dubio", "dubio.alerts", "dubio.pipelines", "dubio.plots", "dubio.scale")
+FRONT = ("dubio", "dubio.alerts", "dubio.pipelines", "dubio.plots", "dubio.streams")
 # Not asked for: examples, further words and links for every name (EX01, ES01, SA01); a type beside "as in ..." (PR04);
 # the order of parameters that are given by name (PR03); a verb at the beginning (SS05); results without a name (RT02).
 
 
 def is_in_front(name: str, thing: Any) -> bool:
     module = name.rpartition(".")[0]
-    return module in FRONT or (module == "dubio.supervision" and not isinstance(thing, type))
+    return module in FRONT or (module == "dubio.simulate" and not isinstance(thing, type))
 
 
 def problems(name: str, wanted: set[str]) -> list[str]:

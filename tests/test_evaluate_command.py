@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from dubio.cli import evaluating
+from dubio_app.command import evaluating
 from tests.test_cli import dubio
 
 

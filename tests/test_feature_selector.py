@@ -12,10 +12,13 @@ from scipy import sparse
 import dubio
 from dubio import METHODS, FeatureSelector, select_features
 from dubio.errors import InputError
-from dubio.methods.choice import choose
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.significance import NoFeatureStandsOut, relevance_of
-from dubio.supervision import pairs_from_labels, read_supervision, unsure_expert
+from dubio.selector import choose
+from dubio.simulate import unsure_expert
+from dubio.target.pair_forms import pairs_from_labels
+from dubio.target.reader import read_supervision
 
 
 def _table(n=90, d=6, seed=0):

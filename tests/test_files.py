@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dubio.cli.run import run
 from dubio.errors import InputError
-from dubio.scale.sources import open_source
-from dubio.tables.files import frame_bytes, read_file, require_columns
-from dubio.tables.text_files import HowToRead
+from dubio.streams.sources import open_source
+from dubio.streams.text_files import HowToRead
+from dubio_app.command.run import run
+from dubio_app.files import frame_bytes, read_file, require_columns
 
 
 def written(path, content, encoding="utf-8"):

@@ -10,11 +10,13 @@ import pandas as pd
 import pytest
 
 from dubio import FeatureSelector, InputError, label_fingerprints
-from dubio.cli.run import run
 from dubio.problem import read_problem
-from dubio.report import gather, render_report
-from dubio.significance import doubt_test, fingerprints
-from dubio.supervision import krippendorff_alpha
+from dubio.target.soft import krippendorff_alpha
+from dubio.trust import fingerprints
+from dubio.trust import fingerprints as doubt_test
+from dubio_app.command.run import run
+from dubio_app.report import render_report
+from dubio_app.report.findings import gather
 
 
 def planted(seed: int, *, by_column: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

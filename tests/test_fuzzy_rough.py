@@ -11,12 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dubio.fuzzyrough.gamma as criterion_module
+import dubio.searches.fuzzy_rough_gamma as criterion_module
 from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
-from dubio.fuzzyrough.connectives import IMPLICATORS, MATCHING_IMPLICATOR, T_NORMS
-from dubio.fuzzyrough.decision import hard_decision, number_decision, soft_decision
-from dubio.fuzzyrough.similarity import similarity_coordinates
-from dubio.search.criterion import ADD
+from dubio.neighbors.greedy import ADD
+from dubio.searches.fuzzy_rough_gamma import (
+    IMPLICATORS,
+    MATCHING_IMPLICATOR,
+    T_NORMS,
+    hard_decision,
+    number_decision,
+    similarity_coordinates,
+    soft_decision,
+)
 from tests import naive
 
 

@@ -17,16 +17,18 @@ from dubio import (
     ReliefFScore,
     SoftReliefScore,
 )
-from dubio._gpu import devices, pair_distances
-from dubio._gpu.devices import Device, Worth, find_device
-from dubio._gpu.smallest import smallest
-from dubio._gpu.torch_door import torch
+from dubio.doubt.noise_model import NoiseTracker
 from dubio.errors import InputError
-from dubio.information import InformationCriterion
-from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
-from dubio.noise import NoiseTracker
-from dubio.search import ADD, REMOVE, DeviceDistances, SubsetDistances
-from dubio.supervision import flip_labels, hide_labels, read_supervision
+from dubio.kernels import distances_gpu as pair_distances
+from dubio.kernels import gpu as devices
+from dubio.kernels.distances_gpu import smallest
+from dubio.kernels.gpu import Device, Worth, find_device, torch
+from dubio.neighbors.distances import DeviceDistances, SubsetDistances
+from dubio.neighbors.greedy import ADD, REMOVE
+from dubio.neighbors.information import InformationCriterion
+from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
+from dubio.simulate import flip_labels, hide_labels
+from dubio.target.reader import read_supervision
 from tests import naive
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -236,7 +238,7 @@ def test_noise_model_is_that_of_the_cpu(device, labels):
 @pytest.mark.parametrize("whole", [False, True])
 @pytest.mark.parametrize("k", [3, 10, 50])
 def test_relief_equals_the_literal_scores(device, monkeypatch, whole, k):
-    monkeypatch.setattr("dubio.methods.relief.find_device", lambda *_: device)
+    monkeypatch.setattr("dubio.scores.relief.find_device", lambda *_: device)
     X, codes = _table(whole=whole)
     codes[:2], codes[2:4] = 3, 4  # two classes of two rows
     ours = ReliefFScore(n_neighbors=k, device="cuda").scores_of(X, codes)
@@ -433,7 +435,7 @@ def test_a_device_that_stops_is_a_clear_error_and_other_errors_stay():
 
 def test_command_without_a_gpu(tmp_path, capsys, monkeypatch):
     pd = pytest.importorskip("pandas")
-    from dubio.cli.run import run
+    from dubio_app.command.run import run
 
     monkeypatch.setattr(devices, "_what_is_missing", lambda: ("torch is not installed", "pip install 'dubio[gpu]'"))
     X, codes = _table()

@@ -15,16 +15,16 @@ from sklearn.model_selection import GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 
 from dubio import FeatureSelector, NeighborSearch, audit_labels, select_features, stability
-from dubio.cli.run import run
+from dubio.doubt.experts import out_of_fold
 from dubio.errors import InputError
-from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
-from dubio.noise.experts import out_of_fold
+from dubio.evidence.groups import fewest_orders, independent_parts, within_moments
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smooth_r2
+from dubio.evidence.relevance import relevance_of
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
 from dubio.problem import read_problem, sample_groups, sample_rows
-from dubio.search import SubsetDistances
-from dubio.significance import NoFeatureStandsOut, relevance_of
-from dubio.significance.group_units import independent_parts
-from dubio.significance.relation_tests import linear_pvalues, linear_r2, smooth_null, smooth_r2
-from dubio.significance.within_groups import fewest_orders, within_moments
+from dubio_app.command.run import run
 from tests import naive
 
 

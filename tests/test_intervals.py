@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dubio
-from dubio.cli.run import run
+from dubio.doubt.experts import ExpertOptions
+from dubio.doubt.number_experts import completed_values, interval_places, truncated_mean
 from dubio.errors import InputError
-from dubio.noise.interval_values import completed_values, interval_places, truncated_mean
-from dubio.noise.number_experts import normal_scores
-from dubio.noise.opinions import ExpertOptions
+from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.significance import relevance_of
-from dubio.supervision import blur_numbers, censor_numbers, read_supervision
-from dubio.supervision.intervals import gehan_scores, logrank_scores
+from dubio.simulate import blur_numbers, censor_numbers
+from dubio.target.intervals import gehan_scores, logrank_scores
+from dubio.target.numbers import normal_scores
+from dubio.target.reader import read_supervision
+from dubio_app.command.run import run
 from tests import naive
 
 INF = np.inf
@@ -92,7 +93,7 @@ def test_the_mean_between_limits_equals_scipys():
     assert truncated_mean(np.array([40.0]), 0.1, np.array([-1.0]), np.array([1.0]))[0] == pytest.approx(1.0, abs=1e-2)
 
 
-@pytest.mark.filterwarnings("ignore::dubio.significance.count.NoFeatureStandsOut")
+@pytest.mark.filterwarnings("ignore::dubio.evidence.multiple.NoFeatureStandsOut")
 def test_known_numbers_are_a_numeric_target():
     X, y = made(80)
     some = y.copy()
@@ -203,8 +204,8 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_the_wrong_words_of_an_event_are_counted():
-    from dubio.cli.target_kinds import survival_target
-    from dubio.cli.wording import UserError
+    from dubio_app.command.question import survival_target
+    from dubio_app.command.wording import UserError
 
     frame = pd.DataFrame({"days": [1.0, 2, 3, 4, 5, 6, np.nan], "stage": ["yes", "II", "I", "II", None, "no", "II"]})
     with pytest.raises(UserError, match=r"has 'II' in 2 rows with a time, and neither yes nor no in 2 more\.$"):

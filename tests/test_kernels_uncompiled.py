@@ -17,9 +17,9 @@ import pyarrow as pa
 from scipy import sparse
 
 import dubio
-from dubio.constraints import select_pairs
-from dubio.methods import get_method
-from dubio.scale import rank_stream
+from dubio.methods.register import get_method
+from dubio.scores.coherence import select_pairs
+from dubio.streams.stream import rank_stream
 
 
 def results() -> dict[str, list[float]]:

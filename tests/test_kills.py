@@ -18,17 +18,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dubio_papers import run_experiments
+from dubio_papers.runner import run_experiments
 from dubio_papers.store import ResultFile
-from tests.small_experiment import SMALL
-from tests.test_papers import tables
+from tests.small_experiment import SMALL, tables
 
 ROOT = Path(__file__).parent.parent
 
 #: Runs the command, and kills its own process when it has written half of the first file, or all but its name.
 _DIE = """
 import os, signal, sys, tempfile
-from dubio.cli.run import run
+from dubio_app.command.run import run
 import dubio.whole_files as files
 moment, words = sys.argv[1], sys.argv[2:]
 def die(*_):
@@ -52,7 +51,7 @@ sys.exit(run(words))
 #: Runs the command on a disk that takes files of at most so many bytes.
 _FULL = """
 import resource, signal, sys
-from dubio.cli.run import run
+from dubio_app.command.run import run
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
 sys.exit(run(sys.argv[2:]))
@@ -119,7 +118,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_old_files(tmp_path):
 
 
 def test_a_full_disk_keeps_the_results_that_fit(tmp_path):
-    code = _FULL.replace("from dubio.cli.run import run", "").rsplit("\n", 2)[0] + (
+    code = _FULL.replace("from dubio_app.command.run import run", "").rsplit("\n", 2)[0] + (
         "\nfrom pathlib import Path\nfrom dubio_papers import run_experiments\n"
         "from tests.small_experiment import SMALL\nrun_experiments([SMALL], Path(sys.argv[2]), full=True, n_jobs=1)\n"
     )

@@ -15,12 +15,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 import dubio
-from dubio.cli.run import run
 from dubio.errors import InputError
-from dubio.pipelines import evaluate_selection
-from dubio.report import write_report
-from dubio.significance.count import NoFeatureStandsOut
-from dubio.supervision import blur_numbers, censor_numbers, label_some_positives
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.pipelines.evaluation import evaluate_selection
+from dubio.simulate import blur_numbers, censor_numbers, label_some_positives
+from dubio_app.command.run import run
+from dubio_app.report import write_report
 
 N = 120
 KINDS = ["ordered", "positives", "intervals", "censored", "several"]

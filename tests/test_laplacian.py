@@ -12,8 +12,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsTransformer
 
 import dubio
-from dubio.graphs import neighbor_graph, semi_supervised_graph, target_graph
-from dubio.graphs.neighbors import line_neighbors
+from dubio.neighbors.graphs import line_neighbors, neighbor_graph, semi_supervised_graph, target_graph
 from tests import naive
 
 

@@ -23,20 +23,20 @@ from dubio import (
     NeighborSearch,
     audit_labels,
 )
-from dubio.alerts import Alert
-from dubio.cli.alerting import of_the_sample
-from dubio.cli.bars import hushed, step
+from dubio.alerts.alert import Alert
+from dubio.checks import free_bytes, require_memory
 from dubio.errors import InputError
-from dubio.memory import free_bytes, require_memory
+from dubio.evidence.relevance import relevance_of
 from dubio.moments.column_moments import ColumnMoments
+from dubio.neighbors.greedy import greedy_search
 from dubio.problem import Problem, read_problem, sample_rows
 from dubio.progress import Forecast, _Patient, advance, foretell, listener_of, listening, with_time_left
-from dubio.scale import rank_stream
-from dubio.scale.row_sample import RowSample, draw_rows
-from dubio.scale.sources import open_source
-from dubio.search import greedy_search
-from dubio.significance import relevance_of
-from dubio.supervision import read_supervision
+from dubio.streams.sample import RowSample, draw_rows
+from dubio.streams.sources import open_source
+from dubio.streams.stream import rank_stream
+from dubio.target.reader import read_supervision
+from dubio_app.command.alerting import of_the_sample
+from dubio_app.command.output import hushed, step
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -107,7 +107,7 @@ def test_a_dask_table_and_labels_of_other_lengths_are_refused():
 
 def test_a_wide_sparse_table_is_sampled_to_what_memory_holds(monkeypatch):
     X, y = _table(1500)
-    monkeypatch.setattr("dubio.methods.feature_selector._DENSE_CELLS", 6 * 1200)
+    monkeypatch.setattr("dubio.selector._DENSE_CELLS", 6 * 1200)
     fitted = FeatureSelector("relieff", n_features_to_select=2).fit(sparse.csr_array(X.to_numpy()), y)
     assert fitted.n_sampled_ == 1200
     exact = FeatureSelector("fisher", n_features_to_select=2).fit(sparse.csr_array(X.to_numpy()), y)
@@ -186,7 +186,7 @@ def test_moments_of_all_rows_are_those_in_memory(tmp_path, offset):
 
 
 def test_the_answer_of_a_stream_speaks_of_all_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr("dubio.scale.row_sample.SAMPLE_ROWS", 2000)
+    monkeypatch.setattr("dubio.streams.sample.SAMPLE_ROWS", 2000)
     X, y = _table(3000)
     y = np.where(np.arange(3000) % 10 == 0, None, np.array(list("pqr"))[y])
     X["still"], X["rare"] = 4.0, 0.0
@@ -213,7 +213,7 @@ def test_the_answer_of_a_stream_speaks_of_all_rows(tmp_path, monkeypatch):
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
     assert free_bytes() > 0
-    monkeypatch.setattr("dubio.memory.free_bytes", lambda: 1_000_000)
+    monkeypatch.setattr("dubio.checks.free_bytes", lambda: 1_000_000)
     with pytest.raises(ValueError, match=r"they need 0\.0 GB, and 0\.0 GB are free: use less"):
         require_memory(900_000, "the distances", "use less")
     with pytest.raises(ValueError, match="too large for the distances of all pairs of rows"):
@@ -331,7 +331,7 @@ def first_lines(call: Any) -> tuple[list[tuple[str, int]], list[str]]:
 def test_the_time_of_long_work_is_said_before_it_starts(monkeypatch):
     X = np.random.default_rng(0).normal(size=(1500, 3))
     y = np.where(X[:, 0] > 0, "a", "b")
-    monkeypatch.setattr("dubio.graphs.nearest_rows._MANY_ROWS", 1500)
+    monkeypatch.setattr("dubio.neighbors.graphs._MANY_ROWS", 1500)
     calls = {
         "neighbours": lambda: LaplacianScore().fit(X),
         "experts, search and tests": lambda: FeatureSelector().fit(X, y),
@@ -383,15 +383,15 @@ def test_estimates_grow_with_the_work(n, d):
     problem = Problem(np.empty((n, d)), read_supervision(codes, n, target="classes"))
     learned = problem if n <= 5_000 else problem.rows(np.arange(5_000))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dubio.methods.neighbor_search.foretell", lambda *told: said.append(told[2]))
-        patch.setattr("dubio.methods.neighbor_search.pace", lambda: 1.0)
+        patch.setattr("dubio.searches.neighbor_search.foretell", lambda *told: said.append(told[2]))
+        patch.setattr("dubio.searches.neighbor_search.pace", lambda: 1.0)
         search._foretell(problem, learned)
     assert measured[n, d] / 2.5 < said[0] < 2.5 * measured[n, d]
 
 
 def test_the_command_foretells_unless_it_is_quiet(capsys, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr("dubio.cli.bars.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("dubio_app.command.output.time.monotonic", lambda: now[0])
     for quiet in (False, True):
         with hushed(quiet), step("ranking"):
             for done in range(1, 11):
@@ -401,7 +401,7 @@ def test_the_command_foretells_unless_it_is_quiet(capsys, monkeypatch):
 
 
 def test_a_large_audit_learns_from_a_sample_and_judges_every_row(monkeypatch):
-    monkeypatch.setattr("dubio.noise.experts.MOST_TRAINED", 300)
+    monkeypatch.setattr("dubio.doubt.experts.MOST_TRAINED", 300)
     X, y = _table(1500)
     wrong = np.random.default_rng(0).random(1500) < 0.05
     given = np.where(wrong, (y + 1) % 3, y)
@@ -483,7 +483,7 @@ def test_a_stream_has_one_target():
     ids=["blanks", "large", "floats", "bools", "hostile", "numbers"],
 )
 def test_the_target_of_all_rows_is_told_as_it_is(values, missing, said, monkeypatch):
-    monkeypatch.setattr("dubio.scale.row_sample.SAMPLE_ROWS", 60)
+    monkeypatch.setattr("dubio.streams.sample.SAMPLE_ROWS", 60)
     rng = np.random.default_rng(0)
     table = pa.table({"a": rng.normal(size=400), "b": rng.normal(size=400), "y": pa.array(values * 100)})
     with warnings.catch_warnings():

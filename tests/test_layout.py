@@ -13,61 +13,36 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
-# A room may import from itself and from the rooms before it, at the top of a file or inside a function.
-# "dubio" is the package's own __init__.py; "dubio_papers" is the laboratory, beside the library.
-ROOMS = (
-    "_lazy",
-    "errors",
-    "_kernels",
-    "progress",
-    "seeds",
-    "counts",
-    "whole_files",
-    "memory",
-    "_gpu",
-    "_sklearn",
-    "tables",
-    "supervision",
-    "problem",
-    "alerts",
-    "graphs",
-    "constraints",
-    "search",
-    "information",
-    "moments",
-    "ranking",
-    "noise",
-    "fuzzyrough",
-    "significance",
-    "methods",
-    "pipelines",
-    "dubio",
-    "scale",
-    "report",
-    "plots",
-    "dubio_papers",
-    "cli",
-    "__main__",
-    "demo",
+#: The floors of the house, from below. A file imports from its own floor and from lower ones, at the top or inside a
+#: function; rooms of one floor may use each other, but never in a circle of files. See CONTRIBUTING.md.
+FLOORS = (
+    ("_lazy", "errors", "checks", "progress", "whole_files", "_sklearn", "kernels"),
+    ("table", "target", "problem", "ranking", "curves", "simulate"),
+    ("moments", "neighbors", "alerts", "evidence"),
+    ("doubt", "methods", "scores", "searches"),
+    ("selector", "trust", "pipelines", "streams", "dubio", "plots", "__main__"),
+    ("dubio_app",),
+    ("dubio_papers",),
 )
 
-# Imports that go back, each with the reason.
+# Imports that go up, each with the reason.
 EXCEPTIONS = {
-    ("dubio.cli.app", "dubio.demo"): "the command starts the demo, which prints with the tools of the command",
+    ("dubio.__main__", "dubio_app.command"): "`python -m dubio` is the command",
 }
 
-#: Lines of a file above which there must be two subjects in it.
-MOST_LINES = 600
 
-
-def module_name(path: Path) -> str:
-    """``dubio.graphs.neighbors`` for its file, ``dubio.graphs`` for that folder's ``__init__.py``."""
-    parts = path.relative_to(SOURCE).with_suffix("").parts
+def module_name(path: Path, base: Path) -> str:
+    """``dubio.neighbors.graphs`` for its file, ``dubio.neighbors`` for that folder's ``__init__.py``."""
+    parts = path.relative_to(base).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-FILES = [path for name in ("dubio", "dubio_papers") for path in sorted((SOURCE / name).rglob("*.py"))]
-MODULES = {module_name(path): path.read_text(encoding="utf-8") for path in FILES}
+PACKAGES = {"dubio": SOURCE, "dubio_app": SOURCE, "dubio_papers": ROOT / "lab"}
+MODULES = {
+    module_name(path, base): path.read_text(encoding="utf-8")
+    for name, base in PACKAGES.items()
+    for path in sorted((base / name).rglob("*.py"))
+}
 
 
 def imported(source: str) -> set[str]:
@@ -80,45 +55,36 @@ def imported(source: str) -> set[str]:
             assert node.level == 0, "imports are absolute, so that they can be followed"
             within = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {name if name in MODULES else str(node.module) for name in within}
-    return {name for name in found if name.split(".")[0] in ("dubio", "dubio_papers")}
+    return {name for name in found if name.split(".")[0] in PACKAGES}
 
 
 def room(module: str) -> str:
-    if module.startswith("dubio_papers"):
-        return "dubio_papers"
-    return module.split(".")[1] if "." in module else "dubio"
+    package, _, rest = module.partition(".")
+    return package if package != "dubio" or not rest else rest.split(".")[0]
 
 
-def goes_back(importer: str, target: str) -> bool:
-    return ROOMS.index(room(target)) > ROOMS.index(room(importer))
+def floor(module: str) -> int:
+    return next(number for number, rooms in enumerate(FLOORS) if room(module) in rooms)
 
 
 def test_imports_are_found_wherever_they_stand():
     source = (
         "import dubio.errors\n"
         "def f():\n"
-        "    from dubio.methods import laplacian, fisher_score\n"
+        "    from dubio.scores import laplacian, relief\n"
         "    from dubio import FisherScore\n"
     )
-    assert imported(source) == {"dubio.errors", "dubio.methods", "dubio.methods.laplacian", "dubio"}
-    assert goes_back("dubio.errors", "dubio.methods.laplacian")
-    assert not goes_back("dubio.methods.laplacian", "dubio.errors")
+    assert imported(source) == {"dubio.errors", "dubio.scores.laplacian", "dubio.scores.relief", "dubio"}
+    assert floor("dubio.errors") < floor("dubio.problem") < floor("dubio.scores.laplacian") < floor("dubio_app.files")
 
 
 def test_every_file_is_in_a_room():
-    assert {room(module) for module in MODULES} == set(ROOMS)
+    assert {room(module) for module in MODULES} == {room for rooms in FLOORS for room in rooms}
 
 
-@pytest.mark.parametrize("name", ROOMS)
-def test_no_room_reaches_back(name):
-    back = {
-        (module, target)
-        for module, source in MODULES.items()
-        if room(module) == name
-        for target in imported(source)
-        if goes_back(module, target)
-    }
-    assert back == {pair for pair in EXCEPTIONS if room(pair[0]) == name}
+def test_no_floor_imports_from_a_higher_one():
+    up = {(module, t) for module, source in MODULES.items() for t in imported(source) if floor(t) > floor(module)}
+    assert up == set(EXCEPTIONS)
 
 
 def test_no_files_import_each_other_in_a_circle():
@@ -152,33 +118,19 @@ def test_torch_comes_through_one_door_and_only_when_it_is_used():
             names += [str(node.module)] if isinstance(node, ast.ImportFrom) else []
             if any(name.split(".")[0] == "torch" for name in names):
                 found[module] = node in tree.body
-    assert found == {"dubio._gpu.torch_door": False}
-
-
-def test_no_file_is_so_long_that_a_second_subject_crept_in():
-    assert {module: lines for module, text in MODULES.items() if (lines := text.count("\n")) > MOST_LINES} == {}
-
-
-def test_no_two_files_of_one_name_stand_in_different_rooms():
-    """Unless they are the same thing at two levels: a kernel (for the CPU or a GPU), and what calls it."""
-    places = defaultdict(set)
-    for module in MODULES:
-        folder, _, name = module.rpartition(".")
-        if room(module) not in ("_kernels", "_gpu"):
-            places[name].add(folder)
-    assert {name: sorted(folders) for name, folders in places.items() if len(folders) > 1} == {}
+    assert found == {"dubio.kernels.gpu": False}
 
 
 def test_only_one_place_stores_what_was_fitted():
     """Methods are pure: beyond constructors, only the base classes assign attributes of an estimator."""
     storing = {
         "dubio.methods.base": {"_assign", "_assign_shape", "_keep"},
-        "dubio.methods.score_selector": {"_keep"},
-        "dubio.methods.moment_selector": {"_fit_running"},
+        "dubio.methods.scoring": {"_keep"},
+        "dubio.methods.from_moments": {"_fit_running"},
     }
     found = defaultdict(set)
     for module, source in MODULES.items():
-        if not module.startswith("dubio.methods."):
+        if room(module) not in ("methods", "scores", "searches", "selector"):
             continue
         for cls in [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ClassDef)]:
             if not any(
@@ -199,10 +151,3 @@ def test_only_one_place_stores_what_was_fitted():
         module: set() for module in found
     }
     assert set(found) == set(storing)
-
-
-def test_the_guide_lists_the_rooms_in_this_order():
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (`.*?`) \|", text, flags=re.MULTILINE)
-    listed = [name for row in rows for name in re.findall(r"`(\w+)(?:/|\.py)?`", row)]
-    assert listed == list(ROOMS)

@@ -15,12 +15,12 @@ from threadpoolctl import threadpool_info
 
 import dubio
 from dubio import LinearSearch
-from dubio._kernels.threads import one_blas_thread
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.kernels.threads import one_blas_thread
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import read_problem
-from dubio.scale import fit_stream, rank_stream
-from dubio.search.ridge_elimination import gcv_ridge, ridge_elimination
-from dubio.significance.count import NoFeatureStandsOut
+from dubio.searches.linear_search import gcv_ridge, ridge_elimination
+from dubio.streams.stream import fit_stream, rank_stream
 from tests import naive
 
 KINDS = ("hard", "soft", "numbers")

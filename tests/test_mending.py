@@ -13,13 +13,14 @@ import pandas as pd
 import pytest
 
 from dubio import FeatureSelector, InputError, apply_corrections, audit_labels
-from dubio.cli.run import run
-from dubio.noise.belief import ExpertOptions, believe
+from dubio.doubt.belief import believe
+from dubio.doubt.experts import ExpertOptions
 from dubio.problem import read_problem
-from dubio.report import gather, render_report
-from dubio.report.mending import mending
-from dubio.significance import compare
-from dubio.significance.mended import audit_left, calibrated
+from dubio.trust.mended import audit_left, calibrated, compare
+from dubio_app.command.run import run
+from dubio_app.report import render_report
+from dubio_app.report.findings import gather
+from dubio_app.report.labels import mending
 from tests.browser import Browser, find_browser
 from tests.mending_case import write_case
 

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from dubio import FeatureSelector
-from dubio.cli.run import run
-from dubio.tables.files import frame_bytes, read_file
+from dubio_app.command.run import run
+from dubio_app.files import frame_bytes, read_file
 
 
 def messy_table() -> pd.DataFrame:

@@ -23,10 +23,11 @@ from dubio import (
     noise_tolerant_mutual_information,
     soft_labels,
 )
-from dubio._kernels.special import digamma
-from dubio.information import InformationCriterion
-from dubio.search import ADD, REMOVE, SubsetDistances, greedy_search
-from dubio.supervision import flip_labels
+from dubio.kernels.information import digamma
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
+from dubio.neighbors.information import InformationCriterion
+from dubio.simulate import flip_labels
 from tests import naive
 
 
@@ -287,7 +288,7 @@ def test_memberships_follow_the_rows_and_the_scale(seed):
 @pytest.mark.parametrize("kind", ["hard", "soft"])
 def test_every_candidate_of_a_search_equals_the_estimator(direction, kind, monkeypatch):
     """The incremental path against a fresh estimate of each subset it looks at, exact for all candidates."""
-    monkeypatch.setattr("dubio.information.information_criterion.MINOR", 0.0)
+    monkeypatch.setattr("dubio.neighbors.information.MINOR", 0.0)
     X, y, _ = small_problem(2, n=80, d=6)
     P = np.eye(3)[y] if kind == "hard" else soft(3, 80, 3)
     criterion = InformationCriterion(SubsetDistances(X), lambda _: P, n_neighbors=8)
@@ -445,7 +446,7 @@ def test_plain_search_leaves_unlabelled_rows_out():
 def test_reestimate_once_uses_one_model(monkeypatch):
     X, y, _ = small_problem()
     calls = []
-    from dubio.noise.tracking import NoiseTracker
+    from dubio.doubt.noise_model import NoiseTracker
 
     fit = NoiseTracker.fit
     monkeypatch.setattr(NoiseTracker, "fit", lambda self, d: (calls.append(len(d.subset)), fit(self, d))[1])

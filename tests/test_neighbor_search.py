@@ -10,11 +10,12 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dubio import NeighborSearch
-from dubio._kernels.distances import scratch_marks
-from dubio._kernels.neighbor_loss import nearest_after_change
-from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
-from dubio.search import ADD, REMOVE, SearchPath, SubsetDistances, best_subsets, greedy_search, order_by_presence
-from dubio.supervision import flip_labels, hide_labels
+from dubio.kernels.distances import scratch_marks
+from dubio.kernels.neighbor_loss import nearest_after_change
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.greedy import ADD, REMOVE, SearchPath, best_subsets, greedy_search, order_by_presence
+from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
+from dubio.simulate import flip_labels, hide_labels
 from tests import naive
 
 #: The search on the given labels alone, over all rows and features.
@@ -267,7 +268,7 @@ def test_features_constant_among_the_rows_searched_come_last(target, clean):
 
 def test_too_many_rows_for_the_memory_are_refused_before_they_are_compared(monkeypatch):
     X, y = _problem()
-    monkeypatch.setattr("dubio.memory.free_bytes", lambda: 15_000)
+    monkeypatch.setattr("dubio.checks.free_bytes", lambda: 15_000)
     with pytest.raises(ValueError, match=r"distances of all pairs of rows: they need .* give max_rows"):
         NeighborSearch(max_rows=None, experts=GaussianNB()).fit(X, y)
     assert len(NeighborSearch(max_rows=30, experts=GaussianNB()).fit(X, y).used_rows_) == 30

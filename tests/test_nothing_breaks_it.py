@@ -18,15 +18,16 @@ from sklearn.linear_model import LogisticRegression
 
 import dubio
 from dubio import METHODS, FeatureSelector
-from dubio.cli.output import as_csv
-from dubio.cli.run import run
-from dubio.constraints import select_pairs
+from dubio.doubt.experts import rows_in_proportion
 from dubio.errors import InputError
-from dubio.graphs import target_graph
-from dubio.noise.weighted_fit import rows_in_proportion
-from dubio.pipelines import evaluate_selection
-from dubio.report import gather, render_report
+from dubio.neighbors.graphs import target_graph
+from dubio.pipelines.evaluation import evaluate_selection
+from dubio.scores.coherence import select_pairs
 from dubio.whole_files import write_whole
+from dubio_app.command.output import as_csv
+from dubio_app.command.run import run
+from dubio_app.report import render_report
+from dubio_app.report.findings import gather
 from dubio_papers.store import ResultFile
 
 
@@ -277,7 +278,7 @@ def test_classes_above_half_of_the_unsigned_numbers():
 
 
 def test_thousands_of_names_are_refused_before_anything_is_made_for_each(monkeypatch):
-    monkeypatch.setattr("dubio.supervision.classes.one_hot_rows", None)  # whoever makes memberships fails
+    monkeypatch.setattr("dubio.target.classes.one_hot_rows", None)  # whoever makes memberships fails
     X = np.random.default_rng(0).normal(size=(6000, 2))
     names = [f"patient {i // 4}" for i in range(6000)]
     message = r"y holds 1500 different values in 6000 labelled rows, such as 'patient 0': is it an identifier\?"
@@ -297,7 +298,7 @@ def test_many_classes_with_many_rows_each_are_classes():
 
 def test_memberships_that_do_not_fit_are_refused(monkeypatch):
     X, _ = _table()
-    monkeypatch.setattr("dubio.memory.free_bytes", lambda: 1000)
+    monkeypatch.setattr("dubio.checks.free_bytes", lambda: 1000)
     with pytest.raises(ValueError, match="y is too large for memberships of 60 rows in 20 classes"):
         dubio.WeightedLaplacianScore().fit(X, np.arange(60) % 20)
 
@@ -379,9 +380,9 @@ def test_groups_of_rows_without_any_label():
 
 def test_scores_that_differ_by_rounding_share_their_rank():
     scores = np.array([0.1, 0.3, 0.3 * (1 + 1e-15), 0.3 * (1 - 1e-15), np.inf])
-    ranks = dubio.methods.consensus.mean_rank([scores], lower_is_better=[True])
+    ranks = dubio.scores.consensus.mean_rank([scores], lower_is_better=[True])
     np.testing.assert_array_equal(ranks, [1, 3, 3, 3, 5])
-    ranks = dubio.methods.consensus.mean_rank([[1e-16, 0.0, -1e-16]], lower_is_better=[True])
+    ranks = dubio.scores.consensus.mean_rank([[1e-16, 0.0, -1e-16]], lower_is_better=[True])
     np.testing.assert_array_equal(ranks, [2, 2, 2])
 
 

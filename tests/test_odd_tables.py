@@ -23,10 +23,10 @@ from dubio import (
     label_tolerance,
     stability,
 )
-from dubio.tables import cells
-from dubio.tables.any_table import read_any_table
-from dubio.tables.files import frame_bytes, read_file, read_table
-from dubio.tables.row_groups import read_groups
+from dubio.table import cells
+from dubio.table.groups import read_groups
+from dubio.table.read import read_any_table
+from dubio_app.files import frame_bytes, read_file, read_table
 
 pa = pytest.importorskip("pyarrow")
 

@@ -13,14 +13,14 @@ from sklearn.datasets import load_wine
 from sklearn.feature_selection import SelectKBest
 
 import dubio
-from dubio.cli.run import run
+from dubio.doubt import experts
 from dubio.errors import InputError, InputWarning
-from dubio.noise import experts
 from dubio.problem import read_problem
 from dubio.progress import advance, listener_of, listening
-from dubio.supervision import flip_labels
-from dubio.supervision.reader import read_supervision
-from dubio.tables.matrix import read_matrix
+from dubio.simulate import flip_labels
+from dubio.table.matrix import read_matrix
+from dubio.target.reader import read_supervision
+from dubio_app.command.run import run
 
 
 @pytest.fixture
@@ -138,7 +138,7 @@ def test_every_voice_hears_the_same_experts(trainings):
     problem = read_problem(X, y)
     search = dubio.NeighborSearch().fit_problem(problem)
     cleaned = dubio.CleanedSelector(dubio.FisherScore(), clean="pooled").fit_problem(problem)
-    dubio.noise.audit_problem(problem, "pooled")
+    dubio.doubt.audit.audit_problem(problem, "pooled")
     assert len(trainings) == 1
     assert (search.audit_.rank == dubio.audit_labels(X, y, engine="confident").rank).all()
     assert (cleaned.audit_.rank == dubio.audit_labels(X, y, engine="pooled").rank).all()

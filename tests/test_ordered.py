@@ -12,14 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dubio
-from dubio.cli.run import run
 from dubio.errors import InputError
-from dubio.noise.number_experts import normal_scores
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.evidence.relations import linear_r2, smooth_r2
+from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.significance import relevance_of
-from dubio.significance.count import NoFeatureStandsOut
-from dubio.significance.relation_tests import linear_r2, smooth_r2
-from dubio.supervision import flip_labels_to_neighbor, read_supervision, unsure_expert
+from dubio.simulate import flip_labels_to_neighbor, unsure_expert
+from dubio.target.numbers import normal_scores
+from dubio.target.reader import read_supervision
+from dubio_app.command.run import run
 from tests import naive
 
 
@@ -61,7 +62,7 @@ def test_probabilities_of_zero_and_one_are_ordered_classes():
     np.testing.assert_array_equal(hard.codes, codes)
 
 
-@pytest.mark.filterwarnings("ignore::dubio.significance.count.NoFeatureStandsOut")
+@pytest.mark.filterwarnings("ignore::dubio.evidence.multiple.NoFeatureStandsOut")
 def test_two_ordered_classes_are_two_classes():
     y = ["low", "high", "low", None]
     read = read_supervision(dubio.ordered_classes(y, ["low", "mid", "high"]), 4)
@@ -182,7 +183,7 @@ def test_near_misses_are_less_suspicious_than_far_ones():
     near, far = np.arange(0, 4), np.arange(4, 8)  # rows of the lowest stage
     wrong[near], wrong[far] = 1, 3
     audit = dubio.audit_labels(X, dubio.ordered_classes(wrong, range(4)))
-    assert isinstance(audit, dubio.noise.OrderedAudit)
+    assert isinstance(audit, dubio.doubt.audit_record.OrderedAudit)
     assert audit.rank[far].max() < audit.rank[near].min()
     assert (audit.suggested[far] == 0).all() and audit.doubtful[far].all() and audit.doubtful[near].mean() >= 0.75
     expected = [

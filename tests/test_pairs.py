@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dubio.supervision.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed
-from dubio.supervision.pairs import close_pairs, list_pairs, read_pairs, restrict_pairs, row_groups
+from dubio.target.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed
+from dubio.target.pairs import close_pairs, list_pairs, read_pairs, restrict_pairs, row_groups
 from tests import naive
 
 

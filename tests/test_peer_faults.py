@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dubio
-from dubio.graphs import neighbor_graph
+from dubio.neighbors.graphs import neighbor_graph
 
 
 @pytest.fixture

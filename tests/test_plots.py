@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from dubio import FisherScore, FuzzyRoughSearch, LinearR2Score, audit_labels, stability
 from dubio.plots import LabelAuditDisplay, RankingDisplay, SubsetPathDisplay
-from dubio.supervision import flip_labels
+from dubio.simulate import flip_labels
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

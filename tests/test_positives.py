@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 
 import dubio
-from dubio.cli.run import run
+from dubio.doubt.positives import estimate_positives, positive_share
 from dubio.errors import InputError
-from dubio.noise import estimate_positives
-from dubio.noise.positive_share import positive_share
+from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.significance import relevance_of
-from dubio.supervision import label_some_positives, read_supervision
+from dubio.simulate import label_some_positives
+from dubio.target.reader import read_supervision
+from dubio_app.command.run import run
 from tests import naive
 
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
+from dubio.doubt.random_trees import RandomTrees
 from dubio.errors import InputError
-from dubio.noise.random_trees import RandomTrees
 
 
 @pytest.mark.parametrize(("n", "d", "n_classes", "leaf"), [(20, 1, 2, 1), (60, 5, 3, 2), (300, 40, 6, 2)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dubio.counts import resolve_count
+from dubio.checks import resolve_count
 from dubio.ranking import Ranking, rank_scores
 
 

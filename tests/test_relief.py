@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dubio import MeanRankScore, ReliefFScore, redundancy_ranking, relieff_score, soft_relief_score
-from dubio.methods import mean_rank
+from dubio.scores.consensus import mean_rank
 from tests import naive
 
 

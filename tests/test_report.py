@@ -15,12 +15,14 @@ from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris
 
 from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability
-from dubio.report import gather, render_report, words, write_report
-from dubio.report.content import tables_json
-from dubio.report.svg import tick_name
-from dubio.significance import NoFeatureStandsOut
-from dubio.significance.resampling import Stability, nogueira_index
-from dubio.supervision import flip_labels, ordered_classes, unsure_expert
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.simulate import flip_labels, unsure_expert
+from dubio.target.ordered import ordered_classes
+from dubio.trust.resampling import Stability, nogueira_index
+from dubio_app.report import render_report, words, write_report
+from dubio_app.report.content import tables_json
+from dubio_app.report.findings import gather
+from dubio_app.report.svg import tick_name
 from tests.browser import Browser, find_browser
 
 HOSTILE = (

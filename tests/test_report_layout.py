@@ -14,8 +14,9 @@ import pytest
 from tools.check_site import LOOK
 
 from dubio import FeatureSelector, FisherScore, audit_labels, label_tolerance, stability
-from dubio.pipelines import evaluate_problem, usual_model
-from dubio.report import gather_problem, render_report
+from dubio.pipelines.evaluation import evaluate_problem, usual_model
+from dubio_app.report import render_report
+from dubio_app.report.findings import gather_problem
 from tests.browser import Browser, find_browser
 
 #: Letters of drawings that are too small, in pixels of the screen.
@@ -171,7 +172,7 @@ def test_a_page_on_paper(pages, name):
 
 
 def test_bars_are_empty_at_zero(pages):
-    from dubio.report.bar_charts import interval_bars, share_bars
+    from dubio_app.report.charts import interval_bars, share_bars
 
     nothing, some = np.zeros(2), np.array([0.0, 0.5])
     assert share_bars(["a", "b"], nothing, ["0 %", "0 %"], "t").count("<rect") == 0
@@ -182,7 +183,7 @@ def test_bars_are_empty_at_zero(pages):
 
 
 def test_rates_that_print_as_zero_have_no_bar():
-    from dubio.report.content import _rates
+    from dubio_app.report.content import _rates
 
     drawn = _rates(["a", "b", "c"], np.array([4e-4, -1e-17, np.nan]))
     assert drawn.count("<rect") == 0 and drawn.count(">0.0 %<") == 4 and drawn.count(">–<") == 2
@@ -194,7 +195,7 @@ def test_rates_that_print_as_zero_have_no_bar():
 
 @pytest.mark.parametrize("size", [3, 12, 20])
 def test_the_legend_of_correlations_stays_inside(size):
-    from dubio.report.heat_maps import correlation_heat
+    from dubio_app.report.charts import correlation_heat
 
     sign = np.ones((size, size), dtype=bool)
     sign[0, 1] = sign[1, 0] = False
@@ -213,7 +214,7 @@ def test_colours_that_mean_different_things_are_different(pages):
 
 
 def test_words_and_lines_of_curves_keep_apart():
-    from dubio.report.curves import chance_chart, size_chart
+    from dubio_app.report.charts import chance_chart, size_chart
 
     sizes, values = np.arange(1, 16), np.geomspace(1e-12, 1.0, 15)
     for narrow in (False, True):
@@ -227,8 +228,7 @@ def test_words_and_lines_of_curves_keep_apart():
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_titles_of_axes_do_not_touch_the_numbers(narrow):
-    from dubio.report.bar_charts import interval_bars, ranking_bars
-    from dubio.report.heat_maps import rank_heat
+    from dubio_app.report.charts import interval_bars, rank_heat, ranking_bars
 
     one = np.ones(3)
     ranks = (one, 2 * one, 3 * one)

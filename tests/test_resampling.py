@@ -20,8 +20,8 @@ from dubio import (
     WeightedLaplacianScore,
     stability,
 )
-from dubio.significance import nogueira_index
-from dubio.supervision import unsure_expert
+from dubio.simulate import unsure_expert
+from dubio.trust.resampling import nogueira_index
 from tests import naive
 
 subsets = st.tuples(st.integers(2, 12), st.integers(1, 8)).flatmap(lambda shape: arrays(np.bool_, shape))

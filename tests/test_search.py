@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dubio._kernels.distances import collect_within, nearest_until, scratch_marks
+from dubio.kernels.distances import collect_within, nearest_until, scratch_marks
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.progress import listening
-from dubio.search import ADD, REMOVE, SubsetDistances, greedy_search
 
 
 class CorrelationCriterion:

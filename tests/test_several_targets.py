@@ -10,16 +10,17 @@ import pandas as pd
 import pytest
 
 import dubio
-from dubio.cli.run import run
 from dubio.errors import InputError
-from dubio.information.joint_loss import NeighborJointLoss
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.evidence.relations import linear_r2, smooth_r2
+from dubio.evidence.relevance import relevance_of, served
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.greedy import ADD
+from dubio.neighbors.losses import NeighborJointLoss
 from dubio.problem import read_problem
-from dubio.search import ADD, SubsetDistances
-from dubio.significance import relevance_of
-from dubio.significance.count import NoFeatureStandsOut
-from dubio.significance.relation_tests import linear_r2, smooth_r2
-from dubio.significance.served_targets import served
-from dubio.supervision import hide_targets, read_supervision
+from dubio.simulate import hide_targets
+from dubio.target.reader import read_supervision
+from dubio_app.command.run import run
 from tests import naive
 
 

@@ -14,20 +14,17 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import dubio
-from dubio.graphs.targets import target_graph
-from dubio.methods.laplacian import _graph, leave_one_out_pvalues
-from dubio.problem import read_problem
-from dubio.significance import (
-    NoFeatureStandsOut,
-    cauchy_combination,
+from dubio.evidence.groups import centred_within
+from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
+from dubio.evidence.permutation import (
+    GraphNull,
+    RatioForms,
+    checked_pvalue,
+    column_moments,
+    permutation_moments,
     permutation_pvalues,
-    smallest_sufficient_size,
 )
-from dubio.significance.few_rows import checked_pvalue
-from dubio.significance.graph_null import GraphNull, RatioForms, column_moments, permutation_moments
-from dubio.significance.group_units import centred_within
-from dubio.significance.joint_test import joint_pvalues
-from dubio.significance.relation_tests import (
+from dubio.evidence.relations import (
     _limits,
     linear_pvalues,
     orthonormal_basis,
@@ -35,8 +32,12 @@ from dubio.significance.relation_tests import (
     smooth_pvalues,
     smooth_r2,
 )
-from dubio.significance.relevance import decide, relevance_of
-from dubio.supervision import unsure_expert
+from dubio.evidence.relevance import decide, relevance_of
+from dubio.evidence.together import joint_pvalues, smallest_sufficient_size
+from dubio.neighbors.graphs import target_graph
+from dubio.problem import read_problem
+from dubio.scores.laplacian import _graph, leave_one_out_pvalues
+from dubio.simulate import unsure_expert
 from tests import naive
 
 pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)
@@ -207,9 +208,9 @@ def test_wide_tables_get_more_permutations():
 
 
 def test_leave_one_out_graphs_are_the_literal_ones():
-    from dubio._kernels.leave_one_out import leave_one_out_neighbors
-    from dubio.graphs.neighbors import heat
-    from dubio.graphs.quadratic import laplacian_ratio
+    from dubio.kernels.edges import leave_one_out_neighbors
+    from dubio.neighbors.graphs import heat
+    from dubio.neighbors.quadratic import laplacian_ratio
 
     X = np.random.default_rng(0).normal(size=(40, 4))
     X[3] = X[4]
@@ -399,9 +400,9 @@ def test_searches_keep_a_sufficient_subset(search):
 
 @pytest.mark.parametrize("name", ["neighbor", "information"])
 def test_row_values_sum_to_the_criterion(name):
-    from dubio.information import InformationCriterion
-    from dubio.information.neighbor_loss import NeighborCrossEntropy
-    from dubio.search import SubsetDistances
+    from dubio.neighbors.distances import SubsetDistances
+    from dubio.neighbors.information import InformationCriterion
+    from dubio.neighbors.losses import NeighborCrossEntropy
 
     rng = np.random.default_rng(0)
     X, P = rng.normal(size=(50, 4)), np.eye(3)[np.arange(50) % 3]

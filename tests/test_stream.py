@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import dubio
-from dubio.scale import fit_stream, rank_stream
+from dubio.streams.stream import fit_stream, rank_stream
 
 pa = pytest.importorskip("pyarrow")
 from pyarrow import csv  # noqa: E402
@@ -204,7 +204,7 @@ def test_numbers_of_another_width_and_columns_in_another_order_are_fine(tmp_path
 
 
 def test_csv_with_whole_numbers_first_and_fractions_and_text_later(tmp_path, monkeypatch):
-    from dubio.scale import sources
+    from dubio.streams import sources
 
     monkeypatch.setattr(sources, "_CSV_BLOCK", 200)
     rows = [f"{i},{i % 2}" for i in range(100)]
@@ -299,7 +299,7 @@ def test_a_gigabyte_in_half_a_gigabyte_of_memory(tmp_path):
     code = """
 import sys
 from benchmarks.bench_scale import write_parquet, peak_resident_mb
-from dubio.scale import rank_stream
+from dubio.streams.stream import rank_stream
 ranking = rank_stream(sys.argv[1], target="y", method="weighted_laplacian")
 print(len(ranking.names), peak_resident_mb())
 """

@@ -13,17 +13,12 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 import dubio
-from dubio.supervision import (
-    SoftLabels,
-    flip_labels,
-    flip_labels_by_matrix,
-    hide_labels,
-    pairs_from_labels,
-    read_supervision,
-    soft_labels,
-    unsure_expert,
-)
-from dubio.supervision.class_names import OddClassNames
+from dubio.simulate import flip_labels, flip_labels_by_matrix, hide_labels, unsure_expert
+from dubio.target.classes import OddClassNames
+from dubio.target.memberships import SoftLabels
+from dubio.target.pair_forms import pairs_from_labels
+from dubio.target.reader import read_supervision
+from dubio.target.soft import soft_labels
 
 # --- forms ---------------------------------------------------------------------------------------------------
 

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from dubio.cli.question import Wishes, ask
-from dubio.cli.wording import UserError
 from dubio.errors import InputError, nearest, quoted
-from dubio.tables.any_table import read_any_table
-from dubio.tables.files import TableFile, frame_bytes, read_file, read_table, require_columns
-from dubio.tables.text_files import separator_of
+from dubio.streams.text_files import separator_of
+from dubio.table.read import read_any_table
 from dubio.whole_files import write_whole
+from dubio_app.command.question import Wishes, ask
+from dubio_app.command.wording import UserError
+from dubio_app.files import TableFile, frame_bytes, read_file, read_table, require_columns
 
 
 @pytest.fixture
@@ -100,7 +100,7 @@ def test_the_separator_is_what_the_header_has_most_of(tmp_path, header, separato
 
 
 def test_twins_are_named_also_where_types_change_far_down(tmp_path, monkeypatch):
-    monkeypatch.setattr("dubio.tables.text_files._BLOCK", 64)
+    monkeypatch.setattr("dubio.streams.text_files._BLOCK", 64)
     path = tmp_path / "t.csv"
     path.write_text("a,a\n" + "1,2\n" * 100 + "1.5,2\n")
     with pytest.raises(InputError, match="more than one column named 'a'"):
@@ -114,7 +114,7 @@ def test_types_that_change_far_down_change_nothing_else(tmp_path, monkeypatch):
     lines = [f"{1 if i < 199 else 1.5},{value!r},{'?' if i % 2 else 'None'},{i:03}" for i, value in enumerate(values)]
     path.write_text("a,b,c,d\n" + "\n".join(lines) + "\n")
     whole = read_table(str(path), as_text=["d"])
-    monkeypatch.setattr("dubio.tables.text_files._BLOCK", 64)
+    monkeypatch.setattr("dubio.streams.text_files._BLOCK", 64)
     again = read_table(str(path), as_text=["d"])
     pd.testing.assert_frame_equal(again, whole, check_dtype=False, check_exact=True)
     assert again["b"].tolist() == values and again["d"].tolist() == [f"{i:03}" for i in range(200)]

@@ -10,12 +10,14 @@ import pandas as pd
 import pytest
 
 from dubio import FeatureSelector, InputError, label_tolerance
-from dubio.cli.run import run
+from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.report import gather, render_report
-from dubio.significance import problem_tolerance, relevance_of
-from dubio.significance.worst_case import fewest_flips, greedy_flips, smallest_shift
-from dubio.supervision import flip_labels
+from dubio.simulate import flip_labels
+from dubio.trust.tolerance import problem_tolerance
+from dubio.trust.worst_case import fewest_flips, greedy_flips, smallest_shift
+from dubio_app.command.run import run
+from dubio_app.report import render_report
+from dubio_app.report.findings import gather
 from tests import naive
 
 
@@ -172,7 +174,7 @@ def test_tolerance_tells_strong_from_weak_features() -> None:
     assert frame["feature"].tolist()[:2] == ["x0", "x1"] and len(frame) == found.kept.sum()
 
 
-@pytest.mark.filterwarnings("ignore::dubio.significance.NoFeatureStandsOut")
+@pytest.mark.filterwarnings("ignore::dubio.evidence.multiple.NoFeatureStandsOut")
 def test_tolerance_outside_its_interval_is_right_on_fresh_flips() -> None:
     X, y = signals(1)
     found = label_tolerance(X, y)

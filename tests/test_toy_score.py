@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
-from dubio.cli.run import run
 from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
-from dubio.methods.score_selector import ScoreSelector
+from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
-from dubio.report import write_report
-from dubio.supervision import OfClasses
+from dubio.target.classes import OfClasses
+from dubio_app.command.run import run
+from dubio_app.report import write_report
 from tests import test_common
 
 

@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
-from dubio.cli.run import run
 from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
-from dubio.methods.search_selector import Searched, SearchSelector
+from dubio.methods.searching import Searched, SearchSelector
+from dubio.neighbors.greedy import greedy_search
 from dubio.problem import Problem
-from dubio.report import write_report
-from dubio.search import greedy_search
-from dubio.supervision.reader import Target
+from dubio.target.reader import Target
+from dubio_app.command.run import run
+from dubio_app.report import write_report
 from tests import test_common
 
 

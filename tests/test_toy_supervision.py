@@ -11,10 +11,11 @@ import pytest
 import dubio
 from dubio.errors import InputError
 from dubio.methods.register import METHODS, register
-from dubio.methods.score_selector import ScoreSelector
+from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
-from dubio.supervision import READERS, Reader, Supervision
+from dubio.target.knowledge import Supervision
+from dubio.target.reader import READERS, Reader
 
 
 @dataclass(frozen=True)

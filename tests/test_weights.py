@@ -16,15 +16,16 @@ from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 
 from dubio import FeatureSelector, FisherScore, LinearR2Score, LinearSearch, NeighborSearch, SmoothR2Score, audit_labels
+from dubio.doubt.experts import fit_weighted, rows_in_proportion
+from dubio.doubt.random_trees import RandomTrees
 from dubio.errors import InputError
-from dubio.information.neighbor_loss import NeighborCrossEntropy, NeighborSquaredError
-from dubio.noise.random_trees import RandomTrees
-from dubio.noise.weighted_fit import fit_weighted, rows_in_proportion
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.evidence.permutation import column_moments, permutation_moments
+from dubio.evidence.relations import linear_pvalues, linear_r2, relation_target, smooth_null, smooth_r2
+from dubio.evidence.relevance import relevance_of
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
 from dubio.problem import read_problem
-from dubio.search import SubsetDistances
-from dubio.significance import NoFeatureStandsOut, relevance_of
-from dubio.significance.graph_null import column_moments, permutation_moments
-from dubio.significance.relation_tests import linear_pvalues, linear_r2, relation_target, smooth_null, smooth_r2
 from tests import naive
 
 

@@ -9,18 +9,19 @@ from scipy import sparse, stats
 from sklearn.base import clone
 
 from dubio import METHODS, FeatureSelector, InputError, audit_labels, stability
-from dubio.graphs.quadratic import laplacian_ratio
-from dubio.information.neighbor_loss import NeighborCrossEntropy
-from dubio.methods.redundancy import likenesses
-from dubio.methods.relief import for_neighbors, relieff, scale_to_range
-from dubio.methods.weighted import fisher_from_moments, weighted_laplacian_from_moments
+from dubio.evidence.permutation import feature_moments, permutation_moments
+from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
 from dubio.moments.class_moments import ClassMoments
+from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
+from dubio.neighbors.losses import NeighborCrossEntropy
+from dubio.neighbors.quadratic import laplacian_ratio
 from dubio.problem import Problem, read_problem
-from dubio.search import ADD, REMOVE, SubsetDistances, greedy_search
-from dubio.search.ridge_elimination import grouped_elimination
-from dubio.significance.graph_null import feature_moments, permutation_moments
-from dubio.significance.relation_tests import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
-from dubio.tables.features import columns_of_sizes
+from dubio.scores.redundancy import likenesses
+from dubio.scores.relief import for_neighbors, relieff, scale_to_range
+from dubio.scores.weighted import fisher_from_moments, weighted_laplacian_from_moments
+from dubio.searches.linear_search import grouped_elimination
+from dubio.table.columns import columns_of_sizes
 from tests import naive
 
 PARTS = [[0], [1, 2, 3], [4], [5, 6]]

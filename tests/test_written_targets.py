@@ -10,9 +10,11 @@ import polars as pl
 import pytest
 
 from dubio import FeatureSelector, audit_labels, stability
-from dubio.cli.run import run
 from dubio.errors import InputError
-from dubio.supervision import Classes, Numbers, read_supervision
+from dubio.target.classes import Classes
+from dubio.target.numbers import Numbers
+from dubio.target.reader import read_supervision
+from dubio_app.command.run import run
 
 N = 90
 DAYS = pd.Timestamp("2021-03-01") + pd.to_timedelta(np.arange(N) * 3, unit="D")

@@ -11,11 +11,10 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 import dubio
-from dubio.cli.run import run
+from dubio.doubt.number_audit import NumberAudit, _mixture
 from dubio.errors import InputError
-from dubio.noise import NumberAudit
-from dubio.noise.number_audit import _mixture
-from dubio.supervision import misstate_numbers
+from dubio.simulate import misstate_numbers
+from dubio_app.command.run import run
 from tests import naive
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dubio.cli.app import app
-from dubio.cli.reference import reference
+from dubio_app.command.app import app, reference
 
 PAGE = Path(__file__).parents[1] / "docs" / "command_reference.md"
 

@@ -5,70 +5,45 @@ from typing import TYPE_CHECKING
 from dubio._lazy import lazy_names
 
 if TYPE_CHECKING:
-    from dubio.constraints import coherence
+    from dubio.doubt.audit import audit_labels
+    from dubio.doubt.audit_record import LabelAudit
+    from dubio.doubt.noise_model import NoiseModel, estimate_memberships
     from dubio.errors import InputError, InputWarning
-    from dubio.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
-    from dubio.methods import (
-        METHODS,
-        CleanedSelector,
-        ConstrainedLaplacianScore,
-        ConstraintScore,
-        FeatureSelector,
-        FisherScore,
-        FuzzyRoughSearch,
-        LaplacianScore,
-        LinearR2Score,
-        LinearSearch,
-        MeanRankScore,
-        MutualInformationRanking,
-        MutualInformationSearch,
-        NeighborSearch,
-        ReliefFScore,
-        SemiSupervisedLaplacianScore,
-        SmoothR2Score,
-        SoftReliefScore,
-        SupervisedLaplacianScore,
-        WeightedLaplacianScore,
-        constrained_laplacian_score,
-        constraint_score,
-        fisher_score,
-        fuzzy_rough_dependency,
-        laplacian_score,
-        linear_r2_score,
-        redundancy_ranking,
-        relieff_score,
-        select_features,
-        semi_supervised_laplacian_score,
-        smooth_r2_score,
-        soft_relief_score,
-        supervised_laplacian_score,
-        weighted_laplacian_score,
-    )
-    from dubio.noise import LabelAudit, NoiseModel, audit_labels, estimate_memberships
+    from dubio.methods.register import METHODS
+    from dubio.neighbors.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
     from dubio.ranking import Ranking
-    from dubio.significance import (
-        Fingerprints,
-        LabelTolerance,
-        Stability,
-        label_fingerprints,
-        label_tolerance,
-        stability,
+    from dubio.scores.coherence import coherence
+    from dubio.scores.consensus import MeanRankScore
+    from dubio.scores.constrained_laplacian import ConstrainedLaplacianScore, constrained_laplacian_score
+    from dubio.scores.constraint import ConstraintScore, constraint_score
+    from dubio.scores.laplacian import LaplacianScore, laplacian_score
+    from dubio.scores.numeric_laplacian import (
+        SemiSupervisedLaplacianScore,
+        SupervisedLaplacianScore,
+        semi_supervised_laplacian_score,
+        supervised_laplacian_score,
     )
-    from dubio.supervision import (
-        CorrectedLabels,
-        IntervalLabels,
-        OrderedLabels,
-        PositiveLabels,
-        SeveralLabels,
-        SoftLabels,
-        Supervision,
-        apply_corrections,
-        interval_targets,
-        ordered_classes,
-        positive_unlabelled,
-        several_targets,
-        soft_labels,
-    )
+    from dubio.scores.redundancy import redundancy_ranking
+    from dubio.scores.relation import LinearR2Score, SmoothR2Score, linear_r2_score, smooth_r2_score
+    from dubio.scores.relief import ReliefFScore, SoftReliefScore, relieff_score, soft_relief_score
+    from dubio.scores.weighted import FisherScore, WeightedLaplacianScore, fisher_score, weighted_laplacian_score
+    from dubio.searches.cleaned import CleanedSelector
+    from dubio.searches.fuzzy_rough import FuzzyRoughSearch, fuzzy_rough_dependency
+    from dubio.searches.linear_search import LinearSearch
+    from dubio.searches.mutual_information import MutualInformationRanking, MutualInformationSearch
+    from dubio.searches.neighbor_search import NeighborSearch
+    from dubio.selector import FeatureSelector, select_features
+    from dubio.target.corrections import CorrectedLabels, apply_corrections
+    from dubio.target.intervals import IntervalLabels, interval_targets
+    from dubio.target.knowledge import Supervision
+    from dubio.target.memberships import SoftLabels
+    from dubio.target.ordered import OrderedLabels, ordered_classes
+    from dubio.target.positives import PositiveLabels, positive_unlabelled
+    from dubio.target.several import SeveralLabels, several_targets
+    from dubio.target.soft import soft_labels
+    from dubio.trust.fingerprints import Fingerprints, label_fingerprints
+    from dubio.trust.resampling import Stability, stability
+    from dubio.trust.tolerance import LabelTolerance, label_tolerance
 
 __version__ = "0.1.0"
 
@@ -139,7 +114,43 @@ __all__ = [
     "weighted_laplacian_score",
 ]
 
-_HOMES = ("errors", "supervision", "ranking", "information", "constraints", "noise", "significance", "methods")
+_HOMES = {
+    "doubt.audit": "audit_labels",
+    "doubt.audit_record": "LabelAudit",
+    "doubt.noise_model": "NoiseModel estimate_memberships",
+    "errors": "InputError InputWarning",
+    "methods.register": "METHODS",
+    "neighbors.information": "knn_entropy mutual_information noise_tolerant_mutual_information",
+    "ranking": "Ranking",
+    "scores.coherence": "coherence",
+    "scores.consensus": "MeanRankScore",
+    "scores.constrained_laplacian": "ConstrainedLaplacianScore constrained_laplacian_score",
+    "scores.constraint": "ConstraintScore constraint_score",
+    "scores.laplacian": "LaplacianScore laplacian_score",
+    "scores.numeric_laplacian": "SemiSupervisedLaplacianScore SupervisedLaplacianScore "
+    "semi_supervised_laplacian_score supervised_laplacian_score",
+    "scores.redundancy": "redundancy_ranking",
+    "scores.relation": "LinearR2Score SmoothR2Score linear_r2_score smooth_r2_score",
+    "scores.relief": "ReliefFScore SoftReliefScore relieff_score soft_relief_score",
+    "scores.weighted": "FisherScore WeightedLaplacianScore fisher_score weighted_laplacian_score",
+    "searches.cleaned": "CleanedSelector",
+    "searches.fuzzy_rough": "FuzzyRoughSearch fuzzy_rough_dependency",
+    "searches.linear_search": "LinearSearch",
+    "searches.mutual_information": "MutualInformationRanking MutualInformationSearch",
+    "searches.neighbor_search": "NeighborSearch",
+    "selector": "FeatureSelector select_features",
+    "target.corrections": "CorrectedLabels apply_corrections",
+    "target.intervals": "IntervalLabels interval_targets",
+    "target.knowledge": "Supervision",
+    "target.memberships": "SoftLabels",
+    "target.ordered": "OrderedLabels ordered_classes",
+    "target.positives": "PositiveLabels positive_unlabelled",
+    "target.several": "SeveralLabels several_targets",
+    "target.soft": "soft_labels",
+    "trust.fingerprints": "Fingerprints label_fingerprints",
+    "trust.resampling": "Stability stability",
+    "trust.tolerance": "LabelTolerance label_tolerance",
+}
 
 if not TYPE_CHECKING:  # type checkers and editors see the imports above
-    __getattr__, __dir__ = lazy_names(__name__, [f"dubio.{home}" for home in _HOMES], __all__)
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

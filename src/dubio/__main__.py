@@ -1,5 +1,5 @@
 """``python -m dubio``."""
 
-from dubio.cli import main
+from dubio_app.command import main
 
 main()

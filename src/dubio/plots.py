@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from dubio.curves import Curve, size_curve, subset_path
 from dubio.errors import InputError
 from dubio.ranking import Ranking
-from dubio.report.findings import Curve, size_curve, subset_path
 
 _KEPT, _RELATED, _LEFT, _WARN = "#0b6e6e", "#7fb5b5", "#c3c8d1", "#b4441c"
 

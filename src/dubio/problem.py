@@ -16,16 +16,15 @@ from scipy import sparse
 
 from dubio._sklearn import check_weights
 from dubio.errors import InputError
-from dubio.supervision import OfClasses, SeveralTargets, Supervision, read_supervision
-from dubio.supervision.reader import Target
-from dubio.supervision.several import refuse_shared_names
-from dubio.tables.any_table import ReadTable, read_any_table
-from dubio.tables.columns import column_names
-from dubio.tables.features import Columns, feature_sums
-from dubio.tables.matrix import Matrix, in_memory, read_matrix
-from dubio.tables.mixed import read_mixed_matrix
-from dubio.tables.row_groups import groups_of_rows, most_frequent_codes, read_groups, shuffled_within
-from dubio.tables.scaling import fill_missing, standardize, varying_columns
+from dubio.table.columns import Columns, column_names, feature_sums
+from dubio.table.groups import groups_of_rows, most_frequent_codes, read_groups, shuffled_within
+from dubio.table.matrix import Matrix, in_memory, read_matrix
+from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
+from dubio.table.scaling import fill_missing, standardize, varying_columns
+from dubio.target.classes import OfClasses
+from dubio.target.knowledge import Supervision
+from dubio.target.reader import Target, read_supervision
+from dubio.target.several import SeveralTargets, refuse_shared_names
 
 T = TypeVar("T")
 
@@ -209,7 +208,7 @@ class Problem:
 
     @property
     def tested(self) -> Problem:
-        """The problem as the tests of relevance see it; see :meth:`~dubio.supervision.Supervision.as_tested`."""
+        """The problem as the tests of relevance see it; see :meth:`~dubio.target.knowledge.Supervision.as_tested`."""
         if type(self.supervision).as_tested is Supervision.as_tested:
             return self
         return self.once("tested", lambda: self.with_supervision(self.supervision.as_tested()))
@@ -279,15 +278,15 @@ def read_problem(
     X, y, sample_weight, groups, must_link, cannot_link, must_link_weights, cannot_link_weights
         What the user gave.
     target, missing_label, is_block
-        How to read ``y``; see :func:`~dubio.supervision.read_supervision`.
+        How to read ``y``; see :func:`~dubio.target.reader.read_supervision`.
     accept_sparse, allow_nan, check_values
-        What the table may contain; see :func:`~dubio.tables.matrix.read_matrix`.
+        What the table may contain; see :func:`~dubio.table.matrix.read_matrix`.
     mixed, nominal
         Whether columns of categories become codes, and which columns of numbers hold categories; see
-        :func:`~dubio.tables.mixed.read_mixed_matrix`.
+        :func:`~dubio.table.read.read_mixed_matrix`.
     any_type, feature_groups
         Whether columns may be of any type and cells may be missing, and which columns belong together; see
-        :func:`~dubio.tables.any_table.read_any_table`. ``X`` may also be a table that was read before.
+        :func:`~dubio.table.read.read_any_table`. ``X`` may also be a table that was read before.
     """
     names, columns = None, None
     X = in_memory(X)

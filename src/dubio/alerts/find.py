@@ -7,15 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dubio.alerts.alert import Alert
+from dubio.alerts.alert import Alert, View, view_of
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
-from dubio.alerts.of_rows import repeated_alerts, visit_alerts
+from dubio.alerts.of_rows import repeated_alerts, units_of, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
-from dubio.alerts.units import units_of
-from dubio.alerts.view import View, view_of
 from dubio.errors import quoted
 from dubio.problem import Problem
-from dubio.supervision import SeveralTargets
+from dubio.target.several import SeveralTargets
 
 
 def find_alerts(problem: Problem) -> tuple[Alert, ...]:
@@ -36,7 +34,7 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     Examples
     --------
     >>> import numpy as np
-    >>> from dubio.alerts import find_alerts
+    >>> from dubio.alerts.find import find_alerts
     >>> from dubio.problem import read_problem
     >>> y = np.arange(60) % 2
     >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])

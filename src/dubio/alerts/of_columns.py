@@ -7,8 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.alerts.alert import Alert
-from dubio.alerts.view import View
+from dubio.alerts.alert import Alert, View
 from dubio.errors import counted
 
 #: Fewest rows of which all may be different without being an identifier.

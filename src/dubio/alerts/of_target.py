@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import Alert
-from dubio.alerts.units import Units
-from dubio.alerts.view import View
+from dubio.alerts.alert import Alert, View
+from dubio.alerts.of_rows import Units
 from dubio.errors import counted, listed, quoted
-from dubio.supervision import Classes, Numbers
+from dubio.target.classes import Classes
+from dubio.target.numbers import Numbers
 
 #: Alerts about copies are raised if chance makes one in a table of independent columns at most this often.
 _CHANCE = 1e-3

@@ -13,13 +13,13 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import check_parameters, feature_names
+from dubio.checks import seed_of
 from dubio.errors import InputError, counted
 from dubio.methods.parameters import CONSTRAINTS
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.ranking import Answer, Ranking
-from dubio.seeds import seed_of
-from dubio.supervision import OfClasses
-from dubio.supervision.knowledge import kinds_in_words
+from dubio.target.classes import OfClasses
+from dubio.target.knowledge import kinds_in_words
 
 
 class Selector(SelectorMixin, BaseEstimator):

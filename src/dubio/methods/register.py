@@ -1,4 +1,4 @@
-"""The register of methods: every method by its short name.
+"""Every method by name, with what can be said about it without fitting anything.
 
 A method states in its own class attributes what it is (a ranking or a search), what it takes and what it does. Front
 ends, and selectors that use other methods (``FeatureSelector``, ``MeanRankScore``, streams), look it up here.
@@ -7,16 +7,39 @@ ends, and selectors that use other methods (``FeatureSelector``, ``MeanRankScore
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterator, MutableMapping
 from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted
 from dubio.methods.base import Selector
-from dubio.methods.search_selector import SearchSelector
-from dubio.supervision import Supervision
-from dubio.supervision.knowledge import kinds_in_words
+from dubio.methods.searching import SearchSelector
+from dubio.target.knowledge import Supervision, kinds_in_words
 
 M = TypeVar("M", bound=type[Selector])
+
+#: The estimators, in the order in which `dubio methods` lists them.
+_ESTIMATORS = (
+    "scores.consensus:MeanRankScore",
+    "scores.relation:SmoothR2Score",
+    "scores.relation:LinearR2Score",
+    "scores.relief:SoftReliefScore",
+    "scores.relief:ReliefFScore",
+    "scores.weighted:WeightedLaplacianScore",
+    "scores.weighted:FisherScore",
+    "scores.numeric_laplacian:SupervisedLaplacianScore",
+    "scores.numeric_laplacian:SemiSupervisedLaplacianScore",
+    "scores.laplacian:LaplacianScore",
+    "scores.constraint:ConstraintScore",
+    "scores.constrained_laplacian:ConstrainedLaplacianScore",
+    "searches.neighbor_search:NeighborSearch",
+    "searches.linear_search:LinearSearch",
+    "searches.mutual_information:MutualInformationSearch",
+    "searches.mutual_information:MutualInformationRanking",
+    "searches.fuzzy_rough:FuzzyRoughSearch",
+)
 
 
 @dataclass(frozen=True)
@@ -79,12 +102,36 @@ class Method:
             raise InputError("sample_weight", f"cannot be used by {self.name!r}", f"leave it out, or use one of {able}")
 
 
-#: The methods, by name.
-METHODS: dict[str, Method] = {}
+class _Register(MutableMapping[str, Method]):
+    """The methods by name. Their files are imported when the first one is looked up: a score alone needs none."""
+
+    @cached_property
+    def _methods(self) -> dict[str, Method]:
+        homes = (home.split(":") for home in _ESTIMATORS)
+        estimators = [getattr(import_module(f"dubio.{module}"), name) for module, name in homes]
+        return {estimator._name: Method(estimator) for estimator in estimators}
+
+    def __getitem__(self, name: str) -> Method:
+        return self._methods[name]
+
+    def __setitem__(self, name: str, method: Method) -> None:
+        self._methods[name] = method
+
+    def __delitem__(self, name: str) -> None:
+        del self._methods[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+
+METHODS = _Register()
 
 
 def register(estimator: M) -> M:
-    """Add a method to the register; also a decorator."""
+    """Add an estimator that is not in this library to the register; also as a decorator."""
     if not estimator._name or not estimator._does:
         raise TypeError(f"{estimator.__name__} needs the class attributes _name and _does to be registered.")
     METHODS[estimator._name] = Method(estimator)

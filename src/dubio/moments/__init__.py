@@ -1,1 +1,1 @@
-"""Class moments: weight, mean and spread of each class on each feature. Moments of blocks of rows can be merged."""
+"""Sums over rows that can be joined."""

@@ -13,12 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._kernels.cache_lines import LINE
-from dubio._kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
-from dubio._kernels.threads import chunks, default_threads, run_chunks
+from dubio.kernels.moments import LINE, class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
+from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.problem import Problem
-from dubio.supervision import OfClasses
-from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
+from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
+from dubio.target.classes import OfClasses
 
 #: Rows summed by one kernel call: enough to keep threads busy, and fixed, so that sums do not depend on the threads.
 _CHUNK = 65_536

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._kernels.columns import squares_around, sum_around
+from dubio.kernels.moments import squares_around, sum_around
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

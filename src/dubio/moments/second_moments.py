@@ -13,13 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._kernels.centred import centre_columns, centre_rows
-from dubio._kernels.threads import chunks, default_threads, one_blas_thread, run_chunks
 from dubio.errors import InputError
+from dubio.kernels.moments import centre_columns, centre_rows
+from dubio.kernels.threads import chunks, default_threads, one_blas_thread, run_chunks
 from dubio.moments.class_moments import provisional_centre
 from dubio.problem import Problem
-from dubio.supervision import Classes, Numbers, OfClasses, SeveralTargets, Supervision
-from dubio.tables.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
+from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
+from dubio.target.classes import Classes, OfClasses
+from dubio.target.knowledge import Supervision
+from dubio.target.numbers import Numbers
+from dubio.target.several import SeveralTargets
 
 Floats = NDArray[np.float64]
 
@@ -53,7 +56,7 @@ class SecondMoments:
         Sum of the products of each two columns.
     target_origin, target_offset : array (K,)
         Their sum is the mean of each column of the target: a membership of every class, or one number, or the columns
-        of several targets (:meth:`~dubio.supervision.SeveralTargets.target_matrix`).
+        of several targets (:meth:`~dubio.target.several.SeveralTargets.target_matrix`).
     cross : array (d, K)
         Sum of the products of each column and each column of the target.
     squares : array (K,)

@@ -1,11 +1,14 @@
-"""Models, splits and scores for targets in doubt, in scikit-learn's conventions."""
+"""Pipelines for targets in doubt: models, folds and scores."""
 
-from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor
-from dubio.pipelines.evaluation import evaluate_problem, evaluate_selection
-from dubio.pipelines.evaluation_record import SelectionEvaluation
-from dubio.pipelines.known_folds import KnownFolds
-from dubio.pipelines.scoring import expected_accuracy, known_r2, negative_expected_log_loss
-from dubio.pipelines.usual_models import usual_model
+from typing import TYPE_CHECKING
+
+from dubio._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor
+    from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, evaluate_selection, usual_model
+    from dubio.pipelines.known_folds import KnownFolds
+    from dubio.pipelines.scoring import expected_accuracy, known_r2, negative_expected_log_loss
 
 __all__ = [
     "DoubtClassifier",
@@ -19,3 +22,13 @@ __all__ = [
     "negative_expected_log_loss",
     "usual_model",
 ]
+
+_HOMES = {
+    "doubt_models": "DoubtClassifier DoubtRegressor",
+    "evaluation": "SelectionEvaluation evaluate_problem evaluate_selection usual_model",
+    "known_folds": "KnownFolds",
+    "scoring": "expected_accuracy known_r2 negative_expected_log_loss",
+}
+
+if not TYPE_CHECKING:  # type checkers and editors see the imports above
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

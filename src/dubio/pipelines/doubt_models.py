@@ -13,12 +13,16 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from dubio._sklearn import HasMethods, StrOptions, check_parameters, check_weights, number_of_rows, safe_indexing
+from dubio.doubt.experts import ExpertOptions, pooled_opinions
+from dubio.doubt.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.errors import InputError
-from dubio.noise.belief import ExpertOptions, pooled_opinions
-from dubio.noise.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.pipelines.scoring import expected_accuracy, known_r2
 from dubio.problem import read_problem
-from dubio.supervision import Memberships, Numbers, OfClasses, Supervision, read_supervision
+from dubio.target.classes import OfClasses
+from dubio.target.knowledge import Supervision
+from dubio.target.memberships import Memberships
+from dubio.target.numbers import Numbers
+from dubio.target.reader import read_supervision
 
 Unlabelled = Literal["leave out", "complete"]
 #: Smaller probabilities make no copy of a row.
@@ -151,7 +155,7 @@ class DoubtClassifier(ClassifierMixin, _DoubtModel):
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
     >>> from dubio import FeatureSelector
-    >>> from dubio.pipelines import DoubtClassifier
+    >>> from dubio.pipelines.doubt_models import DoubtClassifier
     >>> X, y = load_wine(return_X_y=True)
     >>> y = np.where(np.arange(len(y)) % 3 == 0, y, -1)  # two thirds of the labels are missing
     >>> model = make_pipeline(FeatureSelector(), StandardScaler(), DoubtClassifier(LogisticRegression()))
@@ -248,7 +252,7 @@ class DoubtClassifier(ClassifierMixin, _DoubtModel):
         return np.asarray(self.estimator_.decision_function(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Expected accuracy on the rows with a label (:func:`~dubio.pipelines.expected_accuracy`).
+        """Expected accuracy on the rows with a label (:func:`~dubio.pipelines.scoring.expected_accuracy`).
 
         Parameters
         ----------
@@ -290,7 +294,7 @@ class DoubtRegressor(RegressorMixin, _DoubtModel):
     --------
     >>> import numpy as np
     >>> from sklearn.linear_model import Ridge
-    >>> from dubio.pipelines import DoubtRegressor
+    >>> from dubio.pipelines.doubt_models import DoubtRegressor
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(100, 3))
     >>> y = np.where(np.arange(100) % 4 == 0, X[:, 0], np.nan)  # a quarter is known

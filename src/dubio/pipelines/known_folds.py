@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 
 from dubio._sklearn import Interval, check_parameters
+from dubio.checks import seed_of
 from dubio.errors import InputError
-from dubio.seeds import seed_of
-from dubio.supervision import Memberships, Numbers, read_supervision
-from dubio.supervision.reader import Target
-from dubio.tables.row_groups import read_groups
+from dubio.table.groups import read_groups
+from dubio.target.memberships import Memberships
+from dubio.target.numbers import Numbers
+from dubio.target.reader import Target, read_supervision
 
 
 class KnownFolds(BaseCrossValidator):
@@ -39,7 +40,7 @@ class KnownFolds(BaseCrossValidator):
     Examples
     --------
     >>> import numpy as np
-    >>> from dubio.pipelines import KnownFolds
+    >>> from dubio.pipelines.known_folds import KnownFolds
     >>> y = np.array(["a", "b", None, "a", "b", None], dtype=object)
     >>> for train, test in KnownFolds(2).split(np.zeros((6, 1)), y):
     ...     print(train, test)

@@ -15,8 +15,10 @@ from sklearn.utils.metadata_routing import MetadataRequest
 
 from dubio._sklearn import check_weights, safe_indexing
 from dubio.errors import InputError
-from dubio.supervision import Numbers, OfClasses, Supervision, read_supervision
-from dubio.supervision.numbers import moderate
+from dubio.target.classes import OfClasses
+from dubio.target.knowledge import Supervision
+from dubio.target.numbers import Numbers, moderate
+from dubio.target.reader import read_supervision
 
 #: Probabilities below this count as this in the logarithm.
 _FLOOR = 1e-12
@@ -61,7 +63,7 @@ def expected_accuracy(
     --------
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
-    >>> from dubio.pipelines import expected_accuracy
+    >>> from dubio.pipelines.scoring import expected_accuracy
     >>> X, P = np.zeros((2, 1)), np.array([[0.9, 0.1], [0.5, 0.5]])
     >>> round(expected_accuracy(DummyClassifier().fit(X, [0, 0]), X, P), 2)
     0.7
@@ -95,7 +97,7 @@ def negative_expected_log_loss(
     --------
     >>> import numpy as np
     >>> from sklearn.dummy import DummyClassifier
-    >>> from dubio.pipelines import negative_expected_log_loss
+    >>> from dubio.pipelines.scoring import negative_expected_log_loss
     >>> X, y = np.zeros((3, 1)), np.array([0, 1, -1])
     >>> round(negative_expected_log_loss(DummyClassifier().fit(X[:2], y[:2]), X, y), 3)
     -0.693
@@ -135,7 +137,7 @@ def known_r2(estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sam
     --------
     >>> import numpy as np
     >>> from sklearn.dummy import DummyRegressor
-    >>> from dubio.pipelines import known_r2
+    >>> from dubio.pipelines.scoring import known_r2
     >>> X, y = np.zeros((3, 1)), np.array([1.0, 2.0, np.nan])
     >>> known_r2(DummyRegressor().fit(X[:2], y[:2]), X, y)
     0.0
@@ -165,7 +167,9 @@ def _known_classes(
 def _labelled_rows(supervision: Supervision) -> NDArray[np.int64]:
     rows = np.flatnonzero(supervision.labelled)
     if not len(rows):
-        raise InputError("y", "has no labelled row", "a score needs some; dubio.pipelines.KnownFolds tests only those")
+        raise InputError(
+            "y", "has no labelled row", "a score needs some; dubio.pipelines.known_folds.KnownFolds tests only those"
+        )
     return rows
 
 

@@ -1,1 +1,0 @@
-"""Numba kernels: pure functions on validated arrays. No classes, no checks, no messages."""

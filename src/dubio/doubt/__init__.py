@@ -1,0 +1,1 @@
+"""Which labels may be wrong, and what may be believed of each row."""

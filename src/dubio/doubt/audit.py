@@ -1,0 +1,522 @@
+"""The label audit: which labels are doubtful, what they may be instead, and how often each class is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from dubio.checks import seed_of
+from dubio.doubt.audit_record import LabelAudit, in_order
+from dubio.doubt.engines import FLOOR, confident_count, fit_transitions, pool_experts
+from dubio.doubt.experts import content_order, expert_seconds, judged_codes, out_of_fold, places, require_judges
+from dubio.doubt.noise_model import membership_model
+from dubio.doubt.number_audit import NumberAudit, audit_numbers
+from dubio.errors import InputError, counted, listed, name_row
+from dubio.kernels.threads import resolve_threads
+from dubio.problem import Problem, read_problem
+from dubio.progress import foretell, listener_of, listening, pace
+from dubio.table.groups import read_groups
+from dubio.table.matrix import check_squares
+from dubio.table.read import read_any_table
+from dubio.target.classes import Classes, is_whole
+from dubio.target.corrections import CorrectedLabels
+from dubio.target.given import GivenByRow
+from dubio.target.memberships import Memberships, SoftLabels
+from dubio.target.numbers import Numbers
+from dubio.target.ordered import OrderedClasses, OrderedLabels
+from dubio.target.reader import Target, has_order, numbers_of, read_supervision
+from dubio.target.several import SeveralLabels
+
+Floats = NDArray[np.float64]
+Engine = Literal["transitions", "pooled", "confident", "lnt"]
+
+ASSUMPTIONS: dict[str, str] = {
+    "transitions": (
+        "each pair of classes has its own rate of error, the same for all rows of a class, and the experts are "
+        "right about most rows; if wrong labels gather near the border of two classes, the rates are too low, and if "
+        "many rows look like another class though no label is wrong, they are too high"
+    ),
+    "pooled": (
+        "every label is wrong with the same probability, every other class is equally likely, and the experts are "
+        "right about most rows; if wrong labels gather near the border of two classes or always go to one class, the "
+        "order of doubt still holds, but the rates are too low"
+    ),
+    "confident": (
+        "whether a label is wrong depends only on its class, not on the row, and the experts are sure of most rows of "
+        "each class; where classes overlap, the rates are too high"
+    ),
+    "lnt": (
+        "each true class has its own error rate, every other class is equally likely, and rows of a class lie near "
+        "each other; this is good enough to select features, but it is a weak detector of wrong labels"
+    ),
+}
+#: Share of the labels doubted by confident learning that the engine "transitions" flags. With all of them, more labels
+#: would be flagged at a lower precision than by other tools.
+_FLAGGED = 0.95
+#: A label that is less probable than this is flagged in any case.
+_CLEAR = 0.25
+#: From so many columns per labelled row on, labels are flagged only with so much evidence (in nats) of errors.
+_EVIDENCE = ((1.0, 5.0), (0.25, 0.3))
+#: The labels are judged if the experts beat the class shares: one-sided level of this test.
+_SKILL_LEVEL = 0.01
+#: Standard deviation of the seeded noise that prevents distances of zero in the LNT model, as in its paper.
+_JITTER = 1e-3
+
+
+def audit_labels(
+    X: Any,
+    y: Any,
+    *,
+    engine: Engine = "transitions",
+    experts: Any = None,
+    probabilities: ArrayLike | None = None,
+    n_folds: int = 5,
+    target: Target = "auto",
+    missing_label: Any = "auto",
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    progress: bool | Callable[[str, int, int], None] = False,
+    groups: Any = None,
+    sample_weight: Any = None,
+) -> LabelAudit | NumberAudit:
+    """Find doubtful labels in a table: experts judge every row without having seen it.
+
+    A forest, k-NN and two Gaussian classifiers predict each row while it is held out. They are pooled log-linearly,
+    with weights fitted to the observed labels. Nothing is trained on the result, so no label can confirm itself.
+
+    Parameters
+    ----------
+    X : array-like (n_rows, n_features)
+        The table; columns may be of any type, and missing cells are filled. (Experts of your own get numbers as they
+        are, with NaN for missing cells.) May be None if ``probabilities`` are given.
+    y : array-like (n_rows,)
+        One class per row; for rows without a label, one is suggested.
+    engine : {"transitions", "pooled", "confident", "lnt"}, default="transitions"
+        ``"transitions"``: each pair of classes has its own rate of error
+        (:func:`dubio.doubt.engines.fit_transitions`). The probabilities are the mean of the posterior under this
+        model and of the experts' opinion without the label; confident learning decides how many labels are flagged, and
+        the rates are the mean of both.
+        ``"pooled"``: posterior of the true class under one uniform flip rate.
+        ``"confident"``: confident learning on the pooled probabilities; it flags rows and counts errors by class.
+        ``"lnt"``: the k-nearest-neighbour model of :func:`dubio.estimate_memberships` on the scaled table (it needs
+        the distances of all pairs of rows, but no experts).
+    experts : classifier, list or dict of classifiers, optional
+        Your own scikit-learn classifiers with ``predict_proba``, in place of the default ones.
+    probabilities : array (n_rows, n_classes) or (n_experts, n_rows, n_classes), optional
+        Ready out-of-fold probabilities in place of experts, with columns in the order of the sorted classes. They must
+        come from models that have not seen the row; this function cannot check that.
+    n_folds : int, default=5
+        Number of folds; fewer, with a warning, if a class has fewer rows.
+    target : {"auto", "classes", "ordered", "numbers"}
+        What ``y`` holds. "ordered": classes with an order, so that a near miss is less suspicious than a far one
+        (:class:`~dubio.doubt.audit_record.OrderedAudit`). "auto": an order if ``y`` has one
+        (:func:`dubio.ordered_classes`). "numbers": gross errors in a numeric target
+        (:func:`dubio.doubt.number_audit.audit_numbers`); so "auto" reads numbers that are not whole.
+    missing_label : "auto", None or a value
+        What means "unlabelled" besides None and NaN.
+    random_state : int or None, default=0
+        Seed of the folds, and of experts without a seed. The order of the rows does not matter.
+    n_jobs : int, optional
+        Number of threads of the default experts.
+    progress : bool or callable, default=False
+        True shows the progress on standard error; a callable gets ``(what, done, total)``.
+    groups : array-like (n_rows,), optional
+        Which rows belong together, such as the visits of one patient. Whole groups are held out, so that no row is
+        judged by experts who have seen another row of its group.
+    sample_weight : array-like (n_rows,), optional
+        How much the experts learn from each row; only the ratios matter. A row of weight 0 counts as a row without a
+        label. Each label is judged alike, and the rates count rows.
+
+    Returns
+    -------
+    LabelAudit
+        What the experts think of each label; of numbers, a :class:`~dubio.doubt.number_audit.NumberAudit`.
+
+    Notes
+    -----
+    Memory grows with rows times experts times classes, except with ``engine="lnt"``. The audit knows only the features.
+    It cannot see a wrong label on a row that looks like the wrong class. And it doubts the right label of an unusual
+    row that does not look like its class. Look at the rows before you change them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import audit_labels
+    >>> X, y = load_iris(return_X_y=True)
+    >>> y[[3, 60]] = [2, 0]  # two wrong labels
+    >>> audit = audit_labels(X, y)
+    >>> np.flatnonzero(audit.rank <= 2), audit.suggested[[3, 60]]
+    (array([ 3, 60]), array([0, 1]))
+    """
+    if not isinstance(engine, str) or engine not in ASSUMPTIONS:
+        raise InputError("engine", f"={engine!r}", f"give one of {', '.join(map(repr, ASSUMPTIONS))}")
+    if engine == "lnt" and (experts is not None or probabilities is not None):
+        given = "experts" if experts is not None else "probabilities"
+        raise InputError(given, "cannot be used with engine='lnt', which models the rows themselves", "leave them out")
+    if engine == "lnt" and groups is not None:
+        raise InputError(
+            "groups", "cannot be used with engine='lnt', which looks at all near rows", "use another engine"
+        )
+    if sample_weight is not None and (engine == "lnt" or probabilities is not None):
+        raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
+    if probabilities is not None and experts is not None:
+        raise InputError("experts", "is given together with probabilities", "give one of them")
+    if probabilities is not None:
+        n_rows = _count_rows(y if X is None else X, "y" if X is None else "X")
+        supervision = _require_classes(
+            read_supervision(y, n_rows, target=reads_as(y, target, missing_label), missing_label=missing_label)
+        )
+        said = read_probabilities(probabilities, n_rows, supervision.classes)
+        # columns come in sorted order, as in predict_proba; a categorical may declare another order
+        said = said[:, :, np.argsort(np.argsort(supervision.classes))]
+        names = tuple(f"given {e}" for e in range(len(said)))
+        together = read_groups(groups, n_rows)
+        return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y), groups=together)
+    if X is None:
+        raise InputError("X", "is None", "give a table, or probabilities")
+    resolve_threads(n_jobs)
+    if not isinstance(n_folds, Integral) or n_folds < 2:
+        raise InputError("n_folds", f"={n_folds!r}", "give at least 2, so that rows can be held out")
+    random_state = None if random_state is None else seed_of(random_state)
+    # experts of one's own may have their own way with missing cells
+    read = read_any_table(X, was_missing=experts is None)
+    problem = read_problem(
+        read,
+        y,
+        target=reads_as(y, target, missing_label),
+        missing_label=missing_label,
+        groups=groups,
+        sample_weight=sample_weight,
+    )
+    if experts is None:
+        problem = problem.filled
+        check_squares(problem.X, names=problem.column_names)
+    problem = _without_weightless_labels(problem)
+    if isinstance(problem.supervision, Numbers):
+        for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
+            if value is not None:
+                raise InputError(name, "cannot be used: the target is numeric", "leave it out")
+        with listening(listener_of(progress, with_name=True)):
+            return audit_numbers(
+                problem, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs, index=_index_of(X, y)
+            )
+    known = _require_classes(problem.supervision)
+    if engine != "lnt":  # this model needs nobody to compare a row with
+        require_judges(known, problem.groups)
+    with listening(listener_of(progress, with_name=True)):
+        return audit_problem(
+            problem,
+            engine,
+            experts=experts,
+            n_folds=n_folds,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            index=_index_of(X, y),
+            codes=known.codes,
+        )
+
+
+def audit_problem(
+    problem: Problem,
+    engine: Engine = "transitions",
+    *,
+    experts: Any = None,
+    n_folds: int = 5,
+    random_state: int | None = 0,
+    n_jobs: int | None = None,
+    index: Any = None,
+    codes: NDArray[np.int64] | None = None,
+) -> LabelAudit:
+    """The same as :func:`audit_labels`, for a problem; the experts are trained once per problem.
+
+    If a class has only one row, its label cannot be judged and counts as missing.
+    """
+    problem = _without_weightless_labels(problem)
+    supervision = _require_classes(problem.supervision)
+    codes = judged_codes(supervision, problem.groups) if codes is None else codes
+    if not (codes >= 0).any():
+        raise InputError(
+            "y",
+            "has fewer than two classes with at least two labelled rows each",
+            "an audit compares the rows of a class: label more rows",
+            code="alone",
+        )
+    supervision.with_codes(codes).require_enough()
+    if engine == "lnt":
+        posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
+        record = _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
+        return in_order(record) if isinstance(supervision, OrderedClasses) else record
+    if experts is None:
+        foretell("experts", 1, expert_seconds(problem) * pace(), 8.0 * 3 * problem.n_rows * problem.n_columns)
+    said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
+    per_row = problem.n_columns / supervision.n_labelled
+    needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)
+    return judge(
+        supervision,
+        codes,
+        said.probabilities,
+        engine,
+        said.names,
+        said.n_folds,
+        index,
+        needed=needed,
+        groups=problem.groups,
+        weights=problem.uneven_weights,
+    )
+
+
+def judge(
+    supervision: Classes,
+    codes: NDArray[np.int64],
+    said: Floats,
+    engine: str,
+    names: tuple[str, ...],
+    n_folds: int,
+    index: Any,
+    *,
+    needed: float = -np.inf,
+    groups: NDArray[np.int64] | None = None,
+    weights: Floats | None = None,
+) -> LabelAudit:
+    """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
+    kept, known = places(codes, supervision.n_classes)
+    said = np.ascontiguousarray(said[:, :, kept])
+    stacked = pool_experts(said, known, flips=False, row_weights=weights)
+    opinions = stacked.opinions
+    skills, judged = _skill(said, opinions, known, names, groups)
+    rate, flags = None, True
+    if engine == "pooled":
+        pool = pool_experts(said, known, flips=True, row_weights=weights)
+        posterior, pooling, rate = pool.memberships, pool.weights, pool.flip_rate
+    elif engine == "transitions":
+        model = fit_transitions(said, known)
+        posterior, pooling = model.memberships, model.weights
+        # with many columns, experts often misjudge rows whose label is right: flag only if errors explain the labels
+        flags = model.evidence > needed
+    else:
+        posterior, pooling = opinions, stacked.weights
+    record = _record(supervision, codes, posterior, engine, rate, names, pooling, n_folds, index, opinions)
+    if supervision.confirmed is not None:
+        record = _trusting(record, supervision.confirmed & record.labelled)
+    if not (judged and flags):
+        record = replace(record, doubtful=np.zeros(len(codes), dtype=bool), held_back=judged)
+    if not judged:
+        record = replace(record, joint=np.full_like(record.joint, np.nan), judged=False)
+    record = replace(record, skills=skills)
+    return in_order(record) if isinstance(supervision, OrderedClasses) else record
+
+
+def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
+    """The same audit, in which the labels that a person decided are certain."""
+    rows = np.flatnonzero(confirmed)
+    codes = record.codes[rows]
+    sure = np.eye(len(record.classes))[codes]
+    probabilities = np.array(record.probabilities)
+    probabilities[rows] = sure
+    # of the errors counted for two classes, as many are left as of the probabilities of such errors
+    claimed, left = np.zeros_like(record.joint), np.zeros_like(record.joint)
+    np.add.at(claimed, record.codes[record.labelled], record.probabilities[record.labelled])
+    np.add.at(left, record.codes[record.labelled], probabilities[record.labelled])
+    joint = record.joint * left / np.maximum(claimed, 1e-300)
+    np.fill_diagonal(joint, 0.0)
+    np.fill_diagonal(joint, record.joint.sum(axis=1) - joint.sum(axis=1))
+    return replace(
+        record,
+        probabilities=probabilities,
+        joint=joint,
+        doubtful=record.doubtful & ~confirmed,
+    )
+
+
+def _skill(
+    said: Floats,
+    opinions: Floats,
+    codes: NDArray[np.int64],
+    names: tuple[str, ...],
+    groups: NDArray[np.int64] | None,
+) -> tuple[dict[str, float], bool]:
+    """The share of the uncertainty about the labels that each expert and the pool explain, on rows they have not seen,
+    and whether the pool is significantly better than the class shares alone."""
+    rows = np.flatnonzero(codes >= 0)
+    y = codes[rows]
+    shares = np.bincount(y, minlength=said.shape[2]) / len(y)
+    alone = -np.log(shares[y])
+    # each expert is mixed with a little of the class shares, so that one sure mistake does not cost everything
+    mixed = [(expert[rows, y] + FLOOR * shares[y]) / (1.0 + FLOOR) for expert in (*said, opinions)]
+    losses = [-np.log(np.maximum(own, 1e-12)) for own in mixed]
+    skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in zip((*names, "pool"), losses, strict=True)}
+    gain = alone - losses[-1]
+    if groups is not None:  # rows of a group are no independent evidence
+        gain = np.bincount(np.unique(groups[rows], return_inverse=True)[1], gain)
+    spread = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
+    return skills, bool(gain.sum() > stats.norm.ppf(1 - _SKILL_LEVEL) * spread)
+
+
+def _record(
+    supervision: Classes,
+    codes: NDArray[np.int64],
+    posterior: Floats,
+    engine: str,
+    rate: float | None,
+    names: tuple[str, ...],
+    weights: Floats,
+    n_folds: int,
+    index: Any,
+    opinions: Floats | None = None,
+) -> LabelAudit:
+    """The audit record for the classes that could be judged, from their posterior."""
+    kept, codes = places(codes, supervision.n_classes)
+    labelled = codes >= 0
+    doubtful = np.zeros(len(codes), dtype=bool)
+    joint = np.zeros((len(kept), len(kept)))
+    np.add.at(joint, codes[labelled], posterior[labelled])
+    if engine in ("confident", "transitions"):
+        assert opinions is not None
+        found = confident_count(opinions[labelled], codes[labelled])
+        if engine == "confident":
+            joint, doubtful[labelled] = found.joint, found.doubtful
+        else:
+            joint = (joint + found.joint) / 2
+            posterior = (posterior + opinions) / 2
+            rows = np.flatnonzero(labelled)
+            own = posterior[rows, codes[rows]]
+            doubtful[rows[np.argsort(own, kind="stable")[: round(_FLAGGED * found.doubtful.sum())]]] = True
+            doubtful[rows[own < _CLEAR]] = True
+    else:
+        doubtful[labelled] = posterior[labelled].argmax(axis=1) != codes[labelled]
+    return LabelAudit(
+        engine=engine,
+        assumption=ASSUMPTIONS[engine],
+        classes=supervision.classes[kept],
+        codes=codes,
+        probabilities=posterior,
+        doubtful=doubtful,
+        joint=joint,
+        flip_rate=rate,
+        expert_names=names,
+        expert_weights=weights,
+        n_folds=n_folds,
+        index=index,
+    )
+
+
+def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[Any]) -> Floats:
+    """Validate given probabilities and return them as (experts, rows, classes)."""
+    try:
+        said = np.array(probabilities, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("probabilities", "holds what is no number", "give the probability of each class") from None
+    if said.ndim == 2:
+        said = said[None]
+    shown = listed(map(repr, classes.tolist()))
+    if said.ndim != 3 or said.shape[1:] != (n_rows, len(classes)):
+        raise InputError(
+            "probabilities",
+            f"has shape {np.shape(probabilities)}, but y has {n_rows} rows and {len(classes)} classes ({shown})",
+            f"give shape ({n_rows}, {len(classes)}), columns in that order, or (experts, {n_rows}, {len(classes)})",
+        )
+    wrong = np.flatnonzero(~np.isfinite(said).all(axis=(0, 2)) | (said < 0).any(axis=(0, 2)))
+    if len(wrong):
+        raise InputError(
+            "probabilities",
+            f"has negative or missing values in {counted(len(wrong), 'row')}, first in {name_row(int(wrong[0]))}",
+            "every row needs a prediction from a model that has not seen it",
+        )
+    sums = said.sum(axis=2)
+    wrong = np.flatnonzero((np.abs(sums - 1.0) > 1e-3).any(axis=0))
+    if len(wrong):
+        raise InputError(
+            "probabilities",
+            f"sum to {sums[:, wrong[0]].tolist()}, not to 1, in {name_row(int(wrong[0]))} "
+            f"({counted(len(wrong), 'such row')})",
+        )
+    return said / sums[:, :, None]
+
+
+def _require_classes(supervision: Any) -> Classes:
+    """Raise unless the supervision has one class per row, which an audit needs."""
+    if isinstance(supervision, Memberships):
+        raise InputError(
+            "y",
+            f"has shape ({supervision.n_rows}, {supervision.n_classes}), class probabilities, which already express "
+            "uncertainty",
+            "an audit needs one label per row: give the labels of one person, or the class that most people chose",
+        )
+    if not isinstance(supervision, Classes):
+        raise InputError(
+            "y",
+            f"cannot be audited: {supervision.given}, and an audit needs one label per row",
+            "audit each target on its own" if supervision.kind == "several" else "",
+        )
+    supervision.require_enough()
+    return supervision
+
+
+def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
+    """How the target of an audit is read: with its order if it has one, as numbers if they are not whole."""
+    if not isinstance(target, str) or target != "auto":  # what is no word is refused by the reader
+        return target
+    if isinstance(y, OrderedLabels) or has_order(y):
+        return "ordered"
+    if isinstance(y, GivenByRow | SoftLabels | CorrectedLabels):
+        return "classes"
+    try:
+        is_table = isinstance(y, SeveralLabels) or np.ndim(y) == 2
+    except ValueError:  # rows of different lengths
+        is_table = True
+    if is_table:  # the reader says what cannot be audited
+        return "auto"
+    found = numbers_of(y, missing_label=missing_label)
+    if found is None or (is_whole(found.values[np.isfinite(found.values)]) and not found.of_time):
+        return "classes"
+    return "numbers"
+
+
+def _without_weightless_labels(problem: Problem) -> Problem:
+    """The same problem, in which rows of weight 0 have no label."""
+    weight, known = problem.sample_weight, problem.supervision
+    if weight is None or (weight > 0).all() or not isinstance(known, Classes):
+        return problem
+    return problem.with_supervision(known.with_codes(np.where(weight > 0, known.codes, -1)))
+
+
+def _lnt_memberships(
+    problem: Problem, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None
+) -> Floats:
+    known = problem.supervision
+    assert isinstance(known, Classes)
+    order = content_order(problem.X, codes)
+    space = problem.standardized_table[order]
+    rng = np.random.RandomState(random_state)
+    space += _JITTER * rng.standard_normal(space.shape)
+    judged = Problem(space, known.with_codes(codes).rows(order))
+    model = membership_model(judged, random_state=rng, n_jobs=n_jobs)
+    memberships = np.empty(model.memberships.shape)
+    memberships[order] = model.memberships
+    return memberships
+
+
+def _count_rows(table: Any, name: str) -> int:
+    try:
+        shape = np.shape(table) if not hasattr(table, "shape") else table.shape
+    except ValueError:
+        raise InputError(name, "has rows of different lengths", "give every row the same number of cells") from None
+    if not shape:
+        raise InputError(name, f"is a {type(table).__name__}", "give one row per case")
+    return int(shape[0])
+
+
+def _index_of(X: Any, y: Any) -> Any:
+    """The row names of the table or of the labels; None if there are none."""
+    for source in (X, y):
+        index = getattr(source, "index", None)
+        if index is not None and not callable(index):
+            return index
+    return None

@@ -1,0 +1,479 @@
+"""The noise model of the LNT paper: memberships and flip rates, by expectation maximisation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters
+from dubio.checks import clip_neighbors, random_of
+from dubio.errors import InputError
+from dubio.kernels.information import deal_into_buckets, log_densities
+from dubio.kernels.information_gpu import SortedRows
+from dubio.kernels.threads import resolve_threads, run_chunks
+from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances
+from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero
+from dubio.problem import Problem, read_problem
+from dubio.progress import advance, parts_of
+from dubio.target.classes import Classes, OfClasses
+
+
+@dataclass(frozen=True)
+class NoiseModel:
+    """What the expectation-maximisation found.
+
+    Attributes
+    ----------
+    memberships : array (n, classes)
+        Probability that each row truly belongs to each class; rows sum to 1.
+    error_rates : array (classes,) or None
+        Estimated probability that a row of this true class carries another label. The model assumes that a wrong label
+        is any other class with equal probability. None for soft labels, which are taken as they are.
+    priors : array (classes,)
+        Share of each true class.
+    classes : array (classes,)
+        Names of the classes.
+    objectives : tuple of arrays
+        One array per restart: the incomplete log-likelihood (equation 24) at each iteration.
+    best_restart : int
+        The restart that was kept: the one with the largest final objective.
+    converged : bool
+        Whether that restart stopped because its objective settled, not because it reached ``max_iter``.
+    """
+
+    memberships: NDArray[np.float64] = field(repr=False)
+    error_rates: NDArray[np.float64] | None
+    priors: NDArray[np.float64]
+    classes: NDArray[Any]
+    objectives: tuple[NDArray[np.float64], ...] = field(repr=False)
+    best_restart: int
+    converged: bool
+
+    def __post_init__(self) -> None:
+        for value in (*vars(self).values(), *self.objectives):
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    @property
+    def objective(self) -> float:
+        """The objective at the end of the restart that was kept."""
+        return float(self.objectives[self.best_restart][-1])
+
+
+# A probability of exactly 0 or 1 could never change again: its logarithm is infinite.
+SMALLEST_ERROR_RATE = 1e-6
+SMALLEST_MEMBERSHIP = 1e-12
+
+
+class NeighborOrder:
+    """For each row, the other rows by distance, sorted only as far as needed.
+
+    It takes 4 bytes per pair of rows, in addition to the distances.
+    """
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_buckets = int(np.clip(n_rows // 16, 4, 256))
+        self._order = np.empty((n_rows, n_rows - 1), dtype=np.int32)
+        self._starts = np.empty((n_rows, self.n_buckets + 1), dtype=np.int32)
+        self._sorted = np.empty((n_rows, self.n_buckets), dtype=np.bool_)
+
+    def update(self, distances: SubsetDistances) -> None:
+        """Replace the order by that of the current distances."""
+        self._distances = distances
+        self._sorted[:] = False
+
+        def work(start: int, stop: int) -> None:
+            deal_into_buckets(distances.squared, self._order, self._starts, start, stop)
+
+        run_chunks(work, distances.row_chunks, distances.n_threads, parts_of("order of the rows"))
+
+    def log_densities_of(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+        """Equation 15 for several sets of memberships: (sets, rows, classes)."""
+        return np.stack([self.log_densities(one, n_neighbors) for one in memberships])
+
+    def log_densities(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+        """Equation 15 for every row and class."""
+        at = self._distances
+        weights = np.ascontiguousarray(memberships.T)
+        densities = np.zeros(memberships.shape)
+        inside = at.subset_columns
+        log_volume = log_unit_ball_volume(len(inside))
+
+        def work(start: int, stop: int) -> int:
+            return int(
+                log_densities(
+                    at.rows,
+                    inside,
+                    at.squared,
+                    self._order,
+                    self._starts,
+                    self._sorted,
+                    weights,
+                    weights.sum(axis=1),
+                    float(n_neighbors),
+                    log_volume,
+                    start,
+                    stop,
+                    densities,
+                )
+            )
+
+        parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the noise model"))
+        raise_if_zero(sum(parts), at.subset)
+        return densities
+
+
+class DeviceOrder:
+    """The same on a device: all rows are sorted, and all sets of memberships are looked at together."""
+
+    def __init__(self) -> None:
+        self._sorted: SortedRows | None = None
+
+    def update(self, distances: DeviceDistances) -> None:
+        """Replace the order by that of the current distances."""
+        self._distances = distances
+        kept = None if self._sorted is None else self._sorted.kept
+        self._sorted = SortedRows(distances.pairs, kept)
+
+    def log_densities_of(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+        """Equation 15 for several sets of memberships: (sets, rows, classes)."""
+        assert self._sorted is not None
+        subset = self._distances.subset
+        log_volume = log_unit_ball_volume(len(subset))
+        densities, n_zero = self._sorted.log_densities(subset, memberships, n_neighbors, log_volume)
+        raise_if_zero(n_zero, subset)
+        return densities
+
+
+#: With fewer rows, an iteration takes milliseconds.
+_MANY_ROWS = 5000
+
+
+def fit_noise_model(
+    order: NeighborOrder | DeviceOrder,
+    *,
+    codes: NDArray[np.int64] | None,
+    given: NDArray[np.float64],
+    classes: NDArray[Any],
+    n_neighbors: int,
+    n_init: int,
+    max_iter: int,
+    tol: float,
+    random_state: np.random.RandomState,
+) -> NoiseModel:
+    """Run the EM from ``n_init`` starts, all in step, on the neighbours in ``order``; see :func:`estimate_memberships`.
+
+    ``codes`` are hard labels (-1 means no label). Without them, ``given`` holds memberships: rows that sum to 1 are
+    kept as they are, rows of zeros are estimated.
+    """
+    n, n_classes = given.shape
+    known = codes >= 0 if codes is not None else given.sum(axis=1) > 0
+    start_priors = given[known].sum(axis=0) / known.sum()
+    present = start_priors > 0
+    if codes is None and not present.all():  # nothing is known of a class to which no row belongs
+        model = fit_noise_model(
+            order,
+            codes=None,
+            given=np.ascontiguousarray(given[:, present]),
+            classes=classes[present],
+            n_neighbors=n_neighbors,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            random_state=random_state,
+        )
+        memberships, priors = np.zeros(given.shape), np.zeros(n_classes)
+        memberships[:, present], priors[present] = model.memberships, model.priors
+        return replace(model, memberships=memberships, priors=priors, classes=classes)
+    starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
+    if codes is None:
+        starts = starts[:1]  # nothing is random: soft labels are not doubted, and other rows start from the priors
+    label_log_priors = 0.0 if codes is None else np.log(start_priors[codes[known]]).sum()
+
+    runs = [_Run(np.clip(start, SMALLEST_ERROR_RATE, None), start_priors) for start in starts]
+    for run in runs:
+        run.memberships = _posterior(np.zeros((n, n_classes)), codes, given, known, run.rates, run.priors)[0]
+    for iteration in range(max_iter):
+        running = [run for run in runs if not run.converged]
+        if not running:
+            break
+        densities = order.log_densities_of(np.stack([run.memberships for run in running]), n_neighbors)
+        for run, of_run in zip(running, densities, strict=True):
+            run.memberships, evidence = _posterior(of_run, codes, given, known, run.rates, run.priors)
+            run.objective.append(evidence - label_log_priors)
+            run.rates, run.priors = _update(run.memberships, codes, known)
+            change = abs(run.objective[-1] - run.objective[-2]) if len(run.objective) > 1 else np.inf
+            run.converged = bool(change <= tol * n)
+        if n >= _MANY_ROWS:
+            advance("noise model", iteration + 1, max_iter)
+    best = max(range(len(runs)), key=lambda r: (runs[r].objective[-1], -r))
+    kept = runs[best]
+    return NoiseModel(
+        memberships=kept.memberships,
+        error_rates=None if codes is None else kept.rates,
+        priors=kept.priors,
+        classes=classes,
+        objectives=tuple(np.asarray(run.objective) for run in runs),
+        best_restart=best,
+        converged=kept.converged,
+    )
+
+
+@dataclass
+class _Run:
+    """One restart of the EM, so far."""
+
+    rates: NDArray[np.float64]
+    priors: NDArray[np.float64]
+    memberships: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    objective: list[float] = field(default_factory=list)
+    converged: bool = False
+
+
+def _posterior(
+    densities: NDArray[np.float64],
+    codes: NDArray[np.int64] | None,
+    given: NDArray[np.float64],
+    known: NDArray[np.bool_],
+    rates: NDArray[np.float64],
+    priors: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], float]:
+    """Memberships (equation 26) and the summed log-likelihood, in log space.
+
+    Rows without a label have no label likelihood.
+    """
+    joint = densities + np.log(np.maximum(priors, SMALLEST_MEMBERSHIP))
+    if codes is not None:
+        wrong = np.log(rates / (len(rates) - 1))
+        labels = np.where(given[known] > 0, np.log1p(-rates), wrong)
+        joint[known] += labels
+    evidence = logsumexp(joint, axis=1)
+    memberships = np.maximum(np.exp(joint - evidence[:, None]), SMALLEST_MEMBERSHIP)
+    memberships /= memberships.sum(axis=1, keepdims=True)
+    if codes is None:
+        memberships[known] = given[known]
+    return memberships, float(evidence.sum())
+
+
+def _update(
+    memberships: NDArray[np.float64], codes: NDArray[np.int64] | None, known: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Error rates (equation 28, over the labelled rows) and priors (equation 29)."""
+    priors = memberships.mean(axis=0)
+    if codes is None:
+        return np.zeros(memberships.shape[1]), priors
+    labelled = memberships[known]
+    right = np.bincount(codes[known], labelled[np.arange(len(labelled)), codes[known]], minlength=len(priors))
+    totals = labelled.sum(axis=0)
+    return np.clip(1.0 - right / totals, SMALLEST_ERROR_RATE, 1.0 - SMALLEST_ERROR_RATE), priors
+
+
+#: Valid values of the parameters that are not checked elsewhere.
+_VALID = {
+    "n_init": [Interval(Integral, 1, 10_000, closed="both")],
+    "max_iter": AT_LEAST_ONE,
+    "tol": NOT_NEGATIVE,
+    "max_rows": AT_LEAST_ONE,
+}
+
+
+def estimate_memberships(
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 3,
+    n_init: int = 5,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    missing_label: Any = "auto",
+    random_state: int | np.random.RandomState | None = 0,
+    n_jobs: int | None = None,
+    max_rows: int = MAX_ROWS,
+) -> NoiseModel:
+    r"""Probability that each row truly belongs to each class, when some of the labels are wrong.
+
+    A row of true class s carries the label s with probability :math:`1 - p_e(s)`, and each other label with
+    probability :math:`p_e(s) / (K - 1)`. Expectation-maximisation alternates
+
+    .. math:: \gamma(s|i) \propto \hat p(x_i|s) \, p(y_i|s) \, p(s), \qquad
+              p_e(s) = \frac{\sum_{i: y_i \ne s} \gamma(s|i)}{\sum_i \gamma(s|i)}, \qquad
+              p(s) = \frac1n \sum_i \gamma(s|i),
+
+    with k-nearest-neighbour densities :math:`\log \hat p(x_i|s) = \psi(\Gamma(s|i)) - \psi(\Gamma(s)) - \log c_d -
+    d \log \epsilon(i|s)` that depend on the memberships themselves. So the objective may fall from one iteration to the
+    next. The iteration stops when the objective per row changes by no more than ``tol``, or after ``max_iter`` steps.
+
+    A row without a label has no label likelihood :math:`p(y_i|s)`: its memberships come from the densities and the
+    priors. Soft labels (2-D ``y``) are kept as they are, and only rows of NaN are estimated.
+
+    The memberships are good enough to improve a selection, but they do not detect wrong labels reliably. With large
+    ``n_neighbors`` a large class can absorb a small one.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The features, used as they are: they are not scaled, and no noise is added to break ties.
+    y : array-like (n,) or (n, classes)
+        Labels, some of them wrong or missing; or memberships, with rows of NaN.
+    n_neighbors : int, default=3
+        Number of neighbours k for the densities.
+    n_init : int, default=5
+        Number of restarts from random error rates in [0, 0.5); the one with the largest objective is kept.
+    max_iter : int, default=50
+        Maximum number of iterations per restart.
+    tol : float, default=1e-3
+        A restart has settled when the objective per row changes by no more than this.
+    missing_label : "auto", None or a value
+        What means "unlabelled" besides None and NaN.
+    random_state : int, RandomState or None, default=0
+        Seed of the restarts.
+    n_jobs : int, optional
+        Number of threads.
+    max_rows : int, default=20_000
+        Tables with more rows are refused: the method needs 12 bytes per pair of rows.
+
+    Returns
+    -------
+    NoiseModel
+        The memberships, the rates of wrong labels and the likelihood at each iteration.
+
+    References
+    ----------
+    .. [1] B. Frenay, G. Doquire and M. Verleysen (2014). Estimating mutual information for feature selection in the
+       presence of label noise. Computational Statistics and Data Analysis 71, 832-848, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import estimate_memberships
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.repeat([0, 1], 60)
+    >>> X = rng.normal(size=(120, 2)) + 5 * truth[:, None]
+    >>> y = truth.copy()
+    >>> y[:6] = 1  # six wrong labels
+    >>> model = estimate_memberships(X, y, random_state=0)
+    >>> model.error_rates.round(2), model.memberships[:3].round(2).tolist()
+    (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
+    """
+    check_parameters(_VALID, {"n_init": n_init, "max_iter": max_iter, "tol": tol, "max_rows": max_rows})
+    return membership_model(
+        read_problem(X, y, missing_label=missing_label),
+        n_neighbors=n_neighbors,
+        n_init=int(n_init),
+        max_iter=int(max_iter),
+        tol=tol,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        max_rows=max_rows,
+    )
+
+
+def membership_model(
+    problem: Problem,
+    *,
+    n_neighbors: int = 3,
+    n_init: int = 5,
+    max_iter: int = 50,
+    tol: float = 1e-3,
+    random_state: int | np.random.RandomState | None = 0,
+    n_jobs: int | None = None,
+    max_rows: int = MAX_ROWS,
+) -> NoiseModel:
+    """The same as :func:`estimate_memberships`, for a problem."""
+    supervision, table = problem.supervision, np.ascontiguousarray(problem.table)
+    if not isinstance(supervision, OfClasses):
+        raise InputError("y", f"cannot be used: {supervision.given}, and estimating memberships needs some labels")
+    supervision.require_enough()
+    n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
+    distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs), max_rows=max_rows)
+    distances.start(np.arange(table.shape[1]))
+    order = NeighborOrder(len(table))
+    order.update(distances)
+    return fit_noise_model(
+        order,
+        codes=supervision.codes if isinstance(supervision, Classes) else None,
+        given=supervision.memberships,
+        classes=supervision.classes,
+        n_neighbors=n_neighbors,
+        n_init=n_init,
+        max_iter=max_iter,
+        tol=tol,
+        random_state=random_of(random_state),
+    )
+
+
+class NoiseTracker:
+    """Estimate the noise model again, on the current distances, at each call.
+
+    Parameters
+    ----------
+    supervision : OfClasses
+        Hard labels, or soft labels with unlabelled rows.
+    n_neighbors, n_init, max_iter, tol, random_state
+        See :func:`dubio.estimate_memberships`. ``random_state`` gives the restarts of all models, one after the other.
+    once : bool
+        Estimate only at the first call, and keep the result.
+    """
+
+    def __init__(
+        self,
+        supervision: OfClasses,
+        *,
+        n_neighbors: int,
+        n_init: int,
+        max_iter: int,
+        tol: float,
+        random_state: np.random.RandomState,
+        once: bool = False,
+    ) -> None:
+        self._supervision = supervision
+        self._n_neighbors = n_neighbors
+        self._n_init = n_init
+        self._max_iter = max_iter
+        self._tol = tol
+        self._random_state = random_state
+        self._once = once
+        self._order: NeighborOrder | None = None
+        self._on_device = DeviceOrder()
+        self._memberships: NDArray[np.float64] | None = None
+
+    def __call__(self, distances: SubsetDistances | DeviceDistances) -> NDArray[np.float64]:
+        """Memberships for the current subset. An empty subset cannot separate classes, so all features are used."""
+        if self._memberships is not None and self._once:
+            return self._memberships
+        if len(distances.subset) == 0:
+            distances.start(np.arange(distances.n_features))
+            self._memberships = self.fit(distances).memberships
+            distances.start([])
+        else:
+            self._memberships = self.fit(distances).memberships
+        return self._memberships
+
+    def fit(self, distances: SubsetDistances | DeviceDistances) -> NoiseModel:
+        """The noise model on the current distances."""
+        known = self._supervision
+        order: NeighborOrder | DeviceOrder
+        if isinstance(distances, DeviceDistances):
+            order = self._on_device
+            self._on_device.update(distances)
+        else:
+            if self._order is None:
+                self._order = NeighborOrder(known.n_rows)
+            order = self._order
+            self._order.update(distances)
+        return fit_noise_model(
+            order,
+            codes=known.codes if isinstance(known, Classes) else None,
+            given=known.memberships,
+            classes=known.classes,
+            n_neighbors=self._n_neighbors,
+            n_init=self._n_init,
+            max_iter=self._max_iter,
+            tol=self._tol,
+            random_state=self._random_state,
+        )

@@ -1,0 +1,217 @@
+"""Out-of-fold experts for numbers, and for numbers of which only limits are known."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr, ndtri
+from sklearn import config_context
+from sklearn.ensemble import ExtraTreesRegressor
+from sklearn.linear_model import RidgeCV
+from sklearn.model_selection import GroupKFold, KFold
+from sklearn.neighbors import KNeighborsRegressor
+
+from dubio.doubt.experts import (
+    MANY_FEATURES,
+    ExpertOptions,
+    content_order,
+    fit_weighted,
+    main_directions,
+    varying_columns,
+)
+from dubio.problem import Problem
+from dubio.progress import advance
+from dubio.target.intervals import Intervals
+from dubio.target.numbers import Numbers, normal_scores
+
+Floats = NDArray[np.float64]
+
+#: With fewer numbers, nothing can be held out.
+FEWEST_NUMBERS = 10
+#: A residual of more than this many robust standard deviations is a gross error.
+GROSS = 2.5
+#: Turns the median absolute deviation of a normal law into its standard deviation.
+_MAD_TO_SD = 1.4826
+
+
+@dataclass(frozen=True)
+class NumberOpinions:
+    """What the experts say about a numeric target, on the scale of normal scores."""
+
+    scores: Floats
+    """(rows,): normal scores of the given numbers; NaN for rows without a number."""
+    opinions: Floats
+    """(rows,): prediction for each row by experts that have not seen it."""
+    gross: NDArray[np.bool_]
+    """(rows,): the given number is far from the prediction."""
+    weights: dict[str, float]
+    """Weight of each expert."""
+
+
+def number_opinions(
+    problem: Problem, *, n_folds: int = 5, random_state: int | None = 0, n_jobs: int | None = None
+) -> NumberOpinions:
+    r"""Let trees, ridge regression and nearest neighbours predict the number of every row while it is held out.
+
+    The experts predict normal scores, so that gross errors have little weight. Their mean is weighted by
+    :math:`e^{-2}`, with :math:`e` the mean squared error of an expert on held-out rows. A given number is a gross error
+    if its residual is more than 2.5 robust standard deviations (1.4826 times the median absolute deviation) from the
+    median residual. The experts are trained once per problem. If rows belong together, whole groups are held out.
+    """
+
+    def train() -> NumberOpinions:
+        supervision = problem.supervision
+        assert isinstance(supervision, Numbers)
+        table: NDArray[Any] = varying_columns(problem.standardized_table)
+        if problem.n_columns > MANY_FEATURES:
+            table = main_directions(problem, random_state)
+        scores = normal_scores(supervision.values)
+        order = content_order(table, np.nan_to_num(scores, nan=np.inf))  # the place of a row decides nothing
+        row_groups, row_weights = problem.groups, problem.uneven_weights
+        groups = None if row_groups is None else row_groups[order]
+        ordered = None if row_weights is None else row_weights[order]
+        said = held_out_numbers(table[order], scores[order], groups, ordered, n_folds, random_state, n_jobs)
+        back = np.argsort(order)
+        known = supervision.labelled
+        known_weights = None if row_weights is None else row_weights[known]
+        errors = {
+            name: float(np.average((p[back] - scores)[known] ** 2, weights=known_weights)) for name, p in said.items()
+        }
+        weights = {name: max(error, 1e-12) ** -2.0 for name, error in errors.items()}
+        total = sum(weights.values())
+        weights = {name: weight / total for name, weight in weights.items()}
+        opinions = np.sum([weights[name] * said[name] for name in said], axis=0)[back]
+        residual = (scores - opinions)[known]
+        residual -= np.median(residual)
+        spread = _MAD_TO_SD * np.median(np.abs(residual))
+        gross = np.zeros(problem.n_rows, dtype=bool)
+        gross[known] = np.abs(residual) > GROSS * spread if spread > 0 else False
+        return NumberOpinions(scores, opinions, gross, weights)
+
+    return problem.once(("number opinions", n_folds, random_state), train)
+
+
+def held_out_numbers(
+    table: NDArray[Any],
+    scores: Floats,
+    groups: NDArray[np.int64] | None,
+    weights: Floats | None,
+    n_folds: int,
+    random_state: int | None,
+    n_jobs: int | None,
+) -> dict[str, Floats]:
+    """Predictions of each expert: for held-out rows from the other folds, for rows without a number from all folds."""
+    known, unknown = np.flatnonzero(~np.isnan(scores)), np.flatnonzero(np.isnan(scores))
+    seeds = np.random.RandomState(random_state)
+    options = {"shuffle": True, "random_state": seeds.randint(2**31 - 1)}
+    if groups is None:
+        folds = list(KFold(n_folds, **options).split(known))
+    else:
+        n_folds = min(n_folds, len(np.unique(groups[known])))
+        folds = list(GroupKFold(n_folds, **options).split(known, groups=groups[known]))
+    makers: dict[str, Callable[[int], Any]] = {
+        "trees": lambda n: ExtraTreesRegressor(
+            100, min_samples_leaf=2, random_state=seeds.randint(2**31 - 1), n_jobs=n_jobs
+        ),
+        "ridge": lambda n: RidgeCV(np.logspace(-2, 3, 12)),
+        "neighbors": lambda n: KNeighborsRegressor(min(7, n), weights="distance", n_jobs=n_jobs),
+    }
+    said = {name: np.zeros(len(scores)) for name in makers}
+    done = 0
+    with config_context(assume_finite=True, skip_parameter_validation=True):
+        for name, make in makers.items():
+            for training, held_out in folds:
+                rows, asked = known[training], np.concatenate([known[held_out], unknown])
+                own = None if weights is None else weights[rows]
+                fitted = fit_weighted(make(len(rows)), table[rows], scores[rows], own, done)
+                predicted = fitted.predict(table[asked])
+                said[name][known[held_out]] = predicted[: len(held_out)]
+                said[name][unknown] += predicted[len(held_out) :] / n_folds
+                done += 1
+                advance("experts", done, len(makers) * n_folds)
+    return said
+
+
+#: When the estimate of the distribution stops: after so many steps, or if no probability changes by more than this.
+_STEPS, _TOLERANCE = 500, 1e-7
+
+
+def interval_places(low: Floats, high: Floats) -> tuple[Floats, Floats]:
+    r"""The share of all rows below the limits of each row, by Turnbull's estimate of the distribution.
+
+    The probabilities :math:`p_m` of all limits (and of something below and above them) are the fixed point of
+    :math:`p_m = \frac{1}{n} \sum_i 1[m \in I_i]\, p_m / P(I_i)` (Turnbull 1976), where :math:`I_i` are the points
+    inside the interval of row :math:`i`. If all numbers are known, the middle of both places is the mid-rank
+    :math:`(r_i - 1/2) / n`.
+
+    >>> import numpy as np
+    >>> from dubio.doubt.number_experts import interval_places
+    >>> below, upto = interval_places(np.array([1.0, 2.0, 3.0]), np.array([1.0, np.inf, 3.0]))
+    >>> below.round(2), upto.round(2)  # the censored row shares the place above 2 with the row at 3
+    (array([0.  , 0.33, 0.33]), array([0.33, 1.  , 1.  ]))
+    """
+    points = np.unique(np.concatenate([low, high, [-np.inf, np.inf]]))
+    exact = low == high
+    start = np.where(exact | np.isneginf(low), np.searchsorted(points, low), np.searchsorted(points, low, side="right"))
+    stop = np.searchsorted(points, high, side="right")
+    n, m = len(low), len(points)
+    p = np.full(m, 1.0 / m)
+    for _ in range(_STEPS):
+        total = np.append(0.0, np.cumsum(p))
+        share = 1.0 / np.maximum(total[stop] - total[start], 1e-300)
+        change = np.bincount(start, share, minlength=m + 1) - np.bincount(stop, share, minlength=m + 1)
+        new = p * np.cumsum(change[:m]) / n
+        moved = float(np.abs(new - p).max())
+        p = new / new.sum()
+        if moved < _TOLERANCE:
+            break
+    total = np.append(0.0, np.cumsum(p))
+    return total[start], np.minimum(total[stop], 1.0)
+
+
+def truncated_mean(mean: Floats, spread: float, low: Floats, high: Floats) -> Floats:
+    r"""The mean of a normal law between two limits: :math:`\mu + \sigma (\phi(a) - \phi(b)) / (\Phi(b) - \Phi(a))`."""
+    a, b = (low - mean) / spread, (high - mean) / spread
+    flip = a > 0  # work in the lower tail, where small probabilities keep their digits
+    a, b = np.where(flip, -b, a), np.where(flip, -a, b)
+    log_mass = log_ndtr(b) + np.log1p(-np.exp(np.minimum(log_ndtr(a) - log_ndtr(b), -1e-15)))
+    root = 0.5 * np.log(2 * np.pi)
+    with np.errstate(invalid="ignore", over="ignore"):
+        shift = np.exp(-(a**2) / 2 - root - log_mass) - np.exp(-(b**2) / 2 - root - log_mass)
+    found = mean + spread * np.where(flip, -shift, shift)
+    return np.clip(np.where(np.isfinite(found), found, np.clip(mean, low, high)), low, high)
+
+
+def completed_values(problem: Problem, options: ExpertOptions) -> Floats:
+    """A value of every row on the scale of normal scores: inside its limits, and near the experts' prediction.
+
+    First every row gets the mean of a normal law between its limits. Experts learn these values and predict every row
+    while it is held out. Then a row with limits gets the mean of a normal law around its prediction, between its
+    limits. A row without limits gets the prediction, and a known number stays. With too few rows for experts, the first
+    values stay.
+    """
+    known = problem.supervision
+    assert isinstance(known, Intervals)
+    rows = known.labelled
+    below, upto = interval_places(known.low[rows], known.high[rows])
+    low, high = np.full(known.n_rows, -np.inf), np.full(known.n_rows, np.inf)
+    low[rows], high[rows] = ndtri(below), ndtri(upto)
+    exact = known.exact
+    values = np.full(known.n_rows, np.nan)
+    values[rows] = truncated_mean(np.zeros(len(below)), 1.0, low[rows], high[rows])
+    middle = np.full(known.n_rows, np.nan)
+    middle[rows] = ndtri((below + upto) / 2)
+    values[exact] = middle[exact]
+    if known.n_labelled < FEWEST_NUMBERS:
+        return values
+    first = Numbers(n_rows=known.n_rows, labelled=rows, values=values)
+    asked = problem.with_supervision(first)
+    found = number_opinions(asked, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
+    trusted = exact if exact.sum() >= FEWEST_NUMBERS else rows
+    spread = max(float(np.std((values - found.opinions)[trusted])), 1e-3)
+    inside = truncated_mean(found.opinions, spread, low, high)
+    return np.where(exact, values, np.where(rows, inside, found.opinions))

@@ -1,0 +1,1 @@
+"""Tests: which features are related to the target."""

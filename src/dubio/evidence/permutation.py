@@ -1,0 +1,400 @@
+"""Permutation tests: sequential ones, closed-form moments of graph scores, and checks where few rows decide."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, stats
+from scipy.stats import false_discovery_control
+
+from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.neighbors.quadratic import laplacian_ratio
+from dubio.problem import Problem
+from dubio.progress import advance
+from dubio.ranking import Scored
+from dubio.table.columns import Columns
+from dubio.table.groups import shuffled_within
+from dubio.table.matrix import Matrix
+
+#: Features with a screening p-value above this are not permuted: they will not be kept in any case.
+SCREEN = 0.3
+#: A feature is settled when this many permutations had an equal or better score (Besag and Clifford's sequential test).
+_ENOUGH = 30
+#: Number of permutations between two checks of which features are settled; those of one batch run on threads.
+_BATCH = 25
+#: Maximum number of permutations (only for scores that are computed feature by feature).
+_MOST = 64_000
+#: After the first round, a bound on the values used in total (rows x features x permutations).
+_WORK = 2e9
+
+
+class Null(Protocol):
+    """A score of every feature, and random values of that score when features are unrelated to the target."""
+
+    scores: NDArray[np.float64]
+    lower_is_better: bool
+    features_are_independent: bool
+    X: Matrix
+
+    def screen(self) -> NDArray[np.float64] | None:
+        """Quick p-values, good enough to drop features that are surely not significant; None if unavailable."""
+        ...
+
+    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Scores of those features for one random permutation."""
+        ...
+
+
+class RelabelNull:
+    """Any score of a problem: what is known of the target is shuffled among the rows about which something is known."""
+
+    def __init__(
+        self,
+        score: Callable[[Problem], Scored],
+        problem: Problem,
+        scores: NDArray[np.float64],
+        *,
+        lower_is_better: bool,
+        features_are_independent: bool,
+        screen: NDArray[np.float64] | None = None,
+    ) -> None:
+        self._score = score
+        self._problem = problem
+        self._screen = screen
+        self.X = problem.X
+        self.scores = scores
+        self.lower_is_better = lower_is_better
+        self.features_are_independent = features_are_independent
+
+    def screen(self) -> NDArray[np.float64] | None:
+        return self._screen
+
+    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        shuffled = self._problem.shuffled(rng)
+        if self.features_are_independent:
+            return self._score(shuffled.features(features)).scores
+        return self._score(shuffled).scores[features]
+
+
+class OrderNull:
+    """A score that is a function of the order of the labels."""
+
+    features_are_independent = False
+
+    def __init__(
+        self,
+        score: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+        X: Matrix,
+        scores: NDArray[np.float64],
+        *,
+        lower_is_better: bool,
+    ) -> None:
+        self._score = score
+        self.X = X
+        self.scores = scores
+        self.lower_is_better = lower_is_better
+
+    def screen(self) -> None:
+        return None
+
+    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._score(rng.permutation(self.X.shape[0]))[features]
+
+
+def permutation_pvalues(
+    null: Null,
+    *,
+    alpha: float = 0.05,
+    n_permutations: int = 1000,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """P-value of every feature: the share of permutations whose score is at least as good.
+
+    The first round has ``n_permutations`` permutations, or fewer for features that are clearly not significant. In a
+    wide table this may be too few: no permutation reaches some features, and Benjamini-Hochberg at ``alpha`` still
+    cannot keep them. Then the number is doubled, within a bound on the work. The worst possible score (``inf``, for
+    constant features) has p-value 1.
+
+    Each permutation has its own seed, so that ``n_jobs`` does not change the result.
+    """
+    sign = 1.0 if null.lower_is_better else -1.0
+    observed = sign * null.scores
+    # scores that differ only by rounding count as equal
+    bar = observed + 1e-10 * np.maximum(np.abs(np.where(np.isfinite(observed), observed, 0.0)), 1e-300)
+    pvalues = np.ones(len(observed))
+    active = np.flatnonzero(observed < np.inf)
+    quick = null.screen()
+    if quick is not None:
+        pvalues[active] = quick[active]
+        active = active[quick[active] <= SCREEN]
+    hits = np.zeros(len(observed), dtype=np.int64)
+    threads = resolve_threads(n_jobs)
+    done, goal, work = 0, n_permutations, 0.0
+    while len(active) and done < goal:
+
+        def draws(start: int, stop: int, features: NDArray[np.int64] = active) -> NDArray[np.int64]:
+            count = np.zeros(len(features), dtype=np.int64)
+            for b in range(start, stop):
+                rng = np.random.default_rng([random_state, 2, b])
+                count += sign * null.draw(rng, features) <= bar[features]
+            return count
+
+        batch = min(_BATCH, goal - done)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the score gave its warnings when it was first computed
+            counts = run_chunks(draws, [(b, b + 1) for b in range(done, done + batch)], threads)
+        hits[active] += np.sum(counts, axis=0)
+        done += batch
+        work += float(batch) * len(active) * null.X.shape[0]
+        pvalues[active] = (hits[active] + 1) / (done + 1)
+        active = active[hits[active] < _ENOUGH]
+        if done == goal and null.features_are_independent and goal < _MOST and work < _WORK:
+            unreached = (hits == 0) & (observed < np.inf) & (pvalues < SCREEN)
+            if (unreached & (false_discovery_control(pvalues) > alpha / 2)).any():  # the bar of keep_significant
+                goal *= 2
+        advance("permutations", done, goal)
+    return pvalues
+
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+#: p-values below this are checked if a few rows decide: fewer than so many rows carry the target, and the feature.
+SMALL, _ROWS_OF_TARGET, _ROWS_OF_FEATURE = 0.01, 10.0, 20.0
+#: Permutations at most, the limit on the work (rows x columns x permutations), and the hits at which a check ends.
+MOST_PERMUTATIONS, _CHECK_WORK, _ENOUGH_CHECKS = 9_999, 3e7, 50
+#: Fewest permutations, whatever the work, and numbers that are shuffled at once.
+_FEWEST, _AT_ONCE = 999, 2e6
+
+
+def effective_rows(lengths: Floats) -> float:
+    r"""How many rows carry a sum of squared lengths: :math:`(\sum_i l_i)^2 / \sum_i l_i^2`.
+
+    >>> import numpy as np
+    >>> from dubio.evidence.permutation import effective_rows
+    >>> effective_rows(np.ones(50)), effective_rows(np.array([1.0, 0.0, 0.0]))
+    (50.0, 1.0)
+    """
+    total = float((lengths**2).sum())
+    return float(lengths.sum() ** 2 / total) if total > 0 else float("inf")
+
+
+def checked_pvalue(
+    pvalue: float, block: Floats, basis: Floats, groups: Codes | None, seed: list[int], most: int = MOST_PERMUTATIONS
+) -> float:
+    """The p-value of one feature, or that of permutations if it is small, a few rows decide, and theirs is larger.
+
+    ``block`` holds the columns of the feature, centred as for its :func:`~dubio.evidence.relations.linear_r2`;
+    ``basis`` has orthonormal columns that span the target. With ``groups``, rows change places only within groups.
+    """
+    if not pvalue < SMALL or not _few_rows_decide(block, basis):
+        return pvalue
+    n, width = block.shape
+    count = int(min(most, max(_FEWEST, _CHECK_WORK / (n * width))))
+    bar = float(((basis.T @ block) ** 2).sum()) * (1.0 - 1e-9)  # equal but for rounding counts as equal
+    rng = np.random.default_rng(seed)
+    at_once = int(np.clip(_AT_ONCE / (n * width), 1, 256))
+    done = hits = 0
+    while done < count and hits < _ENOUGH_CHECKS:
+        orders = np.array(
+            [rng.permutation(n) if groups is None else shuffled_within(groups, rng) for _ in range(at_once)]
+        )
+        explained = np.einsum("nr,pnc->prc", basis, block[orders], optimize=True)
+        hits += int(((explained**2).sum(axis=(1, 2)) >= bar).sum())
+        done += at_once
+    return max(pvalue, (1.0 + hits) / (1.0 + done))
+
+
+def _few_rows_decide(block: Floats, basis: Floats) -> bool:
+    half = 0.5 * len(block)  # rows that count alike are never few, however short the table is
+    if effective_rows((block**2).sum(axis=1)) >= min(_ROWS_OF_FEATURE, half):
+        return False
+    if effective_rows((basis**2).sum(axis=1)) < min(_ROWS_OF_TARGET, half):
+        return True
+    return 2 * len(np.unique(block, axis=0)) <= len(block)  # of numbers that differ, the closed form knows the tails
+
+
+@dataclass(frozen=True)
+class RatioForms:
+    """The sums over A and B that the moments of ``A - c B`` need: traces, products of diagonals and of all entries."""
+
+    traces: tuple[float, float]
+    diagonals: tuple[float, float, float]  # sum of A_ii^2, of A_ii B_ii, of B_ii^2
+    entries: tuple[float, float, float]  # sum of A_ij^2, of A_ij B_ij, of B_ij^2
+
+    @classmethod
+    def of_laplacian(cls, graph: sparse.csr_array) -> RatioForms:
+        """A = D - S and B = D - D 1 1' D / 1' D 1 of a graph S without self edges: the Laplacian score."""
+        d = np.asarray(graph.sum(axis=1)).ravel()
+        total = d.sum()
+        b = d - d**2 / total
+        return cls(
+            (d.sum(), b.sum()),
+            ((d**2).sum(), (d * b).sum(), (b**2).sum()),
+            (
+                (d**2).sum() + (graph.data**2).sum(),
+                (d * b).sum() + d @ (graph @ d) / total,
+                (b**2).sum() + ((d**2).sum() ** 2 - (d**4).sum()) / total**2,
+            ),
+        )
+
+    @classmethod
+    def of_memberships(cls, P: NDArray[np.float64]) -> RatioForms:
+        """A = Laplacian of P P' and B = that of the complete graph: the weighted Laplacian score, WLS / (1 + WLS)."""
+        n = len(P)
+        degrees = P @ P.sum(axis=0)
+        own = (P**2).sum(axis=1)
+        a = degrees - own
+        trace = a.sum()
+        gram = P.T @ P
+        return cls(
+            (trace, n * (n - 1.0)),
+            ((a**2).sum(), (n - 1) * trace, n * (n - 1.0) ** 2),
+            ((degrees**2).sum() - 2 * (degrees * own).sum() + (gram**2).sum(), n * trace, n**2 * (n - 1.0)),
+        )
+
+    def pvalues(self, X: Matrix, ratios: NDArray[np.float64], columns: Columns | None = None) -> NDArray[np.float64]:
+        """Probability of a ratio this low under permutation, from a normal curve with the exact mean and variance.
+
+        The curve is accurate in the middle, but its p-values are too small in the tail. So use it to screen features,
+        not to decide. The p-value is 1 if the ratio is not finite.
+        """
+        out = np.ones(len(ratios))
+        finite = np.isfinite(ratios)
+        c = np.where(finite, ratios, 0.0)
+        a, b = self.traces
+        trace = a - c * b
+        diagonal = self.diagonals[0] - 2 * c * self.diagonals[1] + c**2 * self.diagonals[2]
+        entries = self.entries[0] - 2 * c * self.entries[1] + c**2 * self.entries[2]
+        second, fourth, gram = feature_moments(X, columns)
+        mean, variance = permutation_moments(second, fourth, X.shape[0], trace, diagonal, entries, gram)
+        usable = finite & (variance > 0)
+        out[usable] = stats.norm.cdf(-mean[usable] / np.sqrt(variance[usable]))
+        return out
+
+
+def column_moments(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Second and fourth central moments of every column, each column in units of its own spread."""
+    second, fourth = [], []
+    for start, stop in chunks(X.shape[1], 256):
+        block = X[:, start:stop]
+        f = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        f -= f[0]
+        f -= f.mean(axis=0)
+        largest = np.abs(f).max(axis=0)
+        f /= np.where(largest > 0, largest, 1.0)
+        second.append((f**2).mean(axis=0))
+        fourth.append((f**4).mean(axis=0))
+    return np.concatenate(second), np.concatenate(fourth)
+
+
+def feature_moments(
+    X: Matrix, columns: Columns | None
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+    r"""Moments of every feature in units of its own spread, with :math:`x_i` the values of row i in its columns.
+
+    Mean of :math:`\|x_i\|^2`, mean of :math:`\|x_i\|^4`, and mean of :math:`(x_i \cdot x_j)^2` over all pairs (None if
+    every feature is one column: then it is the square of the first).
+    """
+    second, fourth = column_moments(X)
+    if columns is None or columns.is_plain:
+        return second, fourth, None
+    second, fourth = second[columns.starts], fourth[columns.starts]
+    gram = second**2
+    for feature in np.flatnonzero(columns.sizes > 1).tolist():
+        f = np.array(X[:, columns.of(feature)], dtype=np.float64)
+        f -= f[0]
+        f -= f.mean(axis=0)
+        largest = float(np.abs(f).max())
+        f /= largest if largest > 0 else 1.0
+        lengths = (f**2).sum(axis=1)
+        second[feature], fourth[feature] = lengths.mean(), (lengths**2).mean()
+        gram[feature] = ((f.T @ f / len(f)) ** 2).sum()
+    return second, fourth, gram
+
+
+def permutation_moments(
+    second: NDArray[np.float64],
+    fourth: NDArray[np.float64],
+    n: int | NDArray[np.int64],
+    trace: NDArray[np.float64] | float,
+    diagonal_squares: NDArray[np.float64] | float,
+    squares: NDArray[np.float64] | float,
+    gram: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    r"""Mean and variance of :math:`f^T M f` over all permutations of f, when the rows of M sum to zero.
+
+    For a feature of several columns it is the sum of their forms, :math:`\sum_{ij} M_{ij} G_{ij}` with
+    :math:`G_{ij} = x_i \cdot x_j`, and ``gram`` is the mean of :math:`G_{ij}^2` (see :func:`feature_moments`). Then the
+    products of M and those of G are sorted alike, as for the RV coefficient (Kazi-Aoual et al. 1995).
+
+    ``second`` and ``fourth`` are central moments of f (divided by n). The result depends on M only through
+    :math:`\mathrm{tr} M`, :math:`\sum_i M_{ii}^2` and :math:`\sum_{ij} M_{ij}^2`. In the second moment, the products
+    :math:`M_{ij} M_{kl}` are sorted by which of the four indices are equal: all, three, two pairs, one pair, none.
+    ``n`` may be an array, if columns have different numbers of rows, at least two; a term without enough different
+    indices is then zero.
+    """
+    if isinstance(n, int) and n < 4:
+        nothing = np.zeros_like(second)
+        return nothing, nothing  # fewer rows than four different indices: the variance is unknown
+    t2, g2, s2 = np.square(trace), diagonal_squares, squares
+    triples, fours = np.maximum(n - 2, 1), np.maximum(n - 3, 1)
+    pairs = n * second**2
+    mean = trace * second * n / (n - 1)
+    if gram is not None:
+        crossed = n * gram
+        expected_square = (
+            g2 * fourth
+            + 4 * g2 * fourth / (n - 1)
+            + ((t2 - g2) * (pairs - fourth) + 2 * (s2 - g2) * (crossed - fourth)) / (n - 1)
+            + (2 * (2 * g2 - t2) * (2 * fourth - pairs) + 4 * (2 * g2 - s2) * (2 * fourth - crossed))
+            / ((n - 1) * triples)
+            + (t2 + 2 * s2 - 6 * g2) * (pairs + 2 * crossed - 6 * fourth) / ((n - 1) * triples * fours)
+        )
+        return mean, np.maximum(expected_square - mean**2, 0.0)
+    expected_square = (
+        g2 * fourth
+        + 4 * g2 * fourth / (n - 1)
+        + (t2 - 3 * g2 + 2 * s2) * (pairs - fourth) / (n - 1)
+        + (12 * g2 - 2 * t2 - 4 * s2) * (2 * fourth - pairs) / ((n - 1) * triples)
+        + (t2 + 2 * s2 - 6 * g2) * (3 * pairs - 6 * fourth) / ((n - 1) * triples * fours)
+    )
+    return mean, np.maximum(expected_square - mean**2, 0.0)
+
+
+class GraphNull:
+    """The Laplacian ratio of every feature with shuffled rows, on a graph that does not depend on the features."""
+
+    lower_is_better = True
+    features_are_independent = True
+
+    def __init__(
+        self,
+        graph: sparse.csr_array,
+        X: Matrix,
+        groups: NDArray[np.int64] | None = None,
+        columns: Columns | None = None,
+    ) -> None:
+        self.graph = graph
+        self.X = X
+        self._columns = None if columns is None or columns.is_plain else columns
+        self._groups = groups  # rows change places only within them
+        self.scores = laplacian_ratio(graph, X, self._columns)
+
+    def screen(self) -> NDArray[np.float64] | None:
+        if self._groups is not None:
+            return None
+        return RatioForms.of_laplacian(self.graph).pvalues(self.X, self.scores, self._columns)
+
+    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        groups, columns = self._groups, self._columns
+        order = rng.permutation(self.X.shape[0]) if groups is None else shuffled_within(groups, rng)
+        if columns is None:
+            return laplacian_ratio(self.graph, self.X[:, features][order])
+        return laplacian_ratio(self.graph, self.X[:, columns.of_all(features)][order], columns.only(features))

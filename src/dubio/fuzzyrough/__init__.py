@@ -1,1 +1,0 @@
-"""Fuzzy-rough sets: similarities, connectives, and the dependency of a target on features."""

@@ -1,0 +1,336 @@
+"""Sums over the rows of a table: class moments, second moments, one column at a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+#: Number of sums in a cache line: 64 bytes.
+LINE = 8
+
+
+def _address(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
+    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
+    return builder.gep(data, [position])
+
+
+@intrinsic
+def add_to_line(typing_context: Any, sums: Any, position: Any, row: Any, at: Any, value: Any) -> Any:
+    """``sums[position + j] += row[at + j] * (value if j < 4 else value ** 2)`` for all eight j, in float64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        sums, position, row, at, value = arguments
+        line = ir.VectorType(ir.DoubleType(), LINE)
+        target = builder.bitcast(_address(context, builder, signature.args[0], sums, position), line.as_pointer())
+        source = builder.bitcast(_address(context, builder, signature.args[2], row, at), line.as_pointer())
+        square = builder.fmul(value, value)
+        factors = ir.Constant(line, ir.Undefined)
+        for j in range(LINE):
+            factors = builder.insert_element(factors, value if j < LINE // 2 else square, ir.IntType(32)(j))
+        old, weights = builder.load(target), builder.load(source)
+        old.align = weights.align = 8
+        builder.store(builder.fadd(old, builder.fmul(weights, factors)), target).align = 8
+        return context.get_dummy_value()
+
+    return types.void(sums, position, row, at, value), generate
+
+
+@intrinsic
+def prefetch_line(typing_context: Any, sums: Any, position: Any) -> Any:
+    """Start to load ``sums[position]`` into the fastest cache, for writing."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        address = _address(context, builder, signature.args[0], *arguments)
+        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
+        builder.call(function, [builder.bitcast(address, pointer), number(1), number(3), number(1)])
+        return context.get_dummy_value()
+
+    return types.void(sums, position), generate
+
+
+if config.DISABLE_JIT:  # the same without the compiler, so that the kernels can be debugged and measured
+
+    def add_to_line(sums: Any, position: Any, row: Any, at: Any, value: Any) -> None:
+        position, at, half = int(position), int(at), LINE // 2
+        sums[position : position + half] += row[at : at + half] * value
+        sums[position + half : position + LINE] += row[at + half : at + LINE] * value**2
+
+    def prefetch_line(sums: Any, position: Any) -> None:
+        """Nothing: only the compiled version can do it."""
+
+
+#: How many stored values of a sparse table ahead the sums are prefetched.
+_AHEAD = np.uint64(24)
+#: Rows of a Fortran-ordered table that are processed together.
+_BLOCK = 2048
+
+
+@numba.njit(cache=True, nogil=True)
+def _add_four(z: Any, p: Any, weight: Any, first: Any, second: Any, poison: Any) -> None:
+    """Add four centred rows with memberships ``p``. A NaN in a row that does not count still shows in ``poison``."""
+    n_classes, d = first.shape
+    counted = False
+    for k in range(n_classes):
+        p0, p1, p2, p3 = p[0, k], p[1, k], p[2, k], p[3, k]
+        if p0 == 0.0 and p1 == 0.0 and p2 == 0.0 and p3 == 0.0:
+            continue
+        counted = True
+        weight[k] += (p0 + p1) + (p2 + p3)
+        for r in range(d):
+            z0, z1, z2, z3 = z[0, r], z[1, r], z[2, r], z[3, r]
+            first[k, r] += (p0 * z0 + p1 * z1) + (p2 * z2 + p3 * z3)
+            second[k, r] += (p0 * z0 * z0 + p1 * z1 * z1) + (p2 * z2 * z2 + p3 * z3 * z3)
+    if not counted:
+        for r in range(d):
+            poison[r] += 0.0 * ((z[0, r] + z[1, r]) + (z[2, r] + z[3, r]))
+
+
+@numba.njit(cache=True, nogil=True)
+def _four_memberships(P: Any, i: int, stop: int, p: Any) -> None:
+    """``p`` = rows ``i`` to ``i + 3`` of ``P``; zero for rows from ``stop`` on."""
+    for j in range(4):
+        for k in range(P.shape[1]):
+            p[j, k] = P[i + j, k] if i + j < stop else 0.0
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_rows(
+    X: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
+) -> None:
+    """Add rows ``start:stop`` of a C-ordered table to ``weight[k]``, ``first[k, r]`` and ``second[k, r]``.
+
+    These are the sums of ``p_ik``, of ``p_ik (x_ir - shift_r)`` and of ``p_ik (x_ir - shift_r)^2``.
+    """
+    d = X.shape[1]
+    z = np.empty((4, d))
+    p = np.empty((4, P.shape[1]))
+    for i in range(start, stop, 4):
+        for j in range(4):
+            if i + j < stop:
+                for r in range(d):
+                    z[j, r] = X[i + j, r] - shift[r]
+            else:
+                z[j] = 0.0
+        _four_memberships(P, i, stop, p)
+        _add_four(z, p, weight, first, second, poison)
+
+
+@numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def class_sums_column(x: Any, PT: Any, shift: float, start: int, stop: int, first: Any, second: Any) -> None:
+    """The sums of one contiguous column; ``PT`` is (classes, rows), ``first`` and ``second`` are (classes,).
+
+    The order of additions may change, so that vector instructions can be used (this also makes the sums more accurate).
+    A bad value shows in every class, even with membership 0: 0 * NaN is NaN.
+    """
+    n_classes = PT.shape[0]
+    for k in range(0, n_classes - 1, 2):  # two classes per pass: loading the column takes longest
+        p, q = PT[k], PT[k + 1]
+        p_sum, p_squares, q_sum, q_squares = 0.0, 0.0, 0.0, 0.0
+        for i in range(start, stop):
+            z = x[i] - shift
+            pz, qz = p[i] * z, q[i] * z
+            p_sum += pz
+            p_squares += pz * z
+            q_sum += qz
+            q_squares += qz * z
+        first[k] += p_sum
+        second[k] += p_squares
+        first[k + 1] += q_sum
+        second[k + 1] += q_squares
+    if n_classes % 2:
+        p = PT[n_classes - 1]
+        p_sum, p_squares = 0.0, 0.0
+        for i in range(start, stop):
+            z = x[i] - shift
+            pz = p[i] * z
+            p_sum += pz
+            p_squares += pz * z
+        first[n_classes - 1] += p_sum
+        second[n_classes - 1] += p_squares
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_columns(
+    XT: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
+) -> None:
+    """The same for a Fortran-ordered table, given transposed (C-ordered, one row per feature), column by column.
+
+    Rows are processed in blocks. The memberships of a block stay in the fast cache while every column is summed.
+    ``poison`` is not needed because a bad value shows in the sums of every class.
+    """
+    d, n_classes = XT.shape[0], P.shape[1]
+    PT = np.empty((n_classes, _BLOCK))
+    sums, squares = np.zeros((d, n_classes)), np.zeros((d, n_classes))
+    for block in range(start, stop, _BLOCK):
+        size = min(_BLOCK, stop - block)
+        for k in range(n_classes):
+            for i in range(size):
+                PT[k, i] = P[block + i, k]
+                weight[k] += PT[k, i]
+        for r in range(d):
+            class_sums_column(XT[r, block : block + size], PT, shift[r], 0, size, sums[r], squares[r])
+    first += sums.T
+    second += squares.T
+
+
+@numba.njit(cache=True, nogil=True)
+def _class_sums_coded(x: Any, codes: Any, shift: float, first: Any, second: Any) -> Any:
+    """The sums of one column with one class per row (-1 = none); the cost does not depend on the number of classes.
+
+    Returns a value that is NaN if a row without a class has a bad value. Consecutive rows are added to separate sums;
+    otherwise rows of one class would wait for each other.
+    """
+    n, n_classes = len(x), len(first)
+    sums = np.zeros((n_classes + 1, 8))
+    for i in range(0, n - 3, 4):
+        for lane in range(4):
+            z = x[i + lane] - shift
+            k = codes[i + lane] + 1
+            sums[k, 2 * lane] += z
+            sums[k, 2 * lane + 1] += z * z
+    for i in range(n - n % 4, n):
+        z = x[i] - shift
+        k = codes[i] + 1
+        sums[k, 0] += z
+        sums[k, 1] += z * z
+    for k in range(n_classes):
+        a = sums[k + 1]
+        first[k] += (a[0] + a[2]) + (a[4] + a[6])
+        second[k] += (a[1] + a[3]) + (a[5] + a[7])
+    return 0.0 * sums[0].sum()
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_coded(
+    columns: Any, codes: Any, shift: Any, start: int, stop: int, first: Any, second: Any, poison: Any
+) -> None:
+    """The sums of features ``start:stop``. These are the first of ``columns``, a tuple of arrays of one type.
+
+    One call handles several columns: with one call per column, threads would wait for each other at the interpreter.
+    """
+    for r in range(start, stop):
+        poison[r] = _class_sums_coded(columns[r - start], codes, shift[r], first[r], second[r])
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> None:
+    """Add rows ``start:stop`` of a CSR table to ``sums``; zeros add nothing.
+
+    ``sums`` is flat. For each feature and each group of four classes it has a cache line with their sums of ``p_ik v``,
+    then of ``p_ik v^2``. So a stored value needs one memory access, requested some values ahead, instead of 2 K.
+    A bad value shows in every class, even with membership 0.
+    """
+    n_classes = P.shape[1]
+    half = LINE // 2
+    width = LINE * ((n_classes + half - 1) // half)
+    row = np.zeros(width)
+    # Unsigned positions: signed ones would have their sign checked for each value.
+    step, line = np.uint64(width), np.uint64(LINE)
+    last = np.uint64(max(indptr[stop] - 1, 0))
+    for i in range(start, stop):
+        for k in range(n_classes):
+            at = LINE * (k // half) + k % half
+            row[at] = row[at + half] = P[i, k]
+        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+            prefetch_line(sums, step * np.uint64(indices[min(np.uint64(e) + _AHEAD, last)]))
+            a, v = step * np.uint64(indices[e]), np.float64(data[e])
+            add_to_line(sums, a, row, np.uint64(0), v)
+            for at in range(line, step, line):  # more than four classes
+                add_to_line(sums, a + at, row, at, v)
+
+
+@numba.njit(cache=True, nogil=True)
+def class_sums_csr_centred(
+    data: Any, indices: Any, indptr: Any, P: Any, slot: Any, centre: Any, sums: Any, stored: Any
+) -> None:
+    """Sums of the few columns with ``slot[r] >= 0``, over their stored values, around the first value of each class.
+
+    ``centre`` (columns, classes) is passed in as NaN and filled here. ``sums`` is (columns, 3, classes): first and
+    second powers and the weights themselves. ``stored`` (columns, classes) counts the values stored in rows of each
+    class.
+    """
+    n_classes = P.shape[1]
+    for i in range(len(indptr) - 1):
+        for e in range(indptr[i], indptr[i + 1]):
+            c = slot[indices[e]]
+            if c < 0:
+                continue
+            for k in range(n_classes):
+                p = P[i, k]
+                if p != 0.0:
+                    if np.isnan(centre[c, k]):
+                        centre[c, k] = data[e]
+                    z = data[e] - centre[c, k]
+                    sums[c, 0, k] += p * z
+                    sums[c, 1, k] += p * z * z
+                    sums[c, 2, k] += p
+                    stored[c, k] += 1
+
+
+#: Sums may be taken in any order, so that vector instructions can be used; NaN and infinity are respected.
+_ANY_ORDER = {"reassoc", "nsz", "contract"}
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_ANY_ORDER)
+def sum_around(x: Any, origin: float) -> float:
+    """Sum of ``x - origin``. It is not finite if a value is NaN or infinite."""
+    total = 0.0
+    for i in range(len(x)):
+        total += np.float64(x[i]) - origin
+    return total
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_ANY_ORDER)
+def squares_around(x: Any, origin: float, offset: float) -> float:
+    """Sum of squares around the mean ``origin + offset``.
+
+    The sum of the deviations, which would be zero without rounding, corrects the squares.
+    """
+    squares, rest = 0.0, 0.0
+    for i in range(len(x)):
+        deviation = (np.float64(x[i]) - origin) - offset
+        squares += deviation * deviation
+        rest += deviation
+    return squares - rest * rest / len(x)
+
+
+@numba.njit(cache=True, nogil=True)
+def centre_rows(X: Any, shift: Any, T: Any, mean: Any, roots: Any, start: int, stop: int, out: Any) -> None:
+    """Rows ``start:stop`` of a C-ordered table, in the rows of ``out``: features, the root of the weight, the target.
+
+    Features are taken around ``shift``, the target around ``mean``; both are multiplied by ``roots``. This is also done
+    if the factor is 0, so that a NaN or infinity always shows as NaN. ``T`` holds the target of these rows only.
+    """
+    d, n_targets = X.shape[1], T.shape[1]
+    for i in range(start, stop):
+        root = roots[i]
+        row = out[i - start]
+        for r in range(d):
+            row[r] = (X[i, r] - shift[r]) * root
+        row[d] = root
+        for k in range(n_targets):
+            row[d + 1 + k] = (T[i - start, k] - mean[k]) * root
+
+
+@numba.njit(cache=True, nogil=True)
+def centre_columns(XT: Any, shift: Any, T: Any, mean: Any, roots: Any, start: int, stop: int, out: Any) -> None:
+    """The same for a Fortran-ordered table, given transposed, in the columns of ``out``."""
+    d, n_targets = XT.shape[0], T.shape[1]
+    factors = roots[start:stop]
+    for r in range(d):
+        centre = shift[r]
+        column, row = XT[r, start:stop], out[r]
+        for i in range(len(factors)):
+            row[i] = (column[i] - centre) * factors[i]
+    for i in range(len(factors)):
+        out[d, i] = factors[i]
+        for k in range(n_targets):
+            out[d + 1 + k, i] = (T[i, k] - mean[k]) * factors[i]

@@ -1,0 +1,1 @@
+"""Nearest rows: distances, graphs, losses, greedy search."""

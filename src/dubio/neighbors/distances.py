@@ -1,0 +1,288 @@
+"""The squared distances in the current subset, shared by every criterion that uses neighbours."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.checks import require_memory
+from dubio.errors import InputError
+from dubio.kernels.distances import change_squared_distances, fill_squared_distances
+from dubio.kernels.distances_gpu import PairDistances
+from dubio.kernels.gpu import Device
+from dubio.kernels.threads import chunks, run_chunks
+from dubio.neighbors.greedy import ADD
+from dubio.progress import parts_of
+from dubio.table.columns import Columns
+
+# Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
+ROWS_PER_CHUNK = 128
+
+# With fewer rows, starting threads costs more time than it saves.
+MIN_ROWS_FOR_THREADS = 500
+
+# With this many rows the array of distances alone takes 3.2 GB.
+MAX_ROWS = 20_000
+
+
+class FollowedSubset(ABC):
+    """A table and a subset of its features that changes by one feature at a time; subclasses keep its distances.
+
+    Parameters
+    ----------
+    X : array of shape (n_rows, n_columns)
+        The table, finite, already scaled.
+    n_judged : int, optional
+        Distances are those of the first so many rows to all rows; by default of all rows.
+    n_threads : int, default=1
+        Threads for work on the CPU; a small table uses only one.
+    groups : int64 array (n_rows,), optional
+        Rows of one group are infinitely far from each other, so that none is a neighbour of another.
+    features : Columns, optional
+        Which columns are one feature; by default each.
+
+    Attributes
+    ----------
+    rows, columns : float64 arrays of shape (n_rows, n_columns) and (n_columns, n_rows)
+        The table by rows and by columns, both contiguous.
+    subset : int64 array
+        The current features, in increasing order.
+    groups : int64 array of shape (n_rows,) or None
+        As given.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        *,
+        n_judged: int | None = None,
+        n_threads: int = 1,
+        groups: NDArray[np.int64] | None = None,
+        features: Columns | None = None,
+    ) -> None:
+        self.rows: NDArray[np.float64] = np.ascontiguousarray(X, dtype=np.float64)
+        self.columns: NDArray[np.float64] = np.ascontiguousarray(self.rows.T)
+        self.n_judged = self.n_rows if n_judged is None else n_judged
+        self.n_threads = n_threads if self.n_judged >= MIN_ROWS_FOR_THREADS else 1
+        self.row_chunks = chunks(self.n_judged, ROWS_PER_CHUNK)
+        self.subset: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self.groups = groups
+        self.wide = None if features is None or features.is_plain else features
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.rows.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """Number of features; a feature may have several columns."""
+        return len(self.columns) if self.wide is None else self.wide.n_features
+
+    def columns_of(self, features: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The columns of some features."""
+        return features if self.wide is None else self.wide.of_all(features)
+
+    @property
+    def subset_columns(self) -> NDArray[np.int64]:
+        """The columns of the current features."""
+        return self.columns_of(self.subset)
+
+    @property
+    def n_others(self) -> int:
+        """The number of rows that every row can have as neighbours: all but its own group, for the largest group."""
+        return self.n_rows - (1 if self.groups is None else int(np.bincount(self.groups).max()))
+
+    def start(self, features: ArrayLike) -> None:
+        """Compute the distances over ``features`` from scratch."""
+        self.subset = np.sort(np.asarray(features, dtype=np.int64))
+        self._fill()
+
+    def apply(self, feature: int, change: int) -> None:
+        """Add or remove one feature."""
+        self._change(feature, change)
+        if change == ADD:
+            self.subset = np.sort(np.append(self.subset, feature))
+        else:
+            self.subset = self.subset[self.subset != feature]
+
+    @abstractmethod
+    def _fill(self) -> None:
+        """Compute the distances over the subset."""
+
+    @abstractmethod
+    def _change(self, feature: int, change: int) -> None:
+        """Compute the distances after a change from those before."""
+
+
+class SubsetDistances(FollowedSubset):
+    """One float64 array of squared distances that follows a subset of features.
+
+    Adding or removing a feature adds or subtracts the squared gaps of one column. The distance of a row to itself is
+    ``inf``. Kernels that evaluate candidate subsets read ``squared``, ``columns`` and ``rows`` (see
+    ``_kernels/distances.py``) and compute a candidate's distances on the fly. Only this class writes to these arrays.
+
+    Parameters
+    ----------
+    X, n_judged, n_threads, groups, features
+        See :class:`FollowedSubset`.
+    max_rows : int, default=20_000
+        A table with more rows is refused if all are judged, because ``8 n^2`` bytes are needed.
+
+    Attributes
+    ----------
+    rows, columns, subset, groups
+        See :class:`FollowedSubset`.
+    squared : float64 array of shape (n_judged, n_rows)
+        Squared distances over ``subset``.
+
+    Examples
+    --------
+    >>> from dubio.neighbors.greedy import REMOVE
+    >>> from dubio.neighbors.distances import SubsetDistances
+    >>> distances = SubsetDistances([[0.0, 0.0], [3.0, 4.0]])
+    >>> distances.start([0, 1])
+    >>> float(distances.squared[0, 1])
+    25.0
+    >>> distances.apply(1, REMOVE)
+    >>> float(distances.squared[0, 1]), distances.subset
+    (9.0, array([0]))
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        *,
+        n_judged: int | None = None,
+        n_threads: int = 1,
+        max_rows: int = MAX_ROWS,
+        groups: NDArray[np.int64] | None = None,
+        features: Columns | None = None,
+    ) -> None:
+        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups, features=features)
+        check_row_limit(self.n_judged, max_rows)
+        require_memory(
+            8.0 * self.n_judged * self.n_rows, "the distances of all pairs of rows", "use a sample of the rows"
+        )
+        self.squared: NDArray[np.float64] = np.empty((self.n_judged, self.n_rows))
+
+    def changes(self, candidates: NDArray[np.int64], change: int) -> Iterator[Change]:
+        """The candidates as kernels take them: by one column that is added to, or removed from, known distances.
+
+        All candidates of one column come first, together. For a candidate of several columns, all but the last are
+        first added to a copy of the distances, or removed from it.
+        """
+        if self.wide is None:
+            yield Change(slice(None), candidates, self.squared, self.subset)
+            return
+        inside = self.subset_columns
+        if change == 0:  # no candidate changes anything
+            yield Change(slice(None), self.wide.starts[candidates], self.squared, inside)
+            return
+        sizes = self.wide.sizes[candidates]
+        single = np.flatnonzero(sizes == 1)
+        if len(single):
+            yield Change(single, self.wide.starts[candidates[single]], self.squared, inside)
+        for place in np.flatnonzero(sizes > 1):
+            *first, last = self.wide.of(int(candidates[place])).tolist()
+            squared = self.squared.copy()
+            for column in first:
+                self._change_column(column, change, squared)
+            subset = np.union1d(inside, first) if change == ADD else np.setdiff1d(inside, first)
+            yield Change(np.array([place]), np.array([last]), squared, subset)
+
+    def _fill(self) -> None:
+        used = self.subset_columns
+
+        def work(start: int, stop: int) -> None:
+            fill_squared_distances(self.columns, used, start, self.squared[start:stop])
+            if self.groups is not None:
+                self.squared[start:stop][self.groups[start:stop, None] == self.groups] = np.inf
+
+        run_chunks(work, self.row_chunks, self.n_threads, parts_of("distances"))
+
+    def _change(self, feature: int, change: int) -> None:
+        for column in [feature] if self.wide is None else self.wide.of(feature).tolist():
+            self._change_column(column, change, self.squared)
+
+    def _change_column(self, column: int, change: int, squared: NDArray[np.float64]) -> None:
+        values = self.columns[column]
+
+        def work(start: int, stop: int) -> None:
+            change_squared_distances(values, float(change), squared, start, stop)
+
+        run_chunks(work, self.row_chunks, self.n_threads)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Candidates as kernels take them.
+
+    Attributes
+    ----------
+    places : index
+        Their places in the list of candidates.
+    columns : array
+        The column of each.
+    squared : array (n_judged, n_rows)
+        The distances that it changes.
+    subset : array
+        The columns of these distances, in increasing order.
+    """
+
+    places: Any
+    columns: NDArray[np.int64]
+    squared: NDArray[np.float64]
+    subset: NDArray[np.int64]
+
+
+class DeviceDistances(FollowedSubset):
+    """The distances on a device (a GPU): kept there if they fit, else computed again for every tile of rows.
+
+    Parameters
+    ----------
+    X, n_judged, n_threads, groups
+        See :class:`FollowedSubset`.
+    device : Device
+        Where the work is done.
+
+    Attributes
+    ----------
+    pairs : PairDistances
+        The distances; only code in ``_gpu/`` looks into them.
+    """
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        device: Device,
+        *,
+        n_judged: int | None = None,
+        n_threads: int = 1,
+        groups: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups)
+        self.pairs = PairDistances(device, self.columns, self.n_judged, groups)
+
+    def _fill(self) -> None:
+        self.pairs.start(self.subset)
+
+    def _change(self, feature: int, change: int) -> None:
+        self.pairs.change(feature, change)
+
+
+def check_row_limit(n_rows: int, max_rows: int) -> None:
+    """Refuse a table whose distances would not fit, before any memory is allocated."""
+    if n_rows > max_rows:
+        raise InputError(
+            "X",
+            f"has {n_rows} rows, more than max_rows={max_rows}. This method keeps the distances of all pairs of rows: "
+            f"{8 * n_rows**2 / 1e9:.1f} GB here, and 50 % more with a noise model",
+            "fit on a sample of the rows, or first rank the features one by one (MutualInformationRanking without "
+            "label_noise needs no such array), or raise max_rows if there is enough memory",
+            code="too many rows",
+        )

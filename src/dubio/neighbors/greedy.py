@@ -1,0 +1,220 @@
+"""Greedy search of subsets, forward and backward, over any criterion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.errors import InputError
+from dubio.progress import advance, step_of
+
+# The two changes that a search makes to a subset. They are signs, so that a kernel can use
+# `squared_distances + change * column` for both.
+ADD = 1
+REMOVE = -1
+
+
+class Criterion(Protocol):
+    """The value of a subset of features, kept up to date through single changes.
+
+    A criterion has a current subset. The search sets it once, asks for the value of every subset that differs by one
+    change, and then makes one of those changes. The criterion decides what to carry over from one subset to the next
+    (distances, neighbours, a noise model). The search only compares values.
+
+    Attributes
+    ----------
+    larger_is_better : bool
+        Whether the search looks for the largest or the smallest value.
+    """
+
+    larger_is_better: bool
+
+    def start(self, features: NDArray[np.int64]) -> float:
+        """Make ``features`` the current subset (it may be empty) and return its value; 0.0 when empty."""
+        ...
+
+    def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        """Value of the current subset after adding (``ADD``) or removing (``REMOVE``) each single candidate.
+
+        The best value must be exact. A candidate that cannot be the best may get a bound instead of its value, if that
+        bound is also worse than the best value: a value that cannot win need not be computed.
+        """
+        ...
+
+    def apply(self, feature: int, change: int) -> None:
+        """Make this change to the current subset. Not called after the last step of a search."""
+        ...
+
+
+Direction = Literal["forward", "backward"]
+
+
+@dataclass(frozen=True)
+class SearchStep:
+    """One step: which changes were tried, the value of each, and which one was made."""
+
+    size: int
+    """Number of features after the step."""
+    feature: int
+    """The feature added or removed."""
+    value: float
+    """The criterion after the step."""
+    candidates: NDArray[np.int64]
+    candidate_values: NDArray[np.float64]
+    """Exact for the best candidate; a criterion may give bounds for candidates that cannot win."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class SearchPath:
+    """Everything a search found: a subset and its value for each size it reached, and the steps between."""
+
+    direction: Direction
+    subsets: dict[int, NDArray[np.int64]]
+    values: dict[int, float]
+    steps: tuple[SearchStep, ...] = field(repr=False)
+
+    def order(self) -> NDArray[np.int64]:
+        """The features moved, best first: forward in the order added, backward with the last one removed first."""
+        moved = [step.feature for step in self.steps]
+        if self.direction == "backward":
+            remaining = self.subsets[min(self.subsets)]
+            moved = [*remaining.tolist(), *moved[::-1]]
+        return np.asarray(moved, dtype=np.int64)
+
+
+def greedy_search(
+    criterion: Criterion,
+    features: ArrayLike,
+    *,
+    direction: Direction = "backward",
+    stop_size: int | None = None,
+    stop_value: float | None = None,
+    tie_tolerance: float = 0.0,
+    last: ArrayLike = (),
+    on_step: Callable[[SearchStep], None] | None = None,
+) -> SearchPath:
+    """Go from all features to few (backward) or from none to many (forward), always by the best change.
+
+    Parameters
+    ----------
+    criterion : Criterion
+        Gives the value of a subset. The search knows nothing else about it.
+    features : array of int
+        The features to search among.
+    direction : {"backward", "forward"}, default="backward"
+        Backward removes the feature without which the criterion is best; forward adds the best one.
+    stop_size : int, optional
+        Size to stop at: by default 1 for backward, all features for forward.
+    stop_value : float, optional
+        Forward: stop as soon as the criterion is as good as this value (before the first step if it already is).
+    tie_tolerance : float, default=0
+        Values closer than this to the best, or to ``stop_value``, count as equal to it.
+    last : array of int, optional
+        Features that a forward search adds only if no other one is as good: constant ones.
+    on_step : callable, optional
+        Called with every step, so that the caller has the steps so far if the search is interrupted.
+
+    Returns
+    -------
+    SearchPath
+        Each subset lists its features in increasing order. Among equal values, the lowest index is moved
+        (but see ``last``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.neighbors.greedy import greedy_search
+    >>> class SumOfWeights:
+    ...     larger_is_better = True
+    ...     weights = np.array([3.0, 1.0, 2.0])
+    ...     def start(self, features):
+    ...         self.total = self.weights[features].sum()
+    ...         return self.total
+    ...     def evaluate(self, candidates, change):
+    ...         return self.total + change * self.weights[candidates]
+    ...     def apply(self, feature, change):
+    ...         self.total += change * self.weights[feature]
+    >>> path = greedy_search(SumOfWeights(), [0, 1, 2])
+    >>> path.subsets[2], path.values[1], path.order()
+    (array([0, 2]), 3.0, array([0, 2, 1]))
+    """
+    features = np.unique(np.asarray(features, dtype=np.int64))
+    if direction == "backward":
+        change, inside, stop = REMOVE, set(features.tolist()), 1 if stop_size is None else stop_size
+    elif direction == "forward":
+        change, inside, stop = ADD, set(), len(features) if stop_size is None else stop_size
+    else:
+        raise InputError("direction", f"={direction!r}", "give 'backward' or 'forward'")
+    if not 1 <= stop <= len(features):
+        raise InputError("stop_size", f"={stop}", f"give a number from 1 to the {len(features)} features searched")
+
+    start = np.asarray(sorted(inside), dtype=np.int64)
+    value = float(criterion.start(start))
+    subsets, values, steps = {}, {}, []
+    if inside:
+        subsets[len(start)], values[len(start)] = start, value
+    n_steps = abs(len(start) - stop)
+    work, tried, may_end_early = f"{direction} search", 0, stop_value is not None  # then only each step is foretold
+    to_try = sum(range(len(features) - n_steps + 1, len(features) + 1))  # every step has one candidate less
+    sign = 1.0 if criterion.larger_is_better else -1.0
+    while len(inside) != stop:
+        if stop_value is not None and sign * value >= sign * stop_value - tie_tolerance:
+            break
+        began = time.perf_counter()
+        movable = inside if change == REMOVE else set(features.tolist()) - inside
+        candidates = np.asarray(sorted(movable), dtype=np.int64)
+        share = (tried / to_try, len(candidates) / to_try)
+        with nullcontext() if may_end_early else step_of(work, *share):
+            candidate_values = criterion.evaluate(candidates, change)
+        signed = sign * candidate_values
+        equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
+        best = int(equal[np.argmin(np.isin(candidates[equal], last))])
+        feature, value = int(candidates[best]), float(candidate_values[best])
+        inside = inside - {feature} if change == REMOVE else inside | {feature}
+        if len(inside) != stop:
+            criterion.apply(feature, change)
+        subsets[len(inside)] = np.asarray(sorted(inside), dtype=np.int64)
+        values[len(inside)] = value
+        step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
+        steps.append(step)
+        with step_of(work, *(0.0, 0.0) if may_end_early else share):
+            advance(work, len(steps), n_steps)
+        tried += len(candidates)
+        if on_step is not None:
+            on_step(step)
+    return SearchPath(direction, subsets, values, tuple(steps))
+
+
+Subsets = dict[int, NDArray[np.int64]]
+
+
+def best_subsets(paths: Sequence[SearchPath], *, larger_is_better: bool) -> tuple[Subsets, dict[int, float]]:
+    """For each size, the best subset that any path passed, and its value; ties go to the earlier path."""
+    subsets: Subsets = {}
+    values: dict[int, float] = {}
+    for size in sorted(set().union(*(path.subsets for path in paths))):
+        passed = [path for path in paths if size in path.subsets]
+        sign = -1.0 if larger_is_better else 1.0
+        best = min(passed, key=lambda path: sign * path.values[size])
+        subsets[size], values[size] = best.subsets[size], best.values[size]
+    return subsets, values
+
+
+def order_by_presence(subsets: Subsets, n_features: int) -> NDArray[np.int64]:
+    """Features by the number of subsets they are in, most first; then by the smallest such subset, then by index.
+
+    For the nested subsets of one greedy search, this is the order of the search itself.
+    """
+    present = np.zeros(n_features, dtype=np.int64)
+    smallest = np.full(n_features, n_features + 1, dtype=np.int64)
+    for size, subset in sorted(subsets.items(), reverse=True):
+        present[subset] += 1
+        smallest[subset] = size
+    return np.lexsort((np.arange(n_features), smallest, -present))

@@ -1,0 +1,503 @@
+"""Nearest-neighbour estimates of entropy and mutual information, and the criterion of a search made from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import digamma, gammaln
+
+from dubio.checks import clip_neighbors
+from dubio.errors import InputError, counted
+from dubio.kernels.distances import UNBOUNDED, fill_squared_distances
+from dubio.kernels.information import NEGLIGIBLE, candidate_information, current_information, univariate_information
+from dubio.kernels.information_gpu import BallSize, information_terms
+from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
+from dubio.problem import Problem, read_problem
+from dubio.progress import parts_of
+from dubio.table.matrix import read_matrix
+from dubio.target.classes import OfClasses
+
+
+class Groups:
+    """Weights of every row in every class, their totals, and the terms of equation 19 that do not depend on balls."""
+
+    def __init__(self, memberships: NDArray[np.float64]) -> None:
+        n, n_classes = memberships.shape
+        self.weights: NDArray[np.float64] = np.ones((n_classes + 1, n))
+        self.weights[:-1] = memberships.T
+        self.totals: NDArray[np.float64] = self.weights.sum(axis=1)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.weights.shape[1])
+
+    def constant(self, n_neighbors: int) -> float:
+        """``psi(n) - psi(k) - sum_s Gamma(s)/n psi(Gamma(s))``."""
+        n = self.n_rows
+        totals = self.totals[:-1]
+        present = totals > NEGLIGIBLE
+        expected = (totals[present] * digamma(totals[present])).sum() / n
+        return float(digamma(n) - digamma(n_neighbors) - expected)
+
+
+def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
+    """Raise if distances are zero, which have no logarithm; the message says why this happens and what to do."""
+    if n_zero:
+        where = "" if subset is None else f" in features {subset.tolist()}"
+        raise InputError(
+            "X",
+            f"has too many equal rows{where} (ties, duplicates, constant or discrete features). The distance to a "
+            f"neighbour is zero {counted(n_zero, 'time')}, and zero has no logarithm",
+            "add a little noise to break ties: jitter=1e-3 in the estimators, or X + 1e-3 * "
+            "rng.normal(size=X.shape) with the functions",
+        )
+
+
+# Number of rows whose distances are held at a time.
+_ROWS_PER_CHUNK = 64
+
+
+def log_unit_ball_volume(dimension: int) -> float:
+    """Logarithm of the volume of a ball of *diameter* 1: ``pi^(d/2) / Gamma(d/2 + 1) / 2^d``."""
+    return float(0.5 * dimension * math.log(math.pi) - gammaln(0.5 * dimension + 1) - dimension * math.log(2))
+
+
+def knn_entropy(X: ArrayLike, *, n_neighbors: int = 8, n_jobs: int | None = None) -> float:
+    r"""Differential entropy of a sample, in nats (Kozachenko and Leonenko).
+
+    .. math:: \hat H(X) = \psi(n) - \psi(k) + \log c_d + \frac{d}{n} \sum_i \log \epsilon_k(i)
+
+    with :math:`\epsilon_k(i)` twice the distance from row i to its k-th nearest other row and
+    :math:`c_d = \pi^{d/2} / \Gamma(d/2 + 1) / 2^d` the volume of a ball of diameter 1. (The paper's equation 5 prints
+    the surface of the unit sphere instead. It cancels in a mutual information but would shift an entropy.)
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The sample, used as it is: no scaling, no noise added to break ties.
+    n_neighbors : int, default=8
+        Number of neighbours, k.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    float
+        In nats.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import knn_entropy
+    >>> X = np.random.default_rng(0).normal(size=(2000, 1))
+    >>> round(knn_entropy(X), 2), round(float(0.5 * np.log(2 * np.pi * np.e)), 2)
+    (1.42, 1.42)
+    """
+    table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
+    n, d = table.shape
+    n_neighbors = clip_neighbors(n_neighbors, n - 1)
+    groups = Groups(np.empty((n, 0)))
+    total = _information_sum(table, groups, n_neighbors, 0.5, resolve_threads(n_jobs))
+    return float(digamma(n) - digamma(n_neighbors) + log_unit_ball_volume(d) + total / n)
+
+
+def mutual_information(
+    X: ArrayLike, y: Any, *, n_neighbors: int = 8, missing_label: Any = "auto", n_jobs: int | None = None
+) -> float:
+    r"""Mutual information between all columns of ``X`` together and a class, in nats (Gomez-Verdejo et al.).
+
+    .. math:: \hat I(X; Y) = \psi(n) - \frac1n \sum_y n_y \psi(n_y)
+              + \frac dn \Bigl[\sum_i \log \epsilon_k(i) - \sum_y \sum_{i \in y} \log \epsilon_k(i|y)\Bigr]
+
+    :math:`\epsilon_k(i)` is twice the distance to the k-th nearest other row, :math:`\epsilon_k(i|y)` to the k-th
+    nearest other row of the same class. A class with :math:`n_y \le k` rows uses :math:`k_y = n_y - 1` instead, and
+    :math:`\psi(k_y) - \psi(k)` no longer cancels.
+
+    The estimate is noisy and may be below zero or above the entropy of the classes.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The features, used as they are: no scaling, no noise added to break ties.
+    y : array-like (n,) or (n, classes)
+        Classes; rows without one are left out. A 2-D ``y`` holds memberships and is passed to
+        :func:`noise_tolerant_mutual_information`.
+    n_neighbors : int, default=8
+        Number of neighbours, k.
+    missing_label : "auto", None or a value
+        The value that means "unlabelled", besides None and NaN.
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    float
+        In nats; it may be below zero.
+
+    References
+    ----------
+    .. [1] V. Gomez-Verdejo, M. Verleysen and J. Fleury (2009). Information-theoretic feature selection for functional
+       data classification. Neurocomputing 72, 3580-3589.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import mutual_information
+    >>> X, y = load_iris(return_X_y=True)
+    >>> bool(mutual_information(X[:, 2:] + 0.0, y) > mutual_information(X[:, :2], y))
+    True
+    """
+    return _information_of_labels(read_problem(X, y, missing_label=missing_label), n_neighbors, n_jobs)
+
+
+def noise_tolerant_mutual_information(
+    X: ArrayLike, memberships: Any, *, n_neighbors: int = 8, slack: float = 0.5, n_jobs: int | None = None
+) -> float:
+    r"""Mutual information between all columns of ``X`` together and an uncertain class, in nats.
+
+    .. math:: \hat I(X; S) = \hat H(X) - \sum_s \frac{\Gamma(s)}{n} \hat H(X | S = s), \qquad
+              \hat H(X | S = s) = \psi(\Gamma(s)) + \log c_d + \frac{1}{\Gamma(s)} \sum_i \gamma(s|i)
+              \bigl[d \log \epsilon(i|s) - \psi(\Gamma(s|i))\bigr]
+
+    :math:`\gamma(s|i)` is the membership of row i in class s, :math:`\Gamma(s)` its sum over rows, and
+    :math:`\epsilon(i|s)` the diameter of the ball around row i. The ball grows over the other rows, nearest first,
+    until their memberships in s sum to :math:`\Gamma(s|i) \ge k - \text{slack}`.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The features, used as they are: no scaling, no noise added to break ties.
+    memberships : array-like (n, classes)
+        Rows sum to 1; rows of NaN are left out. Hard classes (1-D) count as one-hot memberships and give the same
+        result as :func:`mutual_information`.
+    n_neighbors : int, default=8
+        Number of neighbours, k.
+    slack : float, default=0.5
+        How far below k a ball may stop. A membership is hardly ever exactly 1. Without slack, nine rows of 0.999
+        would be taken instead of eight. If less than k members are available, the ball stops within ``slack`` of the
+        available sum. Must lie in [0, 1).
+    n_jobs : int, optional
+        Threads.
+
+    Returns
+    -------
+    float
+        In nats; it may be below zero.
+
+    References
+    ----------
+    .. [1] B. Frenay, G. Doquire and M. Verleysen (2014). Estimating mutual information for feature selection in the
+       presence of label noise. Computational Statistics and Data Analysis 71, 832-848.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import noise_tolerant_mutual_information
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> p = 1 / (1 + np.exp(8 * (X[:, 0] ** 2 - 0.5)))  # the class depends on the square of the first feature
+    >>> P = np.column_stack([p, 1 - p])
+    >>> [round(noise_tolerant_mutual_information(X[:, [j]], P), 1) for j in range(2)]
+    [0.5, -0.1]
+    """
+    return _information_of_labels(read_problem(X, memberships), n_neighbors, n_jobs, slack)
+
+
+def univariate_mutual_information(
+    columns: NDArray[np.float64],
+    features: NDArray[np.int64],
+    groups: Groups,
+    *,
+    n_neighbors: int,
+    slack: float,
+    n_threads: int,
+) -> NDArray[np.float64]:
+    """The estimate for each single feature, from sorted columns: no distances between all rows are needed."""
+
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
+        sums: tuple[NDArray[np.float64], int] = univariate_information(
+            columns, features, groups.weights, groups.totals, float(n_neighbors), slack, start, stop
+        )
+        return sums
+
+    parts = run_chunks(work, chunks(len(features), 8), n_threads)
+    raise_if_zero(sum(n_zero for _, n_zero in parts))
+    sums = np.concatenate([part for part, _ in parts])
+    return groups.constant(n_neighbors) + sums / groups.n_rows
+
+
+def feature_mutual_information(
+    rows: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    features: Sequence[NDArray[np.int64]],
+    groups: Groups,
+    *,
+    n_neighbors: int,
+    slack: float,
+    n_threads: int,
+) -> NDArray[np.float64]:
+    """The estimate for each feature, given by its columns; ``rows`` and ``columns`` are the same table."""
+    values = np.empty(len(features))
+    single = np.array([len(own) == 1 for own in features], dtype=bool)
+    if single.any():
+        alone = np.array([own[0] for own, is_single in zip(features, single, strict=True) if is_single])
+        values[single] = univariate_mutual_information(
+            columns, alone, groups, n_neighbors=n_neighbors, slack=slack, n_threads=n_threads
+        )
+    for place in np.flatnonzero(~single).tolist():
+        table = np.ascontiguousarray(rows[:, features[place]])
+        total = _information_sum(table, groups, n_neighbors, slack, n_threads)
+        values[place] = groups.constant(n_neighbors) + total / len(rows)
+    return values
+
+
+def table_mutual_information(levels: NDArray[np.int64], memberships: NDArray[np.float64]) -> float:
+    r"""Mutual information of categories and classes from their table of shares, in nats.
+
+    .. math:: \sum_{ls} p_{ls} \log \frac{p_{ls}}{p_l p_s} - \frac{(L - 1)(K - 1)}{2n}
+
+    The last term is the bias of the first one without a relation (Miller 1955).
+
+    >>> import numpy as np
+    >>> from dubio.neighbors.information import table_mutual_information
+    >>> codes = np.arange(1000) % 2
+    >>> round(table_mutual_information(codes, np.eye(2)[codes]), 3)  # log 2, less a little
+    0.693
+    """
+    shares = np.zeros((int(levels.max()) + 1, memberships.shape[1]))
+    np.add.at(shares, levels, memberships)
+    shares /= shares.sum()
+    shares = shares[:, shares.any(axis=0)]
+    expected = np.outer(shares.sum(axis=1), shares.sum(axis=0))
+    present = shares > 0
+    bias = (shares.shape[0] - 1) * (shares.shape[1] - 1) / (2.0 * len(levels))
+    return float((shares[present] * np.log(shares[present] / expected[present])).sum() - bias)
+
+
+def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5) -> float:
+    if not isinstance(slack, Real) or not 0 <= slack < 1:
+        raise InputError("slack", f"={slack!r}", "it must lie in [0, 1): with 1 a ball could stop one row short")
+    if not isinstance(problem.supervision, OfClasses):
+        raise InputError("y", "is None", "mutual information needs classes or memberships")
+    problem.supervision.require_enough()
+    problem.supervision.require_two_rows_per_class()
+    known = problem.labelled
+    assert isinstance(known.supervision, OfClasses)
+    n_neighbors = clip_neighbors(n_neighbors, known.n_rows - 1, where="labelled row")
+    groups = Groups(known.supervision.memberships)
+    table = np.ascontiguousarray(known.table)
+    total = _information_sum(table, groups, n_neighbors, slack, resolve_threads(n_jobs))
+    return groups.constant(n_neighbors) + total / known.n_rows
+
+
+def _information_sum(
+    table: NDArray[np.float64], groups: Groups, n_neighbors: int, slack: float, n_threads: int
+) -> float:
+    n, d = table.shape
+    n_groups = len(groups.totals)
+    columns = np.ascontiguousarray(table.T)
+    features = np.arange(d, dtype=np.int64)
+    no_seeds = np.empty((n, n_groups, 0), dtype=np.int32)
+    n_seeds = np.zeros((n, n_groups), dtype=np.int32)
+    radii = np.full((n, n_groups), UNBOUNDED)
+
+    def work(start: int, stop: int) -> tuple[float, int]:
+        part = np.empty((stop - start, n))
+        fill_squared_distances(columns, features, start, part)
+        result: tuple[float, int] = current_information(
+            table,
+            features,
+            part,
+            groups.weights,
+            groups.totals,
+            float(n_neighbors),
+            slack,
+            0.0,
+            no_seeds,
+            n_seeds,
+            radii,
+            start,
+            stop,
+        )
+        return result
+
+    parts = run_chunks(work, chunks(n, _ROWS_PER_CHUNK), n_threads)
+    raise_if_zero(sum(n_zero for _, n_zero in parts))
+    return sum(total for total, _ in parts)
+
+
+# If a row has less membership than this in a class, its term is only bounded at first: such terms seldom decide which
+# feature wins, and their balls are large. Candidates that may still win are then evaluated exactly.
+MINOR = 1e-3
+
+Distances = SubsetDistances | DeviceDistances
+MembershipsOf = Callable[[Distances], NDArray[np.float64]]
+
+
+class InformationCriterion:
+    """Noise-tolerant mutual information (equation 19) of the current subset and of all subsets one feature apart.
+
+    Follows `dubio.neighbors.greedy.Criterion`. One-hot memberships give the estimator of Gomez-Verdejo et al.
+
+    Parameters
+    ----------
+    distances : SubsetDistances or DeviceDistances
+        Shared distances; the criterion updates them, and works where they are.
+    memberships_of : callable
+        Called with ``distances`` once for each subset the search reaches, before its candidates are evaluated
+        (Algorithm 2 estimates the label noise at this point). Returns memberships (n, classes). Return the same array
+        each time to keep them fixed.
+    n_neighbors : int
+        k.
+    slack : float
+        See :func:`dubio.noise_tolerant_mutual_information`.
+    """
+
+    larger_is_better = True
+
+    def __init__(
+        self, distances: Distances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
+    ) -> None:
+        self.distances = distances
+        self.n_neighbors = n_neighbors
+        self.slack = slack
+        self._memberships_of = memberships_of
+        self._memberships: NDArray[np.float64] | None = None
+        self._ready = False
+
+    def start(self, features: NDArray[np.int64]) -> float:
+        self.distances.start(features)
+        return self._prepare(0.0)
+
+    def apply(self, feature: int, change: int) -> None:
+        self.distances.apply(feature, change)
+        self._ready = False
+
+    def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        if not self._ready:
+            self._prepare(MINOR)
+        at = self.distances
+        if len(at.subset) == 0:
+            return feature_mutual_information(
+                at.rows,
+                at.columns,
+                [at.columns_of(one) for one in candidates[:, None]],
+                self._groups,
+                n_neighbors=self.n_neighbors,
+                slack=self.slack,
+                n_threads=at.n_threads,
+            )
+
+        if isinstance(at, DeviceDistances):
+            return self._on_device(at, candidates, change).mean(axis=1)
+        lower, values = self._bounds(candidates, change, MINOR)
+        contenders = np.flatnonzero(values >= lower.max() - 1e-12)
+        if (lower[contenders] < values[contenders]).any():
+            values[contenders] = self._bounds(candidates[contenders], change, 0.0)[1]
+        return values
+
+    def _on_device(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        """(candidates, rows): values of which the mean over rows is the criterion."""
+        size = BallSize(self.n_neighbors, self.slack)
+        weights, totals = self._groups.weights, self._groups.totals
+        terms, n_zero = information_terms(at.pairs, at.subset, weights, totals, size, candidates, change)
+        raise_if_zero(n_zero, at.subset if change == 0 else None)
+        return self._groups.constant(self.n_neighbors) + terms
+
+    def _bounds(
+        self, candidates: NDArray[np.int64], change: int, minor: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """A lower and an upper bound on each candidate's value; equal if ``minor`` is 0."""
+        assert isinstance(self.distances, SubsetDistances)
+        both = np.empty((2, len(candidates)))
+        for step in self.distances.changes(candidates, change):
+            both[:, step.places] = self._step_bounds(step, change, minor)
+        return both[0], both[1]
+
+    def _step_bounds(self, step: Change, change: int, minor: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        at = self.distances
+
+        def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
+            result: tuple[NDArray[np.float64], NDArray[np.float64], int] = candidate_information(
+                at.rows,
+                at.columns,
+                step.squared,
+                step.subset,
+                step.columns,
+                float(change),
+                self._groups.weights,
+                self._groups.totals,
+                float(self.n_neighbors),
+                self.slack,
+                minor,
+                self._seeds,
+                self._n_seeds,
+                self._radii,
+                start,
+                stop,
+            )
+            return result
+
+        parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the search"))
+        raise_if_zero(sum(n_zero for _, _, n_zero in parts))
+        constant = self._groups.constant(self.n_neighbors)
+        lower = constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows
+        upper = constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
+        return lower, upper
+
+    def _prepare(self, minor: float) -> float:
+        """Update memberships, seeds and radii for the current subset; return its value if ``minor`` is 0."""
+        at = self.distances
+        memberships = self._memberships_of(at)
+        if memberships is not self._memberships:
+            self._groups = Groups(memberships)
+        if self._memberships is None and isinstance(at, SubsetDistances):
+            n_groups = len(self._groups.totals)
+            self._seeds = np.zeros((at.n_rows, n_groups, 4 * self.n_neighbors), dtype=np.int32)
+            self._n_seeds = np.zeros((at.n_rows, n_groups), dtype=np.int32)
+            self._radii = np.full((at.n_rows, n_groups), UNBOUNDED)
+        self._memberships = memberships
+        self._ready = True
+        if len(at.subset) == 0:
+            return 0.0
+        if isinstance(at, DeviceDistances):
+            return float(self._on_device(at, at.subset[:1], 0).mean()) if minor == 0.0 else 0.0
+        parts = run_chunks(lambda start, stop: self._current(start, stop, minor), at.row_chunks, at.n_threads)
+        raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
+        return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows
+
+    def _current(self, start: int, stop: int, minor: float) -> tuple[float, int]:
+        """How much rows ``start:stop`` add to the value of the current subset, times n; and balls of radius zero."""
+        at = self.distances
+        assert isinstance(at, SubsetDistances)
+        result: tuple[float, int] = current_information(
+            at.rows,
+            at.subset_columns,
+            at.squared[start:stop],
+            self._groups.weights,
+            self._groups.totals,
+            float(self.n_neighbors),
+            self.slack,
+            minor,
+            self._seeds,
+            self._n_seeds,
+            self._radii,
+            start,
+            stop,
+        )
+        return result
+
+    def row_values(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """How much each row adds to the value of a subset; this subset becomes the current one."""
+        self.start(features)
+        n = self.distances.n_rows
+        if isinstance(self.distances, DeviceDistances):
+            return self._on_device(self.distances, self.distances.subset[:1], 0)[0] / n
+        totals = np.array([self._current(i, i + 1, 0.0)[0] for i in range(n)])
+        return (self._groups.constant(self.n_neighbors) + totals) / n

@@ -1,0 +1,241 @@
+"""How much of the target one feature explains, with a smooth curve or a straight line."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
+from dubio.methods.parameters import documented, estimator
+from dubio.methods.scoring import ScoreSelector
+from dubio.problem import Problem
+from dubio.ranking import Scored
+from dubio.target.reader import Target
+
+
+@documented
+def smooth_r2_score(
+    X: ArrayLike,
+    y: Any,
+    *,
+    target: Target = "auto",
+    missing_label: Any = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    r"""Rank-smooth R2 of every feature: the share of the target that neighbours along the feature explain.
+
+    The rows are sorted by the feature (ties in a random, seeded order). The target vector :math:`t_i` of each row
+    (memberships, or a number) is predicted by the mean :math:`\hat t_i` of its :math:`2h` neighbours in this order,
+    without the row itself. Here :math:`h = \max(4, \lfloor n/16 \rfloor)`, and there are fewer neighbours at the ends.
+    Then
+
+    .. math:: R^2 = 1 - \frac{\sum_i \|t_i - \hat t_i\|^2}{\sum_i \|t_i - \bar t_{-i}\|^2},
+
+    where :math:`\bar t_{-i}` is the mean of all other rows. The score finds any smooth relation of one feature to the
+    target. It depends only on the ranks of the feature, so all features have the same null distribution
+    (:func:`dubio.evidence.relations.smooth_pvalues`).
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    y : array-like (n,) or (n, classes)
+        Memberships, classes or numbers; unlabelled rows are left out.
+    {target}
+    {missing_label}
+    random_state : int, RandomState or None, default=0
+        Order of rows with equal values.
+    {n_jobs}
+
+    Returns
+    -------
+    scores : array (d,)
+        At most 1; about 0, or slightly below, for a feature without a relation; ``-inf`` for a feature that is
+        constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import smooth_r2_score
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(400, 2))
+    >>> smooth_r2_score(X, X[:, 1] ** 2).round(2)  # not correlated, but related
+    array([-0.02,  0.99])
+    """
+    method = SmoothR2Score(target=target, missing_label=missing_label, random_state=random_state, n_jobs=n_jobs)
+    return method.scores_of(X, y)
+
+
+@documented
+def linear_r2_score(
+    X: ArrayLike, y: Any, *, target: Target = "auto", missing_label: Any = "auto"
+) -> NDArray[np.float64]:
+    r"""R2 of the regression of every feature on the target (high is good).
+
+    .. math:: R^2_r = \frac{\|U^T (f_r - \bar f_r)\|^2}{\|f_r - \bar f_r\|^2},
+
+    with U an orthonormal basis of the centred target: memberships, or one number. For numbers it is the squared
+    correlation. For hard classes it is :math:`F/(1+F)` with F the :func:`fisher_score`, and its test is the usual
+    analysis of variance.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    y : array-like (n,) or (n, classes)
+        As in :func:`smooth_r2_score`.
+    {target}
+    {missing_label}
+
+    Returns
+    -------
+    scores : array (d,)
+        From 0 to 1; 0 for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> from dubio import linear_r2_score
+    >>> linear_r2_score([[0.0, 5.0], [1.0, 1.0], [2.0, 4.0], [3.0, 2.0]], [0.1, 1.1, 2.1, 3.1]).round(2)
+    array([1.  , 0.18])
+    """
+    return LinearR2Score(target=target, missing_label=missing_label).scores_of(X, y)
+
+
+@estimator
+class SmoothR2Score(ScoreSelector):
+    """Classes, hard or soft, or numbers: keep the features along which the target varies smoothly.
+
+    See :func:`smooth_r2_score`. Unlabelled rows are left out. With ``n_features_to_select="auto"``, one set of
+    permutations serves as the null of all features.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    {target}
+    {missing_label}
+    random_state : int, RandomState or None, default=0
+        For the order of rows with equal values, and for permutations.
+    {n_jobs}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import SmoothR2Score
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(300, 5))
+    >>> selector = SmoothR2Score(n_features_to_select="auto").fit(X, X[:, 1] ** 2 - np.abs(X[:, 4]))
+    >>> selector.get_support(indices=True)
+    array([1, 4])
+    """
+
+    _name = "smooth_r2"
+    _takes_weights = True
+    _does = "any smooth relation of one feature to the target"
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _target = "auto"
+    _lower_is_better = False
+    _tests_within_groups = True
+    _scores_are_independent = True
+
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like
+            What is known of the target.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row, in means and in sums of squares.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _score(self, problem: Problem) -> Scored:
+        return Scored(smooth_r2(problem.counted, random_state=self._seed, n_jobs=self.n_jobs))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        return smooth_pvalues(
+            problem, scores=scored.scores, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs
+        )
+
+
+@estimator
+class LinearR2Score(ScoreSelector):
+    """Classes, hard or soft, or numbers: keep the features that a regression on the target explains best.
+
+    See :func:`linear_r2_score`: squared correlation for numbers, analysis of variance for classes, and its soft form
+    for memberships. Unlabelled rows are left out. With ``n_features_to_select="auto"``, the F-test decides.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    {target}
+    {missing_label}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dubio import LinearR2Score
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> list(LinearR2Score(n_features_to_select=2).fit(X, y).get_feature_names_out())
+    ['bmi', 's5']
+    """
+
+    _name = "linear_r2"
+    _takes_weights = True
+    _does = "correlation; analysis of variance"
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _target = "auto"
+    _lower_is_better = False
+    _tests_within_groups = True
+    _scores_are_independent = True
+
+    target: Target = "auto"
+    missing_label: Any = "auto"
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like
+            What is known of the target.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row; a row with weight 2 counts twice in the score.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _score(self, problem: Problem) -> Scored:
+        return Scored(linear_r2(problem.counted)[0])
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        return linear_pvalues(problem)

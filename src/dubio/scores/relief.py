@@ -1,0 +1,398 @@
+"""Relief scores: does a feature differ more from near rows of other classes than from near rows of the same class?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.checks import clip_neighbors
+from dubio.evidence.permutation import OrderNull, permutation_pvalues
+from dubio.kernels import relief_gpu as on_device
+from dubio.kernels.gpu import Device, DeviceName, Worth, find_device
+from dubio.kernels.relief import (
+    nearest_rows,
+    relieff_sums,
+    relieff_sums_from_order,
+    soft_relief_sums,
+    sort_rows_by_distance,
+)
+from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.methods.parameters import documented, estimator
+from dubio.methods.scoring import ScoreSelector
+from dubio.problem import Problem
+from dubio.progress import parts_of
+from dubio.ranking import Scored
+from dubio.target.classes import Classes, OfClasses
+
+#: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
+MAX_TESTED_ROWS = 2000
+#: From so many differences of two numbers (rows x rows x features) a GPU is faster.
+_GPU_IS_WORTH = Worth(again=1e7, first=1.2e10)
+#: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
+_ROWS = 64
+
+
+@documented
+def soft_relief_score(
+    X: ArrayLike, P: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""Soft Relief of every feature, for class memberships (high is good).
+
+    Features are scaled to their range. Among the :math:`4k` rows nearest to row i (L1 distance), row j is a hit
+    with weight :math:`q_{ij} = p_i \cdot p_j` and a miss with weight :math:`1 - q_{ij}`:
+
+    .. math:: S_r = \frac1n \sum_i \Bigl[ \frac{\sum_j (1-q_{ij}) |x_{ir}-x_{jr}|}{\sum_j (1-q_{ij})}
+              - \frac{\sum_j q_{ij} |x_{ir}-x_{jr}|}{\sum_j q_{ij}} \Bigr],
+
+    over the n rows that have both hits and misses among their neighbours. Neighbours are chosen by all features
+    together, so the score finds features that matter only in combination. Work grows as :math:`n^2 d`; memory does not.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    P : array-like (n, classes) or (n,)
+        Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
+    n_neighbors : int
+        The k of the formula: four times as many rows are used.
+    {missing_label}
+    {n_jobs}
+
+    Returns
+    -------
+    scores : array (d,)
+        Between -1 and 1; ``-inf`` for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import soft_relief_score
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(300, 3))
+    >>> p = np.where((X[:, 0] > 0.5) != (X[:, 1] > 0.5), 0.8, 0.2)  # the first two matter only together
+    >>> int(soft_relief_score(X, np.column_stack([p, 1 - p])).argmin())
+    2
+    """
+    return SoftReliefScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, P)
+
+
+def relieff_score(
+    X: ArrayLike, y: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    r"""ReliefF of every feature, for hard classes (high is good).
+
+    With features scaled to their range, :math:`H_i` the k nearest rows (L1) of row i's own class and
+    :math:`M_{ic}` the k nearest of class c,
+
+    .. math:: S_r = \frac1n \sum_i \Bigl[ \sum_{c \ne y_i} \frac{\pi_c}{1-\pi_{y_i}}
+              \operatorname*{mean}_{j \in M_{ic}} |x_{ir}-x_{jr}|
+              - \operatorname*{mean}_{j \in H_i} |x_{ir}-x_{jr}| \Bigr],
+
+    where :math:`\pi` are the shares of the classes among the labelled rows [1]_. A class with fewer rows uses all.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    y : array-like (n,)
+        Classes; unlabelled rows are left out.
+    n_neighbors, missing_label, n_jobs
+        As in :func:`soft_relief_score`, with k rows of each class.
+
+    Returns
+    -------
+    scores : array (d,)
+        Between -1 and 1; ``-inf`` for a feature that is constant among the labelled rows.
+
+    References
+    ----------
+    .. [1] M. Robnik-Sikonja and I. Kononenko (2003). Theoretical and empirical analysis of ReliefF and RReliefF.
+       Machine Learning 53.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import relieff_score
+    >>> X, y = load_iris(return_X_y=True)
+    >>> relieff_score(X, y).argsort()[::-1]  # petals first
+    array([3, 2, 0, 1])
+    """
+    return ReliefFScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, y)
+
+
+@estimator
+class SoftReliefScore(ScoreSelector):
+    """Classes, hard or soft: keep the features in which a row differs from its neighbours of other classes.
+
+    See :func:`soft_relief_score`. Features are scaled to their range internally; unlabelled rows are left out.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors : int
+        Four times as many neighbours are used.
+    {missing_label}
+    random_state : int, RandomState or None, default=0
+        For the permutations of "auto".
+    {n_jobs}
+    {device}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import SoftReliefScore
+    >>> from dubio.simulate import unsure_expert
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> doubtful = unsure_expert(y, mean=0.3, random_state=0).memberships
+    >>> list(SoftReliefScore(n_features_to_select=2).fit(X, doubtful).get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _name = "soft_relief"
+    _does = "differences to neighbours, weighted by class probabilities"
+    _takes: ClassVar[tuple[str, ...]] = ("soft", "hard")
+    _lower_is_better = False
+
+    n_neighbors: int = 10
+    missing_label: Any = "auto"
+    random_state: Any = 0
+    n_jobs: int | None = None
+    device: DeviceName = "cpu"
+
+    def _score(self, problem: Problem) -> Scored:
+        return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        table, _ = scale_to_range(problem)
+        P = _memberships(problem)
+        neighbors = relief_neighbors(for_neighbors(problem, table), self.n_neighbors, self.n_jobs, self.device)
+
+        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
+            return problem.per_feature(soft_relief_from_neighbors(table, P[order], neighbors))
+
+        return self._shuffle_rows(table, score, scored)
+
+    def _shuffle_rows(
+        self, table: NDArray[np.float64], score: Callable[[NDArray[np.int64]], NDArray[np.float64]], scored: Scored
+    ) -> NDArray[np.float64]:
+        """p-values from shuffled labels; the neighbours do not depend on labels, so they are not searched again."""
+        scores = score(np.arange(len(table)))
+        scores[np.isneginf(scored.scores)] = -np.inf
+        null = OrderNull(score, table, scores, lower_is_better=False)
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
+
+
+@documented
+class ReliefFScore(SoftReliefScore):
+    """Hard classes, even if few rows have one: keep the features that differ from the nearest rows of other classes.
+
+    See :func:`relieff_score`. Unlabelled rows are left out.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    n_neighbors : int
+        Number of nearest rows of each class.
+    {missing_label}
+    random_state : int, RandomState or None, default=0
+        For the permutations of "auto".
+    {n_jobs}
+    {device}
+
+    Attributes
+    ----------
+    {scores}
+        High scores are good.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import ReliefFScore
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> y = y.where(y.index % 5 == 0)  # four of five labels are missing
+    >>> list(ReliefFScore(n_features_to_select=2).fit(X, y).get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _name = "relieff"
+    _does = "differences to the nearest rows of each class, ReliefF"
+    _takes = ("hard",)
+
+    def _score(self, problem: Problem) -> Scored:
+        return Scored(relieff(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        table, _ = scale_to_range(problem)
+        codes = _codes(problem)
+        if len(table) > MAX_TESTED_ROWS:  # for each row all rows are sorted, so a long table is sampled
+            rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
+            table, codes = table[rows], codes[rows]
+        neighbors, n_neighbors = sorted_rows(table, self.n_jobs), min(self.n_neighbors, len(table) - 1)
+
+        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
+            return problem.per_feature(relieff_from_order(table, codes[order], neighbors, n_neighbors))
+
+        return self._shuffle_rows(table, score, scored)
+
+
+def soft_relief(
+    problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
+) -> NDArray[np.float64]:
+    """:func:`soft_relief_score` of a problem."""
+    table, varies = scale_to_range(problem)
+    neighbors = relief_neighbors(for_neighbors(problem, table), n_neighbors, n_jobs, device)
+    scores = soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs)
+    return np.where(varies, problem.per_feature(scores), -np.inf)
+
+
+def relief_neighbors(
+    table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None, device: DeviceName = "cpu"
+) -> NDArray[np.int64]:
+    """The 4 k nearest rows of every row, or all other rows if there are fewer."""
+    n = len(table)
+    wanted = min(4 * clip_neighbors(n_neighbors, n - 1, where="labelled row"), n - 1)
+    gpu = _device_for(table, device)
+    if gpu is not None:
+        return on_device.nearest_rows(gpu, table, wanted)
+    neighbors = np.empty((n, wanted), dtype=np.int64)
+    run_chunks(
+        lambda a, b: nearest_rows(table, a, b, neighbors),
+        chunks(n, _ROWS),
+        resolve_threads(n_jobs),
+        parts_of("neighbours"),
+    )
+    return neighbors
+
+
+def soft_relief_from_neighbors(
+    table: NDArray[np.float64], P: NDArray[np.float64], neighbors: NDArray[np.int64], n_jobs: int | None = None
+) -> NDArray[np.float64]:
+    """The score of every feature once the neighbours are known."""
+
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
+        out = np.zeros(table.shape[1])
+        return out, soft_relief_sums(table, P, neighbors, start, stop, out)
+
+    parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs))
+    return np.sum([part for part, _ in parts], axis=0) / max(1, sum(used for _, used in parts))
+
+
+def relieff(
+    problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
+) -> NDArray[np.float64]:
+    """:func:`relieff_score` of a problem."""
+    table, varies = scale_to_range(problem)
+    n_neighbors = clip_neighbors(n_neighbors, len(table) - 1, where="labelled row")
+    codes = _codes(problem)
+    priors = np.bincount(codes, minlength=problem.supervision.n_classes) / len(codes)
+
+    gpu = _device_for(table, device)
+    if gpu is not None:
+        sums = on_device.relieff_sums(gpu, table, codes, priors, n_neighbors)
+        return np.where(varies, problem.per_feature(sums / len(table)), -np.inf)
+
+    def work(start: int, stop: int) -> NDArray[np.float64]:
+        out = np.zeros(table.shape[1])
+        relieff_sums(table, codes, priors, n_neighbors, start, stop, out)
+        return out
+
+    parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs), parts_of("neighbours"))
+    total = np.sum(parts, axis=0)
+    return np.where(varies, problem.per_feature(total / len(table)), -np.inf)
+
+
+def _device_for(table: NDArray[np.float64], device: DeviceName) -> Device | None:
+    return find_device(device, float(len(table)) * table.size, _GPU_IS_WORTH)
+
+
+def sorted_rows(table: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.int32]:
+    """All other rows of every row, nearest first: n x n numbers, for tests that relabel the same rows many times."""
+    n = len(table)
+    order = np.empty((n, n - 1), dtype=np.int32)
+    run_chunks(lambda a, b: sort_rows_by_distance(table, a, b, order), chunks(n, _ROWS), resolve_threads(n_jobs))
+    return order
+
+
+def relieff_from_order(
+    table: NDArray[np.float64], codes: NDArray[np.int64], order: NDArray[np.int32], n_neighbors: int
+) -> NDArray[np.float64]:
+    """The score of every feature once all rows are sorted by distance."""
+    priors = np.bincount(codes) / len(codes)
+    out = np.zeros(table.shape[1])
+    relieff_sums_from_order(table, order, codes, priors, n_neighbors, 0, len(table), out)
+    return out / len(table)
+
+
+def scale_to_range(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """The labelled rows with every feature scaled to [0, 1], and which features vary at all.
+
+    If a feature has several columns, all of them are divided by the largest difference that two rows can have, summed
+    over the columns: two different categories differ by 1.
+    """
+    table = np.array(problem.X[problem.supervision.labelled], dtype=np.float64, order="C")
+    low, high = table.min(axis=0), table.max(axis=0)
+    reach, varies = high - low, high > low
+    if problem.has_wide_features:
+        assert problem.columns is not None
+        for start, stop in problem.columns.level_blocks():  # two rows differ in two of these columns
+            reach[start:stop] *= 2.0 / max(1, int(varies[start:stop].sum()))
+        total = problem.per_feature(reach)
+        varies = total > 0
+        reach = total[problem.columns.feature_of]
+    table -= low
+    table /= np.where(reach > 0, reach, 1.0)
+    return table, varies
+
+
+def for_neighbors(problem: Problem, table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The table in which the neighbours of soft Relief are sought; the same table if no feature holds categories.
+
+    Two different categories differ by 1, which is as much as the ends of a numeric feature. So all near rows would have
+    the same category, and none of them would show what the category says. Here two random rows differ as much in a
+    feature of categories, on average, as in the median numeric feature.
+    """
+    blocks = [] if problem.columns is None else problem.columns.level_blocks()
+    if not blocks:
+        return table
+    numeric = np.ones(table.shape[1], dtype=bool)
+    for start, stop in blocks:
+        numeric[start:stop] = False
+    typical = _mean_differences(table[:, numeric])
+    typical = typical[typical > 0]
+    if not len(typical):
+        return table
+    table = table.copy()
+    for start, stop in blocks:
+        own = float(_mean_differences(table[:, start:stop]).sum())
+        if own > 0:
+            table[:, start:stop] *= min(1.0, float(np.median(typical)) / own)
+    return table
+
+
+def _mean_differences(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The mean absolute difference of two rows, for every column."""
+    n = len(table)
+    places = 2.0 * np.arange(n) - n + 1
+    return np.asarray(2.0 * (places @ np.sort(table, axis=0)) / max(1, n * (n - 1)))
+
+
+def _memberships(problem: Problem) -> NDArray[np.float64]:
+    known = problem.supervision
+    assert isinstance(known, OfClasses)
+    return known.memberships[known.labelled]
+
+
+def _codes(problem: Problem) -> NDArray[np.int64]:
+    known = problem.supervision
+    assert isinstance(known, Classes)
+    return known.codes[known.labelled]

@@ -1,0 +1,1 @@
+"""Methods that search for a subset of features: one file per family."""

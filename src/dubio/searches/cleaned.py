@@ -1,0 +1,143 @@
+"""Any selector, fitted on labels after an audit."""
+
+from __future__ import annotations
+
+from dataclasses import field
+from numbers import Integral
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sklearn.base import MetaEstimatorMixin, clone
+
+from dubio._sklearn import HasMethods, Interval, StrOptions
+from dubio.doubt.audit import Engine
+from dubio.doubt.belief import CleanedLabels, clean_labels
+from dubio.errors import InputError
+from dubio.methods.base import Selector
+from dubio.methods.parameters import estimator
+from dubio.problem import Problem
+from dubio.ranking import Answer, Ranking
+from dubio.target.classes import Classes
+from dubio.target.memberships import Memberships
+
+
+@estimator
+class CleanedSelector(MetaEstimatorMixin, Selector):
+    """Fit a selector of dubio or scikit-learn without the labels that an audit doubts.
+
+    Rows are left out only during the selection: ``transform`` returns every row of the table it is given.
+
+    Parameters
+    ----------
+    selector : estimator with ``fit`` and ``get_support``
+        The selector to use; it is cloned.
+    clean : {"confident", "pooled", "lnt"}, default="confident"
+        Engine of the audit; see :func:`dubio.audit_labels`.
+    doubtful : {"drop", "soften"}, default="drop"
+        ``"drop"`` removes doubtful labels. A selector of dubio that takes missing labels still uses such a row without
+        its label; any other selector does not use the row. ``"soften"`` passes the engine's class probabilities of
+        every labelled row to the selector, which must take soft labels.
+    {experts}
+    {n_folds}
+    {missing_label}
+    random_state : int or None, default=0
+        Seed of the audit.
+    {n_jobs}
+
+    Attributes
+    ----------
+    selector_ : estimator
+        The fitted clone.
+    audit_ : LabelAudit or None
+        The result of the audit of the labels.
+    trusted_ : array (n_rows,) of bool
+        The rows whose label was kept.
+    support_, ranking_, n_features_
+        Those of ``selector_``. If it has no ``ranking_``, the features it keeps have rank 1 and the others rank 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from dubio import CleanedSelector
+    >>> from dubio.simulate import flip_labels
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = CleanedSelector(SelectKBest(k=2)).fit(X, flip_labels(y, 0.2, random_state=0))
+    >>> list(selector.get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+
+    _takes = ("hard",)
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "selector": [HasMethods(["fit", "get_support"])],
+        "clean": [StrOptions({"confident", "pooled", "lnt"})],
+        "doubtful": [StrOptions({"drop", "soften"})],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
+    }
+
+    selector: Any = field(kw_only=False)
+    clean: Engine = "confident"
+    doubtful: Literal["drop", "soften"] = "drop"
+    experts: Any = None
+    n_folds: int = 5
+    missing_label: Any = "auto"
+    random_state: int | None = 0
+    n_jobs: int | None = None
+
+    def _solve(self, problem: Problem) -> Answer:
+        if self.doubtful == "soften" and "soft" not in getattr(self.selector, "_takes", ()):
+            raise InputError(
+                "doubtful",
+                f"='soften' passes class probabilities on, but {type(self.selector).__name__} needs one label per row",
+                "use doubtful='drop', or a selector that takes soft labels",
+            )
+        cleaned = clean_labels(
+            problem,
+            self.clean,
+            experts=self.experts,
+            n_folds=self.n_folds,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        fitted = self._fitted(problem, cleaned)
+        support = np.asarray(fitted.get_support(), dtype=bool)
+        ranks = np.asarray(getattr(fitted, "ranking_", np.where(support, 1, 2)))
+        if isinstance(fitted, Selector):
+            inner = fitted.to_ranking()
+            scores, lower_is_better, columns = inner.scores, inner.lower_is_better, inner.extras
+            lines: dict[str, Any] = {"n_relevant": inner.n_relevant, "n_sufficient": inner.n_sufficient}
+        else:
+            scores, lower_is_better, columns, lines = ranks.astype(np.float64), True, {}, {}
+        reason = f"chosen by {type(fitted).__name__}, from the labels that the audit trusts"
+        return Answer(
+            Ranking(
+                problem.feature_names,
+                scores,
+                lower_is_better,
+                ranks,
+                support,
+                type(self).__name__,
+                reason,
+                extras=columns,
+                **lines,
+            ),
+            {"selector_": fitted, "audit_": cleaned.audit, "trusted_": cleaned.trusted},
+        )
+
+    def _fitted(self, problem: Problem, cleaned: CleanedLabels) -> Any:
+        """A clone of the selector, fitted on the labels that can be trusted."""
+        known = problem.supervision
+        assert isinstance(known, Classes)
+        fresh = clone(self.selector)
+        rows = np.flatnonzero(cleaned.trusted)
+        if not isinstance(fresh, Selector):
+            return fresh.fit(problem.X[rows], known.classes[known.codes[rows]])
+        if self.doubtful == "soften":
+            memberships = np.where(known.labelled[:, None], cleaned.memberships, 0.0)
+            softened = Memberships(
+                n_rows=known.n_rows, labelled=known.labelled, classes=known.classes, memberships=memberships
+            )
+            return fresh.fit_problem(problem.with_supervision(softened))
+        if not fresh._takes_missing:
+            return fresh.fit_problem(problem.rows(rows))
+        return fresh.fit_problem(problem.with_supervision(known.with_codes(np.where(cleaned.trusted, known.codes, -1))))

@@ -1,0 +1,426 @@
+"""Fuzzy-rough selection: the dependency of the target on a subset of features, and its greedy search."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio._sklearn import NOT_NEGATIVE, StrOptions, check_parameters
+from dubio.errors import InputError, InputWarning, warn
+from dubio.kernels.threads import resolve_threads
+from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
+from dubio.methods.searching import Searched, SearchSelector
+from dubio.neighbors.greedy import greedy_search
+from dubio.problem import Problem, read_problem
+from dubio.progress import foretell, pace
+from dubio.searches.fuzzy_rough_gamma import (
+    GAMMA_TOLERANCE,
+    IMPLICATORS,
+    MATCHING_IMPLICATOR,
+    SIMILARITIES,
+    T_NORMS,
+    ConnectiveCriterion,
+    Decision,
+    DependencyCriterion,
+    LukasiewiczCriterion,
+    hard_decision,
+    number_decision,
+    similarity_coordinates,
+    soft_decision,
+)
+from dubio.table.columns import pick_columns
+from dubio.target.classes import Classes
+from dubio.target.knowledge import Supervision
+from dubio.target.memberships import Memberships
+from dubio.target.numbers import Numbers
+from dubio.target.reader import Target
+
+Similarity = Literal["std", "range", "gaussian"]
+TNorm = Literal["lukasiewicz", "minimum", "product"]
+Implicator = Literal["lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "goguen"]
+
+
+def dependency_criterion(
+    problem: Problem,
+    *,
+    similarity: str,
+    t_norm: str,
+    implicator: str | None,
+    unlabelled_weight: float,
+    n_threads: int,
+) -> tuple[DependencyCriterion, NDArray[np.int64]]:
+    """The criterion for a problem, and the rows that count in it (those with a positive weight)."""
+    _check_choice("similarity", similarity, SIMILARITIES)
+    _check_choice("t_norm", t_norm, T_NORMS)
+    implicator = MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator
+    _check_choice("implicator", implicator, IMPLICATORS)
+    check_parameters({"unlabelled_weight": NOT_NEGATIVE}, {"unlabelled_weight": unlabelled_weight})
+    weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
+    weights = np.where(problem.supervision.labelled, weights, unlabelled_weight * weights)
+    kept = np.flatnonzero(weights > 0)
+    if len(kept) == 0:
+        raise InputError(
+            "sample_weight",
+            f"and unlabelled_weight leave none of the {problem.n_rows} rows with a positive weight",
+            "give some rows a positive weight",
+        )
+    decision = _decision(problem.supervision, kept, similarity)
+    coordinates = similarity_coordinates(problem.table[kept], problem.nominal, similarity)
+    if _uses_trees(similarity, t_norm, implicator):
+        return LukasiewiczCriterion(coordinates, decision, weights[kept], n_threads), kept
+    return ConnectiveCriterion(
+        coordinates,
+        decision,
+        weights[kept],
+        n_threads,
+        nominal=problem.nominal,
+        t_norm=t_norm,
+        implicator=implicator,
+        gaussian=similarity == "gaussian",
+    ), kept
+
+
+def search_seconds(n_rows: int, n_features: int, similarity: str, t_norm: str, implicator: str | None) -> float:
+    """About how long a search takes on one core (:func:`dubio.progress.pace` times that).
+
+    Measured with 1,000 to 20,000 rows and 10 to 50 features. How many steps are needed depends on the table, so it may
+    be off by a factor of two, or more.
+    """
+    if _uses_trees(similarity, t_norm, MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator):
+        return 4.2 * (n_rows / 20_000) ** 1.4 * (n_features / 50) ** 0.5
+    return 1.5e-8 * n_rows**2 * n_features
+
+
+def _uses_trees(similarity: str, t_norm: str, implicator: str) -> bool:
+    """Whether near rows can be found in a tree; else all pairs of rows are visited."""
+    return t_norm == implicator == "lukasiewicz" and similarity != "gaussian"
+
+
+def _decision(supervision: Supervision, rows: NDArray[np.int64], similarity: str) -> Decision:
+    if isinstance(supervision, Numbers):
+        return number_decision(supervision.values[rows], similarity)
+    if isinstance(supervision, Memberships):
+        return soft_decision(supervision.memberships[rows])
+    codes = supervision.codes if isinstance(supervision, Classes) else np.full(supervision.n_rows, -1)
+    return hard_decision(codes[rows])
+
+
+def _check_choice(name: str, value: Any, choices: Any) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(name, f"={value!r}", f"give one of {', '.join(map(repr, choices))}")
+
+
+#: Copies of the table that a search holds at the same time.
+_COPIES = 4
+
+
+@documented
+def fuzzy_rough_dependency(
+    X: Any,
+    y: Any,
+    *,
+    features: ArrayLike | None = None,
+    nominal: ArrayLike | None = None,
+    similarity: Similarity = "std",
+    t_norm: TNorm = "lukasiewicz",
+    implicator: Implicator | None = None,
+    sample_weight: ArrayLike | None = None,
+    unlabelled_weight: float = 1.0,
+    target: Target = "auto",
+    missing_label: Any = "auto",
+    return_positive_region: bool = False,
+    n_jobs: int | None = None,
+) -> float | tuple[float, NDArray[np.float64]]:
+    r"""Fuzzy-rough dependency of the target on a subset of features.
+
+    With the relation :math:`R_B(x, y) = T_{a \in B} R_a(x, y)` between rows,
+
+    .. math::
+        POS_B(x) = \max_C \min_y I(R_B(x, y), C(y)), \qquad \gamma_B = \frac{\sum_x w_x POS_B(x)}{\sum_x w_x},
+
+    where C runs over the fuzzy classes, and an unlabelled row is a class of its own. With the Lukasiewicz
+    connectives and one class per row, :math:`POS_B(x)` is the distance :math:`\min(1, \sum_a \min(1, |a(x) - a(y)| /
+    \sigma_a))` from x to the nearest row that is not known to have the same class.
+
+    Parameters
+    ----------
+    X : array or data frame (n_rows, n_features)
+        The table, used as it is. NaN is a missing value, which is similar to every other value. Columns of a frame that
+        hold categories, text or bools are nominal: two values are either equal or not similar at all.
+    y : None, 1-D array, 2-D array (n_rows, classes) or SoftLabels
+        Classes, class probabilities or numbers; any of them may be missing. A numeric target is compared in the same
+        way as a numeric feature: the closer the number of a row to that of x, the more the row belongs to C of x.
+    features : array of int, names or bool, optional
+        The subset B; all features by default.
+    nominal : array of bool, int or names, optional
+        Columns that are nominal although they hold numbers.
+    similarity : {"std", "range", "gaussian"}
+        ``max(0, 1 - d / standard deviation)``, ``1 - d / range`` or ``exp(-d^2 / (2 variance))``.
+    t_norm : {"lukasiewicz", "minimum", "product"}
+        Combines the features. Only Lukasiewicz, with one of the linear similarities, avoids visiting all pairs of rows.
+    implicator : {"lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "goguen"}, optional
+        By default the S-implicator of the t-norm: the first, second and third for the three t-norms, in this order.
+    sample_weight : array (n_rows,), optional
+        Weight of each row in gamma. A row of weight zero is left out completely.
+    unlabelled_weight : float
+        Multiplies the weight of the unlabelled rows. Unless it is zero, they fully count as rows of other classes.
+    {target}
+    {missing_label}
+    return_positive_region : bool
+        Whether to return the positive region too.
+    {n_jobs}
+
+    Returns
+    -------
+    gamma : float
+        In [0, 1]; it never falls when a feature is added.
+    positive_region : array (n_rows,), with ``return_positive_region=True``
+        Membership of each row (0 for rows left out).
+
+    References
+    ----------
+    R. Jensen, S. Vluymans, N. Mac Parthaláin, C. Cornelis, Y. Saeys, "Semi-supervised fuzzy-rough feature
+    selection", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import fuzzy_rough_dependency
+    >>> X, y = load_wine(return_X_y=True)
+    >>> round(fuzzy_rough_dependency(X, y), 3), round(fuzzy_rough_dependency(X, y, features=[0, 6]), 3)
+    (1.0, 0.627)
+    """
+    check_parameters({"return_positive_region": ["boolean"]}, {"return_positive_region": return_positive_region})
+    problem = read_problem(
+        X, y, target=target, missing_label=missing_label, sample_weight=sample_weight, mixed=True, nominal=nominal
+    )
+    chosen = pick_columns(features, problem.names, problem.n_features, "features")
+    criterion, kept = dependency_criterion(
+        problem.features(chosen),
+        similarity=similarity,
+        t_norm=t_norm,
+        implicator=implicator,
+        unlabelled_weight=unlabelled_weight,
+        n_threads=resolve_threads(n_jobs),
+    )
+    if not return_positive_region:
+        return criterion.value_all
+    region = np.zeros(problem.n_rows)
+    region[kept] = criterion.region_all
+    return criterion.value_all, region
+
+
+@estimator
+class FuzzyRoughSearch(SearchSelector):
+    """Keep features that together determine the target as well as all features do (FRFS; with missing labels, ssFRFS).
+
+    A greedy forward search on the fuzzy-rough dependency gamma (see :func:`fuzzy_rough_dependency`): each step adds
+    the feature that gives the largest gamma (the first one if several are equal), until gamma reaches that of all
+    features. Labels may be hard, soft or numbers. Some or all of them may be missing.
+
+    Parameters
+    ----------
+    n_features_to_select : "reduct", "auto", "relevant", "sufficient", int, float or None
+        "reduct": as many as needed to reach the dependency of all features. "auto" or "relevant": the features that
+        tests find related to the target (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": the smaller of
+        the two numbers. Otherwise a count, a share, or None for half: only the first features of the search are kept.
+        If this is more than the search needs, features that add nothing follow.
+    nominal : array of bool, int or names, optional
+        Columns that are nominal although they hold numbers. Categories, text and bools of a data frame always are.
+    similarity : {"std", "range", "gaussian"}
+        How similar two numbers are.
+    t_norm : {"lukasiewicz", "minimum", "product"}
+        Combines the features. Lukasiewicz, used in the paper, is fast; the others visit all pairs of rows.
+    implicator : str, optional
+        By default the one that matches the t-norm; see :func:`fuzzy_rough_dependency`.
+    unlabelled_weight : float
+        Multiplies the weight of unlabelled rows in gamma; 0 leaves them out.
+    {target}
+    {missing_label}
+    {n_jobs}
+
+    Attributes
+    ----------
+    ranking_ : array (n_features,)
+        1 for the feature chosen first; features that were never needed follow in the order of the columns, constant
+        ones last.
+    support_ : array (n_features,) of bool
+        The features kept, at least one. If no feature is needed, or none helps, this is the first feature that is not
+        constant, with a warning.
+    n_features_ : int
+        How many were kept.
+    dependencies_ : array
+        gamma after each step of the search.
+    dependency_all_ : float
+        gamma of all features.
+    subsets_ : dict of arrays
+        For each size that the search reached, the features chosen so far, in increasing order.
+    {labelled}
+
+    References
+    ----------
+    R. Jensen, S. Vluymans, N. Mac Parthaláin, C. Cornelis, Y. Saeys, "Semi-supervised fuzzy-rough feature
+    selection", 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import FuzzyRoughSearch
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> search = FuzzyRoughSearch().fit(X, y)
+    >>> list(search.get_feature_names_out())
+    ['alcohol', 'flavanoids', 'color_intensity', 'hue', 'proline']
+    >>> search.dependencies_.round(3)
+    array([0.18 , 0.691, 0.934, 0.993, 1.   ])
+    >>> FuzzyRoughSearch().fit(X, y.where(y.index % 2 == 0)).n_features_  # every other label is missing
+    7
+    """
+
+    _name = "fuzzy_rough_search"
+    _takes_weights = True
+    _does = "smallest subset that determines the target, FRFS and ssFRFS"
+    _takes = ("hard", "soft", "numbers", "none")
+    _needs_labels = False
+    _takes_nan = True
+    _criterion = "dependency of the target (high is good)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_features_to_select": [StrOptions({"reduct"}), *CONSTRAINTS["n_features_to_select"]],
+        "nominal": [None, "array-like"],
+        "similarity": [StrOptions(set(SIMILARITIES))],
+        "t_norm": [StrOptions(set(T_NORMS))],
+        "implicator": [None, StrOptions(set(IMPLICATORS))],
+        "unlabelled_weight": NOT_NEGATIVE,
+    }
+
+    n_features_to_select: Count | Literal["reduct"] = "reduct"
+    nominal: ArrayLike | None = None
+    similarity: Similarity = "std"
+    t_norm: TNorm = "lukasiewicz"
+    implicator: Implicator | None = None
+    unlabelled_weight: float = 1.0
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    n_jobs: int | None = None
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Search subsets of the features of ``X``.
+
+        Parameters
+        ----------
+        X : array or data frame (n_rows, n_features)
+            The table; NaN is a missing value.
+        y : array-like, optional
+            What is known of the target.
+        sample_weight : array (n_rows,), optional
+            Weight of each row in the dependency; a row of weight zero is left out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
+        """Read a table, which may hold categories and missing cells, and a target; see ``fit``."""
+        return super().read_problem(X, y, mixed=True, nominal=self.nominal, **more)
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        problem = one_column_per_feature(problem)
+        n_features = problem.n_features
+        if self.nominal is not None:  # the problem may have been read by another selector
+            declared = pick_columns(self.nominal, problem.names, n_features, "nominal")
+            problem = replace(problem, nominal=problem.nominal | np.isin(np.arange(n_features), declared))
+        n_threads = resolve_threads(self.n_jobs)
+        seconds = search_seconds(problem.n_rows, n_features, self.similarity, self.t_norm, self.implicator)
+        memory = 8.0 * _COPIES * problem.n_rows * n_features
+        foretell("steps of the search", 1, seconds * pace() / n_threads, memory)
+        criterion, rows = dependency_criterion(
+            problem,
+            similarity=self.similarity,
+            t_norm=self.t_norm,
+            implicator=self.implicator,
+            unlabelled_weight=self.unlabelled_weight,
+            n_threads=n_threads,
+        )
+        without = criterion.value
+        constant = _constant(problem.table[rows])
+        path = greedy_search(
+            criterion,
+            np.arange(n_features),
+            direction="forward",
+            stop_size=count,
+            stop_value=criterion.value_all,
+            tie_tolerance=GAMMA_TOLERANCE,
+            last=np.flatnonzero(constant),
+        )
+        chosen = path.order()
+        dependencies = np.array([step.value for step in path.steps])
+        gains = np.zeros(n_features)
+        gains[chosen] = np.diff(dependencies, prepend=without)
+        if not len(chosen):
+            _warn_nothing_found(criterion.value_all, len(rows))
+        others = np.setdiff1d(np.arange(n_features), chosen)
+        rest = others[np.argsort(constant[others], kind="stable")]
+        return Searched(
+            path.subsets,
+            path.values,
+            np.concatenate([chosen, rest]),
+            gains,
+            (max(1, len(chosen)), "as many as needed to reach the dependency of all features"),
+            attributes={"dependencies_": dependencies, "dependency_all_": criterion.value_all},
+        )
+
+
+def one_column_per_feature(problem: Problem) -> Problem:
+    """The problem as fuzzy-rough sets see it: categories are alike or not, and a missing cell is like any other.
+
+    The season of a date is left out.
+    """
+    columns = problem.columns
+    if columns is None or columns.is_plain:
+        return problem
+    table = np.empty((problem.n_rows, problem.n_features))
+    nominal = np.zeros(problem.n_features, dtype=bool)
+    for feature in range(problem.n_features):
+        own = columns.of(feature)
+        roles, part = columns.roles[own], problem.table[:, own]
+        if columns.leads[own].sum() > 1:
+            raise InputError(
+                "feature_groups",
+                f"puts several columns into {problem.feature_names[feature]!r}, and a fuzzy-rough search takes one "
+                "column per feature",
+                "leave the group out, or use another method",
+            )
+        nominal[feature] = roles[0] == "level"
+        table[:, feature] = part[:, roles == "level"].argmax(axis=1) if nominal[feature] else part[:, 0]
+        if (roles == "missing").any():
+            table[part[:, roles == "missing"][:, 0] > 0, feature] = np.nan
+    return replace(problem, X=table, nominal=nominal, columns=None)
+
+
+def _constant(table: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which features have at most one value."""
+    known = [column[~np.isnan(column)] for column in table.T]
+    return np.array([len(values) == 0 or bool((values == values[0]).all()) for values in known])
+
+
+def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
+    if dependency_all <= GAMMA_TOLERANCE:
+        warning = InputWarning(
+            "X",
+            f"does not determine the target: the dependency on all features is 0. Each of the {n_rows} rows has an "
+            "equal row (missing values equal everything) that is not known to have the same class. One feature is kept "
+            "so that the selection is not empty",
+            "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0",
+            code="undecided",
+        )
+    else:
+        warning = InputWarning(
+            "y",
+            f"needs no feature: the dependency without features is already that of all features, {dependency_all:.4g}. "
+            "No two rows differ in y (only one class?). One feature is kept so that the selection is not empty",
+        )
+    warn(warning)

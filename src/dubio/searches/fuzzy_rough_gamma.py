@@ -1,0 +1,431 @@
+"""Fuzzy-rough dependency: similarities, connectives, and its exact computation without all pairs of rows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.kernels.connectives import (
+    Degrees,
+    goedel_implicator,
+    goguen_implicator,
+    kleene_dienes_implicator,
+    lukasiewicz_implicator,
+    lukasiewicz_t_norm,
+    minimum_t_norm,
+    product_t_norm,
+    reichenbach_implicator,
+)
+from dubio.kernels.fuzzy_rough import (
+    add_to_pairs,
+    build_box_tree,
+    list_pairs,
+    nearest_claims,
+    scan_candidates,
+    scan_rows,
+    search_candidates,
+)
+from dubio.kernels.threads import chunks, run_chunks
+from dubio.neighbors.greedy import ADD
+from dubio.progress import parts_of
+
+T_NORMS: dict[str, Callable[[Degrees, Degrees], Degrees]] = {
+    "lukasiewicz": lukasiewicz_t_norm,
+    "minimum": minimum_t_norm,
+    "product": product_t_norm,
+}
+IMPLICATORS: dict[str, Callable[[Degrees, Degrees], Degrees]] = {
+    "lukasiewicz": lukasiewicz_implicator,
+    "kleene-dienes": kleene_dienes_implicator,
+    "reichenbach": reichenbach_implicator,
+    "goedel": goedel_implicator,
+    "goguen": goguen_implicator,
+}
+# The S-implicators. With them, the positive region of a crisp class is the distance to the nearest enemy, as in
+# equation (10) of the paper, for every t-norm.
+MATCHING_IMPLICATOR = {"lukasiewicz": "lukasiewicz", "minimum": "kleene-dienes", "product": "reichenbach"}
+
+
+# Sums of the same distances in another order differ by about 1e-16.
+TRUTH_TOLERANCE = 1e-12
+_ROWS_A_CHUNK = 128
+_SERIAL_ROWS = 400  # with fewer rows, starting threads costs more time than it saves
+_LEAF_ROWS = 32
+# Live pairs are stored once there are few of them; 12 bytes each, and at most this many.
+_MOST_PAIRS = 20_000_000
+_LIST_OVER_SEARCH = 8.0  # storing pays off if there are at most this many times the pairs that one search visits
+_SAMPLED_ROWS = 256
+
+Claims = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]
+
+
+#: Dependencies closer than this count as equal: they are means of sums that were added in different orders.
+GAMMA_TOLERANCE = 1e-9
+
+
+class DependencyCriterion(ABC):
+    """gamma of the chosen features (``value``), of all features (``value_all``), and with each candidate added.
+
+    A :class:`~dubio.neighbors.greedy.Criterion` for forward searches: gamma never falls, and a finished claim stays
+    finished. But gamma is not submodular: a feature that gains nothing now may gain something later together with
+    another one. So a search evaluates every candidate again in every round, and adds a feature even in a round in which
+    none gains.
+    """
+
+    larger_is_better = True
+
+    def __init__(
+        self,
+        coordinates: NDArray[np.float64],
+        decision: Decision,
+        weights: NDArray[np.float64],
+        n_threads: int = 1,
+    ) -> None:
+        self.coordinates = coordinates
+        self.decision = decision
+        self.weights = weights
+        self._total_weight = weights.sum()
+        self.n_rows, self.n_features = coordinates.shape
+        self.n_threads = n_threads if self.n_rows >= _SERIAL_ROWS else 1
+        self.chosen: list[int] = []
+        self.candidates = np.arange(self.n_features)
+        self._row_of_claim = np.repeat(np.arange(self.n_rows), np.diff(decision.starts))
+        self._live = np.ones(len(decision.caps), dtype=bool)
+        self._ceilings = decision.caps
+        everything = np.arange(self.n_features)
+        self._ceilings = self.truth_under(everything)
+        self._truth = self.truth_under(everything[:0])
+        self._floors = np.zeros(self.n_rows)
+        self._settle()
+        self.region_all = self._region(self._ceilings)
+        self.value = float((weights * self._floors).sum() / self._total_weight)
+        self.value_all = float((weights * self.region_all).sum() / self._total_weight)
+
+    def _region(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Positive region of each row: the largest truth among its claims."""
+        return np.maximum.reduceat(truth, self.decision.starts[:-1])
+
+    def start(self, features: NDArray[np.int64]) -> float:
+        """Start a search. It must start without features, because a finished claim cannot become live again."""
+        if len(features) or self.chosen:
+            raise ValueError("the dependency can only be searched forward, once, starting with no features")
+        return self.value
+
+    def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+        """gamma of the chosen features with each candidate added (candidates: all features not chosen, ascending)."""
+        assert change == ADD
+        self._values = dict(zip(candidates.tolist(), self._candidate_values(), strict=True))
+        return np.array(list(self._values.values()))
+
+    def apply(self, feature: int, change: int) -> None:
+        """Add a candidate to the chosen features."""
+        assert change == ADD
+        self.chosen.append(feature)
+        self.candidates = self.candidates[self.candidates != feature]
+        self.value = float(self._values[feature])
+        self._advance(feature)
+
+    def _candidate_values(self) -> NDArray[np.float64]:
+        live_rows = np.zeros(self.n_rows, dtype=bool)
+        live_rows[self._row_of_claim[self._live]] = True
+        settled = (self.weights[~live_rows] * self._floors[~live_rows]).sum()
+        sums = self._candidate_sums(live_rows) if live_rows.any() else np.zeros(len(self.candidates))
+        return np.minimum((settled + sums) / self._total_weight, self.value_all)
+
+    @abstractmethod
+    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Truth of every live claim under a set of features."""
+
+    @abstractmethod
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Weighted sum of the positive region of the live rows, with each candidate added."""
+
+    def _advance(self, feature: int) -> None:  # noqa: B027 (nothing to update unless something is stored)
+        """Update what is stored for the chosen features."""
+
+    @property
+    def _claims(self) -> Claims:
+        return self.decision.starts, self.decision.labels, self._live, self._ceilings
+
+    def _settle(self) -> None:
+        """Raise the floors to the known truths, and retire the claims that can no longer matter."""
+        np.maximum(self._floors, self._region(self._truth), out=self._floors)
+        self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
+
+    @property
+    def _on_done(self) -> Callable[[int, int], None]:
+        """Reports the parts of one step, if it takes long."""
+        return parts_of(f"step {len(self.chosen) + 1}")
+
+    def _in_chunks(self, n: int, work: Callable[[int, int], Any]) -> list[Any]:
+        return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads, self._on_done)
+
+
+class ConnectiveCriterion(DependencyCriterion):
+    """Any t-norm, implicator and similarity: visits all pairs of rows each time, but never stores them."""
+
+    def __init__(
+        self,
+        coordinates: NDArray[np.float64],
+        decision: Decision,
+        weights: NDArray[np.float64],
+        n_threads: int = 1,
+        *,
+        nominal: NDArray[np.bool_],
+        t_norm: str,
+        implicator: str,
+        gaussian: bool,
+    ) -> None:
+        self._nominal = nominal
+        self._relation = (list(T_NORMS).index(t_norm), list(IMPLICATORS).index(implicator), gaussian)
+        super().__init__(coordinates, decision, weights, n_threads)
+
+    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        truth = self._ceilings.copy()
+        self._scan(np.arange(self.n_rows), features, self.candidates[:0], np.zeros(self.n_rows), truth)
+        return truth
+
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        chosen = np.array(self.chosen, dtype=np.int64)
+        sums = self._scan(np.flatnonzero(live_rows), chosen, self.candidates, self._floors, self._truth)
+        self._settle()
+        return sums
+
+    def _scan(
+        self,
+        rows: NDArray[np.int64],
+        chosen: NDArray[np.int64],
+        candidates: NDArray[np.int64],
+        floors: NDArray[np.float64],
+        truth: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        decision = (self.decision.columns, self.decision.on_a_line, self.decision.crisp)
+        parts = self._in_chunks(
+            len(rows),
+            lambda start, stop: scan_rows(
+                start, stop, rows, self._claims, self._relation, self.coordinates, self._nominal, decision,
+                chosen, candidates, floors, self.weights, truth,
+            ),
+        )  # fmt: skip
+        return np.sum(parts, axis=0)
+
+
+class LukasiewiczCriterion(DependencyCriterion):
+    """Lukasiewicz connectives and similarities linear in the difference: exact, with tree search and live pairs.
+
+    For the first feature: a nearest-enemy search in each column. For further features: one search for each live claim,
+    in a tree of the chosen features, which ends at the best row of the worst candidate. Once few pairs are below the
+    ceilings, they are stored, and the list can only shrink.
+    """
+
+    _pairs: tuple[Any, ...] | None = None  # the live pairs, once stored
+    _pairs_seen = 50.0  # pairs that the last search visited per claim; a guess at first
+
+    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        return self._nearest(self._space(features), self.n_threads, self._on_done)
+
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        if not self.chosen:
+            return self._single_sums(live_rows)
+        if self._pairs is None:
+            self._tree = self._space(np.array(self.chosen))
+            self._positions = np.flatnonzero(live_rows[self._tree[0]])
+            if self._few_pairs():
+                self._write_pairs()
+        if self._pairs is not None:
+            rows = self._tree[0]
+            self._positions = self._positions[live_rows[rows[self._positions]]]
+            candidates = np.ascontiguousarray(self._ordered[:, self.candidates])
+            parts = self._in_chunks(
+                len(self._positions),
+                lambda start, stop: scan_candidates(
+                    start, stop, self._positions, rows, self._claims, self._pairs, self._floors,
+                    self.weights, candidates,
+                ),
+            )  # fmt: skip
+            return np.sum(parts, axis=0)
+        candidates = self.coordinates[np.ix_(self._tree[0], self.candidates)]
+        parts = self._in_chunks(
+            len(self._positions),
+            lambda start, stop: search_candidates(
+                start, stop, self._positions, self._claims, self._tree, self._floors, self.weights,
+                candidates, self._truth,
+            ),
+        )  # fmt: skip
+        self._pairs_seen = sum(n_pairs for _, n_pairs in parts) / self._live.sum()
+        self._settle()
+        return np.sum([sums for sums, _ in parts], axis=0)
+
+    def _advance(self, feature: int) -> None:
+        if self._pairs is not None:
+            column = np.ascontiguousarray(self._ordered[:, feature])
+            self._in_chunks(
+                len(self._positions),
+                lambda start, stop: add_to_pairs(
+                    start, stop, self._positions, self._tree[0], self._claims, self._pairs, column, self._truth
+                ),
+            )
+            self._settle()
+
+    def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
+        points = np.hstack([self.coordinates[:, features], self.decision.columns])
+        rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
+        return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
+
+    def _nearest(
+        self, space: tuple[Any, ...], n_threads: int, on_done: Callable[[int, int], None] | None = None
+    ) -> NDArray[np.float64]:
+        truth = self._ceilings.copy()
+        positions = np.arange(self.n_rows)
+        run_chunks(
+            lambda start, stop: nearest_claims(start, stop, positions, self._claims, space, truth),
+            chunks(self.n_rows, _ROWS_A_CHUNK),
+            n_threads,
+            on_done,
+        )
+        return truth
+
+    def _single_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+        def sums_of(start: int, stop: int) -> list[float]:
+            found = []
+            for feature in self.candidates[start:stop]:
+                region = self._region(self._nearest(self._space(np.array([feature])), 1))
+                found.append(float((self.weights[live_rows] * region[live_rows]).sum()))
+            return found
+
+        parts = run_chunks(sums_of, chunks(len(self.candidates), 1), self.n_threads, self._on_done)
+        return np.array([value for part in parts for value in part])
+
+    def _few_pairs(self) -> bool:
+        """Whether there are few enough pairs below the ceilings to store them, judged by a sample of the live rows."""
+        step = max(1, len(self._positions) // _SAMPLED_ROWS)
+        sample = self._positions[::step]
+        counts = np.zeros(len(self._live), dtype=np.int64)
+        n_pairs = list_pairs(0, len(sample), sample, self._claims, self._tree, self._no_pairs(counts), False)
+        sampled_claims = int(self._live[np.isin(self._row_of_claim, self._tree[0][sample])].sum())
+        a_claim = n_pairs / max(1, sampled_claims)
+        return a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
+
+    def _no_pairs(self, counts: NDArray[np.int64]) -> tuple[Any, ...]:
+        return np.zeros(0, np.int64), counts, np.zeros(0, np.int32), np.zeros(0)
+
+    def _write_pairs(self) -> None:
+        counts = np.zeros(len(self._live), dtype=np.int64)
+        counting = self._no_pairs(counts)
+        self._in_chunks(
+            len(self._positions),
+            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
+        )
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        if starts[-1] > _MOST_PAIRS:  # the sample was too optimistic
+            return
+        pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
+        self._in_chunks(
+            len(self._positions),
+            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, pairs, True),
+        )
+        self._pairs = pairs
+        self._ordered = self.coordinates[self._tree[0]]
+
+
+SIMILARITIES = ("std", "range", "gaussian")
+
+
+def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], similarity: str) -> NDArray[np.float64]:
+    """Rescale columns so that the plain difference ``t`` of two coordinates measures how different two rows are.
+
+    ``"std"`` and ``"range"`` divide by the sample standard deviation or the range, and the similarity is
+    ``max(0, 1 - |t|)`` (equation 9 of Jensen and Shen's fuzzy-rough selection; with the standard deviation it
+    reproduces the paper's Table 1). ``"gaussian"`` also divides by the standard deviation, and the similarity is
+    ``exp(-t**2 / 2)``. Nominal columns become whole numbers, one for each category: two categories differ by at
+    least 1, so they are not similar at all. NaN is kept: a missing value is similar to everything. A constant column
+    becomes all zeros.
+
+    >>> import numpy as np
+    >>> similarity_coordinates(np.array([[0.0, 5], [2, 7], [4, 5]]), np.array([False, True]), "range")
+    array([[-0.5,  0. ],
+           [ 0. ,  1. ],
+           [ 0.5,  0. ]])
+    """
+    coordinates = np.empty_like(X, dtype=np.float64, order="C")
+    for j in range(X.shape[1]):
+        column = X[:, j].astype(np.float64)
+        known = ~np.isnan(column)
+        if nominal[j]:
+            coordinates[:, j] = np.nan
+            coordinates[known, j] = np.unique(column[known], return_inverse=True)[1]
+        else:
+            coordinates[:, j] = scale_numbers(column, similarity)
+    return coordinates
+
+
+def scale_numbers(column: NDArray[np.float64], similarity: str) -> NDArray[np.float64]:
+    """One numeric column, centred and divided by its standard deviation or range (NaN is ignored and kept)."""
+    values = column[~np.isnan(column)]
+    if len(values) < 2 or values.min() == values.max():
+        return np.where(np.isnan(column), np.nan, 0.0)
+    # Divide by the largest magnitude first: squares of very large or very small numbers overflow or underflow.
+    centred = column - (values.min() / 2 + values.max() / 2)
+    with np.errstate(over="ignore"):  # NumPy 1 warns of overflow here if all numbers are denormal; the result is right
+        centred = centred / np.nanmax(np.abs(centred))
+    known = centred[~np.isnan(centred)]
+    spread = np.ptp(known) if similarity == "range" else np.std(known, ddof=1)
+    return centred / spread
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The decision columns, and the claims in the order of the rows.
+
+    ``columns`` is (n, classes) memberships, zero where unlabelled. If ``on_a_line``, it is instead one column of
+    coordinates, NaN where unlabelled: the closer two coordinates, the more the rows belong to the same class
+    (``crisp``: only if they are equal). The claims of row ``x`` are ``starts[x]:starts[x + 1]``; ``labels`` holds their
+    classes, -1 for "a class of its own"; ``caps`` is the largest truth that the row itself allows: its own membership.
+    """
+
+    columns: NDArray[np.float64]
+    on_a_line: bool
+    crisp: bool
+    starts: NDArray[np.int64]
+    labels: NDArray[np.int64]
+    caps: NDArray[np.float64]
+
+
+def soft_decision(memberships: NDArray[np.float64]) -> Decision:
+    """Fuzzy classes; a row without any membership is unlabelled and forms a class of its own (Theorem 1).
+
+    A row has one claim for each class in which it has some membership. In any other class it would contradict
+    itself, and the positive region is the union (maximum) over the classes.
+    """
+    belongs = memberships > 0
+    unlabelled = ~belongs.any(axis=1)
+    counts = np.where(unlabelled, 1, belongs.sum(axis=1))
+    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    labels = np.full(starts[-1], -1, dtype=np.int64)
+    caps = np.ones(starts[-1])
+    rows, classes = np.nonzero(belongs)
+    of_labelled = np.repeat(~unlabelled, counts)
+    labels[of_labelled] = classes
+    caps[of_labelled] = np.minimum(memberships[rows, classes], 1.0)
+    return Decision(np.ascontiguousarray(memberships), False, False, starts, labels, caps)
+
+
+def number_decision(values: NDArray[np.float64], similarity: str) -> Decision:
+    """A numeric target, compared in the same way as a feature; a row without a value is like no other row."""
+    return _line_decision(scale_numbers(values, similarity), crisp=False)
+
+
+def hard_decision(codes: NDArray[np.int64]) -> Decision:
+    """One class per row, -1 for unlabelled: whole numbers on a line, so different classes are at least 1 apart."""
+    return _line_decision(np.where(codes >= 0, codes.astype(np.float64), np.nan), crisp=True)
+
+
+def _line_decision(column: NDArray[np.float64], crisp: bool) -> Decision:
+    n_rows = len(column)
+    starts = np.arange(n_rows + 1, dtype=np.int64)
+    return Decision(column[:, None], True, crisp, starts, np.zeros(n_rows, dtype=np.int64), np.ones(n_rows))

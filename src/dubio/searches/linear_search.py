@@ -1,0 +1,412 @@
+"""Backward elimination of a ridge regression, from second moments."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg.blas import dger
+from scipy.special import gammaln
+
+from dubio._sklearn import Interval, StrOptions
+from dubio.errors import InputError, counted, warn
+from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.kernels.threads import one_blas_thread
+from dubio.methods.from_moments import RunningSelector
+from dubio.methods.parameters import estimator
+from dubio.methods.searching import Searched, SearchSelector
+from dubio.moments.running import RunningMoments
+from dubio.moments.second_moments import SecondMoments
+from dubio.problem import Problem
+from dubio.ranking import Answer
+from dubio.table.columns import Columns, feature_sums
+from dubio.table.scaling import nothing_varies
+from dubio.target.reader import Target
+from dubio.target.several import SeveralTargets
+
+Floats = NDArray[np.float64]
+
+#: Costs that differ by less than this share of themselves, or of the target, are equal.
+SAME, NOTHING = 1e-8, 1e-15
+#: The matrix is inverted again once so much of it is gone, or once a diagonal value has become so much smaller.
+_STILL_THERE, _DIGITS = 0.8, 1e4
+#: Matrices with at most so many rows are small.
+_SMALL = 300
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """The features in the order in which they were dropped, and the fit at every size.
+
+    Attributes
+    ----------
+    dropped : array (d,) of int
+        The features; the first was dropped first, the last is the best.
+    costs : array (d,)
+        What the fit lost with each of them, in the order of ``dropped``; a share of the target.
+    values : array (d + 1,)
+        By size: the share of the target that is explained, after the penalty.
+    residuals : array (d + 1,)
+        By size: the mean square of the residuals, as a share of the target.
+    freedoms : array (d + 1,)
+        By size: the degrees of freedom of the fit.
+    """
+
+    dropped: NDArray[np.int64]
+    costs: Floats
+    values: Floats
+    residuals: Floats
+    freedoms: Floats
+
+
+def ridge_elimination(C: Floats, B: Floats, total: float, ridge: float) -> Elimination:
+    r"""Drop, step by step, the feature without which a ridge regression loses least.
+
+    With :math:`A = C + \lambda I` and :math:`W = A^{-1} B`, dropping feature j costs
+    :math:`\|w_j\|^2 / (A^{-1})_{jj}`. Then :math:`A^{-1}` and :math:`W` follow by an update of rank one. If costs are
+    equal, the last column is dropped.
+
+    Parameters
+    ----------
+    C : array (d, d)
+        Correlations of the features.
+    B : array (d, K)
+        Mean products of the standardised features and the centred columns of the target.
+    total : float
+        Mean square of the centred target, summed over its columns.
+    ridge : float
+        The penalty :math:`\lambda`, positive.
+
+    Returns
+    -------
+    Elimination
+    """
+    with _threads(len(C)):
+        return _eliminate(C, B, total, ridge)
+
+
+def _eliminate(C: Floats, B: Floats, total: float, ridge: float) -> Elimination:
+    d = len(C)
+    dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
+    values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
+    left = np.arange(d)
+    while len(left):
+        inverse = _inverse(C[np.ix_(left, left)], ridge)
+        goal = B[left]
+        W = inverse @ goal
+        alive = np.ones(len(left), dtype=bool)
+        at_first = inverse.diagonal().copy()
+        n_alive = len(left)
+        while n_alive:
+            diagonal = inverse.diagonal()
+            values[n_alive] = value = (W * goal).sum() / total  # dropped rows of W are zero
+            residuals[n_alive] = 1.0 - value - ridge * (W**2).sum() / total
+            freedoms[n_alive] = n_alive - ridge * diagonal[alive].sum()
+            if n_alive < _STILL_THERE * len(left) or (at_first > _DIGITS * diagonal)[alive].any():
+                break
+            cost = np.full(len(left), np.inf)
+            np.divide((W**2).sum(axis=1), diagonal * total, out=cost, where=alive)
+            j = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
+            n_alive -= 1
+            dropped[d - 1 - n_alive], costs[d - 1 - n_alive] = left[j], cost[j]
+            column, weights = inverse[:, j].copy(), W[j] / inverse[j, j]
+            inverse = dger(-1.0 / column[j], column, column, a=inverse, overwrite_a=True)
+            W -= np.outer(column, weights)
+            inverse[j], inverse[:, j], W[j], alive[j] = 0.0, 0.0, 0.0, False
+        left = left[alive]
+    return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
+
+
+def grouped_elimination(C: Floats, B: Floats, total: float, ridge: float, starts: NDArray[np.int64]) -> Elimination:
+    r"""The same if a feature may have several columns, which are dropped together.
+
+    Without the columns J of a feature the fit loses :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`. ``starts`` are
+    the first columns of the features. Sizes of the result count features, degrees of freedom columns.
+    """
+    ends = np.append(starts[1:], len(C))
+    members = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
+    d = len(members)
+    dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
+    values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
+    alive = list(range(d))
+    with _threads(len(C)):
+        while alive:
+            left = np.concatenate([members[f] for f in alive])
+            place = {int(column): p for p, column in enumerate(left)}
+            inverse, goal = _inverse(C[np.ix_(left, left)], ridge), B[left]
+            W = inverse @ goal
+            values[len(alive)] = value = (W * goal).sum() / total
+            residuals[len(alive)] = 1.0 - value - ridge * (W**2).sum() / total
+            freedoms[len(alive)] = len(left) - ridge * inverse.diagonal().sum()
+            cost = np.empty(len(alive))
+            for p, feature in enumerate(alive):
+                own = [place[int(column)] for column in members[feature]]
+                cost[p] = (W[own] * np.linalg.solve(inverse[np.ix_(own, own)], W[own])).sum() / total
+            worst = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
+            dropped[d - len(alive)], costs[d - len(alive)] = alive[worst], cost[worst]
+            alive.pop(worst)
+    return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
+
+
+def _threads(d: int) -> AbstractContextManager[None]:
+    """Small matrices are faster in one thread."""
+    return one_blas_thread() if d <= _SMALL else nullcontext()
+
+
+def _inverse(C: Floats, ridge: float) -> Floats:
+    """Inverse of ``C + ridge I``, in Fortran order."""
+    A = np.asfortranarray(C)
+    A[np.diag_indices_from(A)] += ridge
+    inverse = np.asfortranarray(cho_solve(cho_factor(A, lower=True, overwrite_a=True), np.eye(len(A), order="F")))
+    return np.asfortranarray((inverse + inverse.T) / 2)
+
+
+def gcv_ridge(C: Floats, B: Floats, total: float, n_rows: float, grid: Floats) -> float:
+    r"""The penalty of the grid with the smallest generalised cross-validation error of the fit on all features.
+
+    .. math:: GCV(\lambda) = \frac{\text{mean square of the residuals}}{(1 - (1 + df(\lambda)) / n)^2}, \qquad
+              df(\lambda) = \sum_i \frac{e_i}{e_i + \lambda}
+
+    with the eigenvalues :math:`e_i` of ``C``. Among penalties that are as good (within a millionth), the largest.
+    """
+    with _threads(len(C)):
+        e, V = np.linalg.eigh(C)
+    e = np.maximum(e, 0.0)
+    explained = ((V.T @ B) ** 2).sum(axis=1) / total
+    sums = e + grid[:, None]
+    residual = np.maximum(1.0 - ((e + 2 * grid[:, None]) / sums**2 * explained).sum(axis=1), 0.0)
+    freedom = (e / sums).sum(axis=1)
+    error = residual / (1.0 - (1.0 + freedom) / n_rows) ** 2
+    return float(grid[np.flatnonzero(error <= error.min() * (1 + 1e-6) + 1e-9)[-1]])
+
+
+#: Penalties tried by cross-validation. Smaller ones are not safe: columns may repeat each other.
+_GRID = np.logspace(-6, 2, 33)
+#: With fewer rows than this per feature, cross-validation cannot be trusted, and the penalty is max(0.05, d / n).
+_ROWS_PER_FEATURE, _FEW_ROWS_RIDGE = 5, 0.05
+#: A difference in BIC of 2 is "not worth more than a bare mention" (Kass and Raftery 1995).
+_BARE_MENTION = 2.0
+#: Residuals below this share of the target are rounding errors.
+_NO_RESIDUAL = 1e-12
+
+
+@estimator
+class LinearSearch(RunningSelector, SearchSelector):
+    r"""Backward search for the features that a linear fit of the target needs, from sums over rows alone.
+
+    The target is a matrix T of centred columns: one per class (one-hot classes or memberships), or the standardised
+    number; of several targets, those of all of them, each with the same sum of squares (a missing cell is 0). The
+    columns of X are standardised to Z. A ridge regression on all features is fitted, and the feature without which it
+    loses least is dropped, until none is left. The last one ranks first. If features lose equally little, the last
+    column is dropped. The criterion of a subset S is the share of the target that the fit explains, after the penalty
+    (high is good, at most 1):
+
+    .. math:: R^2_S = 1 - \min_W \frac{\|T - Z_S W\|^2 / n + \lambda \|W\|^2}{\|T\|^2 / n}
+              = \frac{\mathrm{tr}(B_S^T A_S^{-1} B_S)}{\|T\|^2 / n}
+
+    with :math:`A = Z^T Z / n + \lambda I` and :math:`B = Z^T T / n`. Without feature j it is smaller by exactly
+    :math:`\|w_j\|^2 / (A^{-1})_{jj}`, with :math:`W = A^{-1} B`, in units of the target [1]_. So one pass over the
+    rows is enough, and features that repeat others are dropped early. Relations that are not linear, such as a product
+    of two features, are not seen: use :class:`NeighborSearch` for those.
+
+    Rows without a label are left out. ``partial_fit`` takes the table in blocks, ``merge`` joins two selectors, and
+    ``fit`` takes sparse tables, Dask arrays and dataframes. Each ``partial_fit`` searches again, which takes time in
+    proportion to the cube of the number of features; :func:`~dubio.streams.stream.fit_stream` searches once.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
+        A count, a share, or None for half. "relevant" and "sufficient" test the features of a table in memory
+        (:func:`~dubio.evidence.relevance.relevance_of`). "auto" needs only sums: the smallest subset whose BIC is at
+        most 2 above the smallest BIC of all subsets on the path. With residual sum of squares RSS, df degrees of
+        freedom and q independent columns of the target, it is the extended criterion [3]_
+
+        .. math:: BIC_S = q\,(n \log RSS_S + df_S \log n) + 2 \log \binom{d}{|S|}.
+
+        If no subset is better than no features at all, one feature is kept, with a warning.
+    ridge : float or "auto"
+        The penalty :math:`\lambda`. "auto": the one with the smallest generalised cross-validation error [2]_ of the
+        fit on all features,
+
+        .. math:: GCV(\lambda) = \frac{\|T - Z W_\lambda\|^2 / n}{(1 - (1 + df_\lambda) / n)^2},\qquad
+                  df_\lambda = \sum_i \frac{e_i}{e_i + \lambda},
+
+        among 33 values from 1e-6 to 100, with the eigenvalues :math:`e_i` of :math:`Z^T Z / n`. With fewer than five
+        rows per feature, it is :math:`\max(0.05, d / n)` instead. n is the number of labelled rows with a weight above
+        0: a row is one observation, whatever its weight.
+    {target}
+        If the table comes in blocks, the first labelled block decides.
+    {missing_label}
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        For each size, the features of its subset as column indices, best first. Subsets are nested. Constant features
+        are in no subset.
+    values_ : dict of int to float
+        The criterion of each subset.
+    ranking_ : array (n_features,)
+        1 = the last one left. Constant features come last.
+    support_, n_features_, explanation_
+        The features kept, how many, and why that many.
+    ridge_ : float
+        The penalty used.
+    {labelled}
+
+    References
+    ----------
+    .. [1] B. Hassibi and D. G. Stork (1993). Second order derivatives for network pruning: optimal brain surgeon. NIPS
+       5, 164-171. (The cost of a removal.)
+    .. [2] G. H. Golub, M. Heath and G. Wahba (1979). Generalized cross-validation as a method for choosing a good ridge
+       parameter. Technometrics 21, 215-223.
+    .. [3] J. Chen and Z. Chen (2008). Extended Bayesian information criteria for model selection with large model
+       spaces. Biometrika 95, 759-771.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import LinearSearch
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> search = LinearSearch(n_features_to_select=3).fit(X, y)
+    >>> sorted(search.get_feature_names_out())
+    ['color_intensity', 'flavanoids', 'proline']
+    >>> round(search.values_[3], 2), round(search.values_[13], 2)
+    (0.73, 0.83)
+    """
+
+    _tested = ("relevant", "sufficient")
+    _name = "linear_search"
+    _takes_weights = True
+    _does = "subsets that a linear fit of the target needs, from sums over rows"
+    _takes = ("hard", "soft", "numbers", "several")
+    _criterion = "share of the target that a ridge regression explains (high is good)"
+    _moments = SecondMoments
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "ridge": [StrOptions({"auto"}), Interval(Real, 1e-8, None, closed="left")],
+    }
+
+    ridge: float | Literal["auto"] = "auto"
+    target: Target = "auto"
+    missing_label: Any = "auto"
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X``.
+
+        Parameters
+        ----------
+        X : array-like, CSR matrix, Dask array or dataframe (n, d)
+        y : array-like (n,) or (n, classes)
+            Classes, memberships whose rows sum to 1 (a row of NaN = unlabelled), numbers, or several targets.
+        sample_weight : array-like (n,), optional
+            The weight of each row; only the ratios matter. With a given ``ridge``, a row of weight 2 is two equal rows.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        moments, known = SecondMoments.of_problem(problem), problem.supervision
+        if isinstance(known, SeveralTargets):
+            columns = known.independent_columns  # in the place of the classes
+            running = RunningMoments(known.kind, np.arange(columns), moments, known.n_rows, known.n_labelled)
+        else:
+            running = RunningMoments.of_block(known, moments)
+        self._require_running(running)
+        return self._search_running(running, count, problem.columns if problem.has_wide_features else None)
+
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
+        count, reason = self._wished(len(names))
+        return self._answer(self._search_running(running, count), names, count, reason)
+
+    def _check_wish(self, n_features: int) -> None:
+        self._wished(n_features)
+
+    def _is_ready(self, running: RunningMoments[Any]) -> bool:
+        moments: SecondMoments = running.moments
+        known = running.has_two_classes or running.kind == "numbers"
+        return bool(known and moments.squares.any() and (moments.products.diagonal() > 0).any())
+
+    def _require_running(self, running: RunningMoments[Any]) -> None:
+        moments: SecondMoments = running.moments
+        if running.kind not in ("numbers", "several"):
+            running.require_two_classes()
+        if not moments.squares.any():
+            raise InputError(
+                "y",
+                f"has the same value in all {counted(running.n_labelled, 'labelled row')}",
+                "such a target says nothing about the features",
+            )
+        if not (moments.products.diagonal() > 0).any():
+            raise nothing_varies(len(moments.origin), running.n_labelled)
+
+    def _search_running(self, running: RunningMoments[Any], count: int | None, wide: Columns | None = None) -> Searched:
+        moments: SecondMoments = running.moments
+        n, weight = moments.n_counted, moments.weight
+        spread = np.sqrt(feature_sums(moments.products.diagonal(), wide))  # of each feature
+        varying = np.flatnonzero(spread > 0)
+        used = varying if wide is None else wide.of_all(varying)
+        scale = spread[used if wide is None else wide.feature_of[used]]
+        C = moments.products[np.ix_(used, used)] / scale / scale[:, None]
+        B = moments.cross[used] / scale[:, None] / np.sqrt(weight)
+        total = float(moments.squares.sum()) / weight
+        ridge = self._penalty(C, B, total, n)
+        if wide is None:
+            path = ridge_elimination(C, B, total, ridge)
+        else:
+            path = grouped_elimination(C, B, total, ridge, wide.only(varying).starts)
+        best_first = varying[path.dropped[::-1]]
+        scores = np.zeros(len(spread))
+        scores[varying[path.dropped]] = path.costs
+        columns = int(np.count_nonzero(moments.class_weight)) - 1
+        if running.kind in ("numbers", "several"):
+            columns = len(running.classes)
+        blocks = wide is None and running.kind != "several"  # may be followed by other blocks of rows
+        return Searched(
+            {size: best_first[:size] for size in range(1, len(varying) + 1)},
+            {size: float(path.values[size]) for size in range(1, len(varying) + 1)},
+            np.concatenate([best_first, np.flatnonzero(spread == 0)]),
+            scores,
+            _sufficient_size(path, n, columns) if count is None else None,
+            attributes={"ridge_": ridge, "_running": running if blocks else None},
+        )
+
+    def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: int) -> float:
+        if not isinstance(self.ridge, str):
+            return float(self.ridge)
+        if n < _ROWS_PER_FEATURE * len(C):
+            return max(_FEW_ROWS_RIDGE, len(C) / n)
+        return gcv_ridge(C, B, total, n, _GRID)
+
+
+def _sufficient_size(path: Elimination, n: int, n_columns: int) -> tuple[int, str]:
+    """The smallest size whose BIC is about the best, and why; see :class:`LinearSearch`."""
+    d = len(path.dropped)
+    sizes = np.arange(d + 1)
+    fit = n * np.log(np.maximum(path.residuals, _NO_RESIDUAL)) + path.freedoms * np.log(n)
+    choices = gammaln(d + 1) - gammaln(sizes + 1) - gammaln(d - sizes + 1)
+    bic = n_columns * fit + 2.0 * choices
+    best = int(np.argmin(bic[1:])) + 1
+    if bic[best] >= bic[0]:
+        text = f"no subset has a better BIC ({bic[best]:.4g}) than no features at all ({bic[0]:.4g})"
+        warn(
+            NoFeatureStandsOut(
+                "X",
+                f"has no feature that stands out: {text}. One feature is kept, but nothing shows that it matters",
+            )
+        )
+        return 1, f"no feature stands out: {text}; one is kept so that the selection is not empty"
+    size = int(np.flatnonzero(bic[1:] <= bic[best] + _BARE_MENTION)[0]) + 1
+    kept = counted(size, "feature")
+    if size == best:
+        return size, f"{kept}: the smallest BIC of all subsets of the search ({bic[size]:.4g})"
+    return size, (
+        f"{kept}: the smallest subset whose BIC ({bic[size]:.4g}) is about as good as the best ({bic[best]:.4g}, "
+        f"{best} features)"
+    )

@@ -1,0 +1,438 @@
+"""Ranking and search by k-NN mutual information with classes that may be soft, wrong or missing (LNT)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from numbers import Real
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions
+from dubio.checks import clip_neighbors, random_of
+from dubio.doubt.noise_model import NoiseModel, NoiseTracker
+from dubio.errors import InputError
+from dubio.evidence.relations import level_features, levels_of
+from dubio.evidence.together import smallest_sufficient_size
+from dubio.kernels.gpu import DeviceName, Worth, find_device
+from dubio.kernels.threads import resolve_threads
+from dubio.methods.parameters import estimator
+from dubio.methods.scoring import ScoreSelector
+from dubio.methods.searching import Searched, SearchSelector
+from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
+from dubio.neighbors.greedy import Direction, SearchPath, SearchStep, greedy_search
+from dubio.neighbors.information import (
+    Groups,
+    InformationCriterion,
+    feature_mutual_information,
+    table_mutual_information,
+)
+from dubio.problem import Problem
+from dubio.progress import foretell, lines_of, listening, pace
+from dubio.ranking import Scored, rank_in_order
+from dubio.table.columns import columns_of_sizes
+from dubio.target.classes import OfClasses
+
+Distances = SubsetDistances | DeviceDistances
+
+#: From so many distances (rows x rows x subsets, where a noise model counts as so many subsets) a GPU is faster.
+_GPU_IS_WORTH = Worth(again=2e7, first=5e9)
+#: A noise model takes as long as so many subsets, for each class and each of its starts.
+_SUBSETS_PER_START = 1.6
+#: Seconds that one core takes for one distance of one subset, and bytes for each pair of rows: its distance, and its
+#: place in the order of the noise model.
+_SECONDS_PER_DISTANCE, _BYTES_PER_PAIR = 3e-9, 12.0
+#: Values of the criterion that are closer than this are equal, so that rounding does not decide.
+_SAME = 1e-11
+#: The parameters that both methods have.
+_SHARED: dict[str, list[Any]] = {
+    "label_noise": ["boolean"],
+    "n_init": AT_LEAST_ONE,
+    "noise_max_iter": AT_LEAST_ONE,
+    "noise_tol": NOT_NEGATIVE,
+    "slack": [Interval(Real, 0, 1, closed="left")],
+    "jitter": NOT_NEGATIVE,
+}
+
+
+@estimator
+class MutualInformationRanking(ScoreSelector):
+    """Rank features one by one by their mutual information with a class, when labels may be wrong.
+
+    Uses the estimators of :class:`MutualInformationSearch` on single features. It finds any relation of one feature
+    with the class. It does not see redundancy, nor features that are informative only in combination. For one feature,
+    neighbours are found by sorting, so wide tables are no problem. With ``label_noise=True``, the noise model is
+    estimated once, on all features together.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    label_noise : bool, default=True
+        Whether hard labels may be wrong. This needs 12 bytes per pair of rows; without it, no such memory is needed.
+    n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol
+        See :class:`MutualInformationSearch`.
+    {standardize}
+    {missing_label}
+    {max_rows}
+    random_state : int, RandomState or None, default=0
+        Seed for the jitter and the restarts.
+    {n_jobs}
+    {device}
+        It matters only for the noise model: single features are sorted, on the CPU.
+
+    Attributes
+    ----------
+    scores_ : array (n_features,)
+        Mutual information in nats, high is good; ``-inf`` for a constant feature.
+    noise_model_ : NoiseModel or None
+        The noise model on all features; None if none was estimated.
+    {scores}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import MutualInformationRanking
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> list(MutualInformationRanking(n_features_to_select=2, random_state=0).fit(X, y).get_feature_names_out())
+    ['flavanoids', 'od280/od315_of_diluted_wines']
+    """
+
+    _name = "mutual_information"
+    _does = "information of one feature about classes that may be wrong, LNT"
+    _lower_is_better = False
+    _n_permutations = 200  # each one estimates the noise again
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _SHARED
+
+    label_noise: bool = True
+    n_neighbors: int = 8
+    n_neighbors_noise: int = 3
+    n_init: int = 5
+    slack: float = 0.5
+    jitter: float = 0.001
+    noise_max_iter: int = 50
+    noise_tol: float = 0.001
+    standardize: bool = True
+    missing_label: Any = "auto"
+    max_rows: int = MAX_ROWS
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+    device: DeviceName = "cpu"
+
+    def _score(self, problem: Problem) -> Scored:
+        scene = Scene(self, problem)
+        scores = np.full(problem.n_features, -np.inf)
+        scores[scene.varying], model = scene.information_of_each()
+        return Scored(scores, attributes={"noise_model_": model})
+
+
+@estimator
+class MutualInformationSearch(SearchSelector):
+    """Greedy search for the features that together say most about a class, when labels may be wrong.
+
+    Backward search removes one feature at a time: the one without which the other features have the largest mutual
+    information with the class. With ``label_noise=True``, the labels are treated as noisy copies of the true classes.
+    Before each step, the probability of every true class of every row is estimated
+    (:func:`dubio.estimate_memberships`), and the noise-tolerant mutual information of equation 19 is used (LNT-BW,
+    Algorithm 2 of the paper [1]_). ``label_noise=False`` is the plain search (BW).
+
+    Soft labels (2-D ``y``) are used directly in the noise-tolerant estimator: they already express uncertainty.
+    Rows without a label are used with memberships estimated by the noise model; with ``label_noise=False`` they are
+    left out.
+
+    The search keeps one n x n array of float64 distances and, with label noise, one of int32 neighbours: 12 bytes
+    per pair of rows. For wide tables use ``prescreen``.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None
+        A count, a share, or None for half. "auto" or "relevant": the features that tests find related to the target
+        (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": as many of these as the smallest subset has
+        whose mutual information is not significantly below the best
+        (:func:`~dubio.evidence.together.smallest_sufficient_size`).
+    alpha : float, default=0.05
+        With "auto": the allowed share of false discoveries, and the level of the test of mutual information.
+    label_noise : bool, default=True
+        Whether hard labels may be wrong.
+    direction : {"backward", "forward"}, default="backward"
+        Backward starts with all the available information, which the noise model needs.
+    n_neighbors : int, default=8
+        Number of neighbours for the mutual information.
+    n_neighbors_noise : int, default=3
+        Number of neighbours for the densities of the noise model. With a larger one, large classes absorb small ones.
+    n_init : int, default=5
+        Number of restarts of the noise model.
+    slack : float, default=0.5
+        See :func:`dubio.noise_tolerant_mutual_information`.
+    jitter : float, default=1e-3
+        Standard deviation of the Gaussian noise that breaks ties, in units of a standardised feature. It is added to a
+        copy that only the search uses. If a subset has few features and all are discrete, the jitter decides.
+    reestimate : {"step", "once"}, default="step"
+        Fit the noise model again on each subset, or once on all features.
+    prescreen : int, optional
+        Search only among this many features, those with the highest mutual information of their own
+        (:class:`MutualInformationRanking`).
+    noise_max_iter, noise_tol
+        When a restart of the noise model stops; see :func:`dubio.estimate_memberships`.
+    {standardize}
+    {missing_label}
+    {max_rows}
+    random_state : int, RandomState or None, default=0
+        Seed for the jitter and the restarts.
+    {n_jobs}
+    {device}
+    verbose : int, default=0
+        1 prints a line after each step.
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        For each size, the features of its subset as column indices.
+    values_ : dict of int to float
+        Mutual information (nats) of each of these subsets, as estimated when it was chosen.
+    ranking_ : array (n_features,)
+        1 = best: the last feature removed, or the first one added. Features left out by ``prescreen`` follow, in the
+        order of their own mutual information. Constant features come last and are in no subset.
+    noise_model_ : NoiseModel or None
+        Memberships, error rates and objectives on the chosen subset; None if no noise model was estimated.
+    history_ : tuple of SearchStep
+        Every step: the candidates tried and their values. For a candidate that could not win, the value may be an upper
+        bound.
+    support_, n_features_
+        The features chosen, and their number.
+
+    References
+    ----------
+    .. [1] B. Frenay, G. Doquire and M. Verleysen (2014). Estimating mutual information for feature selection in the
+       presence of label noise. Computational Statistics and Data Analysis 71, 832-848.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import MutualInformationSearch
+    >>> from dubio.simulate import flip_labels
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> noisy = flip_labels(y, 0.2, random_state=0)  # every fifth label is wrong
+    >>> search = MutualInformationSearch(n_features_to_select=2, random_state=0).fit(X, noisy)
+    >>> list(search.get_feature_names_out())
+    ['alcohol', 'flavanoids']
+    >>> search.subsets_[3], round(search.values_[3], 1)
+    (array([ 0,  6, 10]), 0.8)
+    """
+
+    _name = "mutual_information_search"
+    _does = "subsets with most information about classes that may be wrong, LNT"
+    _criterion = "mutual information (high is good)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_SHARED,
+        "direction": [StrOptions({"backward", "forward"})],
+        "reestimate": [StrOptions({"step", "once"})],
+        "prescreen": [None, *AT_LEAST_ONE],
+    }
+
+    alpha: float = 0.05
+    label_noise: bool = True
+    direction: Direction = "backward"
+    n_neighbors: int = 8
+    n_neighbors_noise: int = 3
+    n_init: int = 5
+    slack: float = 0.5
+    jitter: float = 0.001
+    reestimate: Literal["step", "once"] = "step"
+    prescreen: int | None = None
+    noise_max_iter: int = 50
+    noise_tol: float = 0.001
+    standardize: bool = True
+    missing_label: Any = "auto"
+    max_rows: int = MAX_ROWS
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+    device: DeviceName = "cpu"
+    verbose: int = 0
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        with listening(lines_of(type(self).__name__) if self.verbose else None):
+            return self._find(problem, count)
+
+    def _find(self, problem: Problem, count: int | None) -> Searched:
+        if self.prescreen is not None and self.prescreen < (count or 1):
+            raise InputError(
+                "prescreen",
+                f"={self.prescreen}, but {count} features are to be selected",
+                "raise prescreen or give a smaller n_features_to_select",
+            )
+        scene = Scene(self, problem)
+        searched, screened = np.arange(len(scene.varying)), np.empty(0, dtype=np.int64)
+        if self.prescreen is not None and self.prescreen < len(searched):
+            order = np.argsort(-scene.information_of_each()[0], kind="stable")
+            searched, screened = np.sort(order[: self.prescreen]), order[self.prescreen :]
+        columns = scene.varying[searched]
+        d = len(searched)
+        n_models = d if self.reestimate == "step" else 1
+        distances = scene.distances(searched, n_subsets=0.5 * d * (d + 1), n_models=n_models)
+        path = self._walk(scene, distances, problem.feature_names[columns])
+        sufficient = None
+        if count is None:
+            sufficient = self._sufficient(path, scene, distances)
+        constant = np.setdiff1d(np.arange(problem.n_features), scene.varying)
+        best_first = np.concatenate([columns[path.order()], scene.varying[screened], constant])
+        values = {size: path.values[size] for size in sorted(path.values)}
+        ranks = rank_in_order(best_first)
+        model = None
+        if scene.tracker is not None:
+            kept = ranks <= (sufficient[0] if sufficient is not None else count or 1)
+            distances.start(np.flatnonzero(kept[columns]))
+            model = scene.tracker.fit(distances)
+        history = tuple(
+            replace(step, feature=int(columns[step.feature]), candidates=columns[step.candidates])
+            for step in path.steps
+        )
+        return Searched(
+            {size: columns[path.subsets[size]] for size in sorted(path.subsets)},
+            values,
+            best_first,
+            np.array([values.get(int(rank), -np.inf) for rank in ranks]),
+            sufficient,
+            attributes={"history_": history, "noise_model_": model},
+        )
+
+    def _walk(self, scene: Scene, distances: Distances, names: NDArray[Any]) -> SearchPath:
+        """The greedy search; if the user stops it, the error says how far it got."""
+        criterion = InformationCriterion(
+            distances, scene.memberships_of, n_neighbors=scene.n_neighbors, slack=self.slack
+        )
+        began, steps = time.perf_counter(), list[SearchStep]()
+        try:
+            return greedy_search(
+                criterion,
+                np.arange(len(names)),
+                direction=self.direction,
+                tie_tolerance=_SAME,
+                on_step=steps.append,
+            )
+        except KeyboardInterrupt:
+            moved = ", ".join(str(names[step.feature]) for step in steps) or "nothing"
+            total = len(names) - 1 if self.direction == "backward" else len(names)
+            verb = "removed" if self.direction == "backward" else "added"
+            raise KeyboardInterrupt(
+                f"{type(self).__name__} was stopped after {len(steps)} of {total} steps "
+                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To go "
+                "faster, use prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
+            ) from None
+
+    def _sufficient(self, path: SearchPath, scene: Scene, distances: Distances) -> tuple[int, str]:
+        """The smallest sufficient size; all subsets are compared with the memberships estimated on the best subset."""
+        best = max(path.values, key=lambda size: (path.values[size], -size))
+        distances.start(path.subsets[best])
+        memberships = scene.memberships_of(distances)
+
+        def row_values(subset: NDArray[np.int64]) -> NDArray[np.float64]:
+            criterion = InformationCriterion(
+                distances, lambda _: memberships, n_neighbors=scene.n_neighbors, slack=self.slack
+            )
+            return criterion.row_values(subset)
+
+        return smallest_sufficient_size(path.subsets, path.values, row_values, larger_is_better=True, alpha=self.alpha)
+
+
+class Scene:
+    """What both methods work on: the rows used, scaled and with jitter; the features that vary; the labels."""
+
+    def __init__(self, method: MutualInformationRanking | MutualInformationSearch, problem: Problem) -> None:
+        if not method.label_noise:
+            problem = problem.labelled
+        supervision = problem.supervision
+        assert isinstance(supervision, OfClasses)
+        supervision.require_two_rows_per_class()
+        n = problem.n_rows
+        self._method, self._supervision = method, supervision
+        self.n_neighbors = clip_neighbors(method.n_neighbors, n - 1)
+        self.n_threads = resolve_threads(method.n_jobs)
+        random_state = random_of(method.random_state)
+        self.varying = problem.varying_features(supervision.labelled)
+        table = problem.space(method.standardize)[:, problem.columns_of(self.varying)]
+        part = problem.features(self.varying)
+        sizes = np.ones(len(self.varying), dtype=np.int64)
+        self._columns = columns_of_sizes(sizes) if part.columns is None else part.columns
+        every = np.arange(problem.n_rows)
+        self._levels = {j: levels_of(part, j, every) for j in level_features(part).tolist()}
+        self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)
+        self.tracker: NoiseTracker | None = None
+        in_doubt = supervision.kind == "hard" or supervision.n_unlabelled > 0
+        if method.label_noise and in_doubt:
+            check_row_limit(n, method.max_rows)
+            self.tracker = NoiseTracker(
+                supervision,
+                n_neighbors=clip_neighbors(method.n_neighbors_noise, n - 1, "n_neighbors_noise"),
+                n_init=method.n_init,
+                max_iter=method.noise_max_iter,
+                tol=method.noise_tol,
+                random_state=random_state,
+                once=getattr(method, "reestimate", "once") == "once",
+            )
+
+    def distances(self, features: NDArray[np.int64], *, n_subsets: float = 0.0, n_models: int = 1) -> Distances:
+        """Distances for subsets of some of the varying features; so many subsets and noise models will be needed."""
+        n = len(self.table)
+        check_row_limit(n, self._method.max_rows)
+        table = self.table[:, self._columns.of_all(features)]
+        n_distances = float(n) * n * (n_subsets + n_models * self._subsets_per_model)
+        gpu = find_device(self._method.device, n_distances, _GPU_IS_WORTH)
+        if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
+            return DeviceDistances(table, gpu, n_threads=self.n_threads)
+        options: dict[str, Any] = {"n_threads": self.n_threads, "max_rows": self._method.max_rows}
+        distances = SubsetDistances(table, features=self._columns.only(features), **options)
+        seconds = _SECONDS_PER_DISTANCE * n_distances * pace() / self.n_threads
+        foretell("noise model and information", 1, seconds, _BYTES_PER_PAIR * n * n)
+        return distances
+
+    @property
+    def _subsets_per_model(self) -> float:
+        """A noise model takes as long as so many subsets."""
+        if self.tracker is None:
+            return 0.0
+        return _SUBSETS_PER_START * self._method.n_init * self._supervision.n_classes
+
+    def memberships_of(self, distances: Distances) -> NDArray[np.float64]:
+        """Memberships as given, or estimated on the current subset."""
+        return self._supervision.memberships if self.tracker is None else self.tracker(distances)
+
+    def information_of_each(self) -> tuple[NDArray[np.float64], NoiseModel | None]:
+        """Mutual information of each single varying feature, and the noise model on all of them."""
+        every = np.arange(len(self.varying))
+        memberships, model = self._supervision.memberships, None
+        if self.tracker is not None:
+            distances = self.distances(every)
+            distances.start(every)
+            model = self.tracker.fit(distances)
+            memberships = model.memberships
+        table = np.ascontiguousarray(self.table)
+        scores = feature_mutual_information(
+            table,
+            np.ascontiguousarray(table.T),
+            [self._columns.of(j) for j in every.tolist()],
+            Groups(memberships),
+            n_neighbors=self.n_neighbors,
+            slack=self._method.slack,
+            n_threads=self.n_threads,
+        )
+        for feature, levels in self._levels.items():  # noise on 30 columns of 0 and 1 would drown what they say
+            scores[feature] = table_mutual_information(levels, memberships)
+        return scores, model
+
+
+def _against_ties(
+    table: NDArray[np.float64],
+    memberships: NDArray[np.float64],
+    jitter: float,
+    random_state: np.random.RandomState,
+) -> NDArray[np.float64]:
+    """Add Gaussian noise, drawn for the rows in sorted order, so that the order of the rows does not matter."""
+    if jitter == 0:
+        return table
+    order = np.lexsort((*memberships.T, *table.T))
+    noise = np.empty(table.shape)
+    noise[order] = random_state.normal(scale=jitter, size=table.shape)
+    return table + noise

@@ -1,0 +1,425 @@
+"""Search for the features in which the nearest rows of a row predict its class or its number."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio._sklearn import AT_LEAST_ONE, Interval, StrOptions
+from dubio.checks import clip_neighbors, require_memory
+from dubio.doubt.belief import Belief, Cleaning, believe
+from dubio.doubt.experts import ExpertOptions, expert_seconds
+from dubio.errors import counted
+from dubio.evidence.relations import linear_r2, smooth_r2
+from dubio.evidence.relevance import relevance_seconds
+from dubio.kernels.gpu import DeviceName, Worth, find_device
+from dubio.kernels.threads import resolve_threads
+from dubio.methods.parameters import estimator
+from dubio.methods.searching import Searched, SearchSelector
+from dubio.neighbors.distances import DeviceDistances, SubsetDistances
+from dubio.neighbors.greedy import SearchPath, best_subsets, greedy_search, order_by_presence
+from dubio.neighbors.losses import NeighborCrossEntropy, NeighborJointLoss, NeighborSquaredError
+from dubio.problem import Problem, sample_rows
+from dubio.progress import foretell, lines_of, listening, pace
+from dubio.scores.consensus import mean_rank
+from dubio.table.columns import Columns
+from dubio.target.numbers import Numbers, moderate
+from dubio.target.reader import Target
+from dubio.target.several import SeveralTargets
+
+#: The experts learn from so many times the rows that the search uses.
+EXPERT_ROWS = 5
+#: If a search stops early, it looks at so many features; the others are ranked one by one.
+SCREENED = 300
+#: From so many distances (judged rows x rows x subsets) a GPU is faster.
+_GPU_IS_WORTH = Worth(again=5e6, first=7e9)
+#: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
+_SAME = 1e-11
+#: Seconds that one core takes for one distance of one subset, and copies of the table that are held at the same time.
+_SECONDS_PER_DISTANCE, _COPIES = 1.2e-9, 5
+#: A row is predicted by at most one neighbour per so many rows, but by at least so many.
+_ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
+
+
+_Loss = NeighborCrossEntropy | NeighborSquaredError | NeighborJointLoss
+
+
+@estimator
+class NeighborSearch(SearchSelector):
+    """Experts clean and complete the target, then a greedy search finds the features whose near rows predict it.
+
+    A subset of features is good if the nearest other rows predict the class of a row (for a number: if their mean
+    predicts it). Before the search, experts judge every row without having seen its label (:func:`dubio.audit_labels`).
+    Labels are joined with the experts' opinion, rows without a label get it, and class probabilities are joined with
+    it. Numbers far from the experts' prediction are left out. Then the search sees at most ``max_rows`` rows.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
+        A count, a share, or None for half. "auto" or "relevant": the features that tests find related to the target
+        (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": as many of these as predict it as well as all of
+        them.
+    {alpha}
+    direction : {"auto", "forward", "backward", "both"}, default="auto"
+        "auto" searches forward, which gave the best order in our trials. "both" searches forward and backward and
+        keeps, for each size, the subset with the better value.
+    n_neighbors : int, default=15
+        Number of neighbours that predict a row: at most an eighth of the rows, but at least three. If ``max_rows`` is
+        None, exactly this number.
+    clean : {"experts", "confident", "pooled", "lnt"} or None, default="experts"
+        What to do about wrong labels. "experts": join each label with the experts' opinion, one to three. "confident":
+        leave out rows whose label confident learning doubts. "pooled": weight every class by its posterior under a
+        uniform flip rate. "lnt": weight every class by its posterior under the LNT noise model. None: trust the labels.
+        For class probabilities, all but None join the given ones with the experts' opinion; for numbers, they leave
+        out gross errors.
+    complete : bool, default=True
+        Whether rows without a label take part, with the experts' probabilities or predictions.
+    class_weight : {"balanced"} or None, default=None
+        None: every row counts alike. "balanced": every class counts alike.
+    max_rows : int or None, default=1000
+        Number of rows that the search uses. If there are more, it uses a sample: labelled rows first, each class with
+        its share. The experts learn from up to five times as many. None: all rows.
+    reference_rows : {"sample", "all"}, default="sample"
+        Among which rows the neighbours of the sampled rows are sought: among the sample, or among all rows of the
+        table, where they are nearer. Then the experts, too, learn from all rows. It takes longer; see ``device``.
+    max_steps : int or None, default=25
+        Number of features that a forward search adds. Features that it does not reach are ranked by their value in its
+        last step. None: all features.
+    max_features : int, "auto" or None, default="auto"
+        Number of features to search among: the best ones by linear and smooth R2. The others follow in that order.
+        "auto" is 300, or all features if ``max_steps`` is None.
+    {target}
+    {experts}
+    {n_folds}
+    {standardize}
+    {missing_label}
+    random_state : int or None, default=0
+        Seed for the sample, the experts, and the order in which equally distant rows are used. The order of the rows in
+        the table does not matter.
+    {n_jobs}
+    {device}
+    verbose : int, default=0
+        1 prints a line after each fold of the experts and each step of the search.
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        For each size, the features of the best subset as column indices. With ``direction="both"`` the subsets are not
+        necessarily nested. Constant features are in no subset.
+    values_ : dict of int to float
+        The criterion of each subset: cross-entropy in nats, or mean squared error; of several targets, the mean share
+        of these that is left. Low is good.
+    ranking_ : array (n_features,)
+        1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
+    support_, n_features_, n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
+        See :class:`~dubio.methods.searching.SearchSelector`.
+    audit_ : LabelAudit or None
+        The result of the audit of the labels (of the sample, if there is one). Of several targets: None, and
+        ``audits_`` has one for each target with classes, by name.
+    used_rows_ : array of int
+        The rows that the search used. With ``reference_rows="all"``, those that it judged.
+    searched_features_ : array of int
+        The features that it searched among.
+    n_completed_, n_left_out_ : int
+        Number of unlabelled rows that the experts completed, and of labelled rows left out as doubtful; of several
+        targets, of cells.
+    notes_ : tuple of str
+        What was sampled, completed and left out, in sentences.
+    paths_ : dict of str to SearchPath
+        The searches themselves, by direction.
+    positives_ : PositiveEstimate
+        If only positive rows are labelled: how many of the others are positive, and which.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from dubio import NeighborSearch
+    >>> from dubio.simulate import flip_labels
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> noisy = flip_labels(y, 0.2, random_state=0)
+    >>> search = NeighborSearch(n_features_to_select=3).fit(X, noisy)
+    >>> sorted(search.get_feature_names_out())
+    ['color_intensity', 'flavanoids', 'proline']
+    >>> int((search.audit_.suggested == y).sum()) > int((noisy == y).sum())
+    True
+    """
+
+    _name = "neighbor_search"
+    _takes_weights = True
+    _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _keeps_groups_apart = True
+    _criterion = "loss of the nearest neighbours (low is good)"
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "direction": [StrOptions({"auto", "both", "forward", "backward"})],
+        "clean": [StrOptions({"experts", "confident", "pooled", "lnt"}), None],
+        "complete": ["boolean"],
+        "class_weight": [StrOptions({"balanced"}), None],
+        "max_rows": [*AT_LEAST_ONE, None],
+        "reference_rows": [StrOptions({"sample", "all"})],
+        "max_steps": [*AT_LEAST_ONE, None],
+        "max_features": [*AT_LEAST_ONE, StrOptions({"auto"}), None],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
+    }
+
+    alpha: float = 0.05
+    direction: Literal["auto", "both", "forward", "backward"] = "auto"
+    n_neighbors: int = 15
+    clean: Cleaning | None = "experts"
+    complete: bool = True
+    class_weight: Literal["balanced"] | None = None
+    max_rows: int | None = 1000
+    reference_rows: Literal["sample", "all"] = "sample"
+    max_steps: int | None = 25
+    max_features: int | Literal["auto"] | None = "auto"
+    target: Target = "auto"
+    experts: Any = None
+    n_folds: int = 5
+    standardize: bool = True
+    missing_label: Any = "auto"
+    random_state: int | None = 0
+    n_jobs: int | None = None
+    device: DeviceName = "cpu"
+    verbose: int = 0
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Search the features of ``X``.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table.
+        y : array-like
+            What is known of the target: classes, class probabilities or numbers; some may be missing.
+        groups : array-like (n_rows,), optional
+            Which rows belong together. A row is predicted only by rows of other groups.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row: of its vote as a neighbour, of its loss, in the training of the experts and in the
+            tests. Only the ratios matter; a row of weight 0 is left out.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, groups=groups, sample_weight=sample_weight)
+
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        with listening(lines_of(type(self).__name__) if self.verbose else None):
+            return self._find(problem)
+
+    def _find(self, given: Problem) -> Searched:
+        seed, most = self.random_state, self.max_rows
+        whole = given.counted
+        sample = np.arange(given.n_rows)
+        if given.sample_weight is not None:
+            sample = np.flatnonzero(given.sample_weight)
+        problem = whole
+        if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
+            drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
+            sample, problem = sample[drawn], whole.rows(drawn)
+        self._foretell(whole, problem)
+        telling = problem.varying_features(problem.tested.supervision.labelled)
+        options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
+        belief = believe(problem, self.clean, self.complete, options)
+        rows = belief.rows
+        judged = rows
+        if most is not None and len(rows) > most:
+            judged = rows[sample_rows(problem.rows(rows), most, seed)]
+        others = np.setdiff1d(rows, judged) if self.reference_rows == "all" else rows[:0]
+        used = np.concatenate([judged, others])
+        varying = np.intersect1d(telling, problem.varying_features(used))
+        searched, later = self._screened(problem, belief, varying)
+        criterion = self._criterion_on(problem, belief, judged, others, searched)
+        paths = self._walk(criterion, len(searched))
+        subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
+        constant = np.setdiff1d(np.arange(problem.n_features), varying)
+        present = np.zeros(problem.n_features)
+        for subset in subsets.values():
+            present[searched[subset]] += 1.0 / len(subsets)
+        return Searched(
+            {size: searched[subset] for size, subset in subsets.items()},
+            values,
+            np.concatenate([searched[_order_of(paths, subsets, len(searched))], later, constant]),
+            present,
+            row_losses=lambda features: criterion.unit_values(np.flatnonzero(np.isin(searched, features))),
+            attributes={
+                "audit_": belief.audit,
+                "used_rows_": sample[judged],
+                "searched_features_": searched,
+                "n_completed_": belief.n_completed,
+                "n_left_out_": belief.n_left_out,
+                "notes_": (
+                    *_notes_on_size(whole, problem, judged, belief, len(searched), len(varying), len(others)),
+                    *belief.notes(),
+                ),
+                "paths_": paths,
+                **belief.attributes,
+            },
+        )
+
+    def _foretell(self, whole: Problem, problem: Problem) -> None:
+        """Say what the fit will take, if that is long: ``whole`` is tested, from ``problem`` the experts learn."""
+        if self.experts is not None or self.device != "cpu":
+            return  # nobody knows how long these take
+        judged = problem.n_rows if self.max_rows is None else min(problem.n_rows, self.max_rows)
+        rows = problem.n_rows if self.reference_rows == "all" else judged
+        searched = min(problem.n_features, self._most_features or problem.n_features)
+        in_threads = _SECONDS_PER_DISTANCE * judged * rows * self._n_subsets(searched)
+        if self.n_features_to_select in self._tested:
+            in_threads += relevance_seconds(whole)
+        seconds = in_threads / resolve_threads(self.n_jobs)
+        if self.complete or self.clean is not None:
+            seconds += expert_seconds(problem)
+        memory = 8.0 * (_COPIES * whole.n_rows * whole.n_columns + judged * rows)
+        foretell("experts, search and tests", 1, seconds * pace(), memory)
+
+    @property
+    def _most_features(self) -> int | None:
+        if self.max_features == "auto":
+            return None if self.max_steps is None else SCREENED
+        return self.max_features
+
+    def _screened(
+        self, problem: Problem, belief: Belief, varying: NDArray[np.intp]
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The features to search among, in increasing order, and the others, best first."""
+        most = self._most_features
+        if most is None or len(varying) <= most:
+            return varying, varying[:0]
+        believed = problem.features(varying).with_supervision(belief.supervision)
+        scores = [linear_r2(believed)[0], smooth_r2(believed, random_state=self._seed, n_jobs=self.n_jobs)]
+        best_first = varying[np.argsort(mean_rank(scores, lower_is_better=[False, False]), kind="stable")]
+        return np.sort(best_first[:most]), best_first[most:]
+
+    def _criterion_on(
+        self,
+        problem: Problem,
+        belief: Belief,
+        judged: NDArray[np.int64],
+        others: NDArray[np.int64],
+        searched: NDArray[np.intp],
+    ) -> _Loss:
+        n = len(judged) + len(others)
+        space = problem.space(self.standardize)[:, problem.columns_of(searched)]
+        features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
+        known = belief.supervision
+        if isinstance(known, SeveralTargets):
+            goals = known.goals()
+            goal = np.column_stack(goals)
+        else:
+            goal = moderate(known.values) if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
+        # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
+        rng = np.random.RandomState(self.random_state)
+        rows = np.concatenate(
+            [part[_content_order(space[part], goal[part])][rng.permutation(len(part))] for part in (judged, others)]
+        )
+        part = problem.rows(rows)
+        weights = part.uneven_weights
+        one_target = not isinstance(known, SeveralTargets)
+        distances = self._distances(space[rows], len(judged), part.groups, features, one_target)
+        k = clip_neighbors(self.n_neighbors, max(1, n - 1))
+        if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
+            k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
+        balanced = self.class_weight == "balanced"
+        if isinstance(distances, SubsetDistances) and not one_target:
+            parts = [values[rows] for values in goals]
+            return NeighborJointLoss(distances, parts, n_neighbors=k, balanced=balanced, weights=weights)
+        if isinstance(known, Numbers):
+            return NeighborSquaredError(distances, goal[rows], n_neighbors=k, weights=weights)
+        return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced, weights=weights)
+
+    def _distances(
+        self,
+        space: NDArray[np.float64],
+        n_judged: int,
+        groups: NDArray[np.int64] | None,
+        features: Columns | None,
+        one_target: bool,
+    ) -> SubsetDistances | DeviceDistances:
+        n_threads = resolve_threads(self.n_jobs)
+        work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
+        # features of several columns, and several targets, are searched on the processor only
+        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None and one_target else None
+        if gpu is not None:
+            return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
+        require_memory(
+            8.0 * n_judged * len(space),
+            "the distances of all pairs of rows",
+            "give max_rows, so that the search uses a sample of the rows",
+        )
+        return SubsetDistances(
+            space, n_judged=n_judged, n_threads=n_threads, max_rows=n_judged, groups=groups, features=features
+        )
+
+    def _n_subsets(self, n_features: int) -> float:
+        """How many subsets the search looks at."""
+        steps = n_features if self.max_steps is None else min(self.max_steps, n_features)
+        forward = steps * (n_features - 0.5 * (steps - 1)) if self.direction != "backward" else 0.0
+        backward = 0.5 * n_features * (n_features + 1) if self.direction in ("backward", "both") else 0.0
+        return forward + backward
+
+    def _walk(self, criterion: _Loss, n_features: int) -> dict[str, SearchPath]:
+        features = np.arange(n_features)
+        forward_stop = n_features if self.max_steps is None else min(self.max_steps, n_features)
+        same = _SAME * criterion.value_of_nothing
+        paths = {}
+        if self.direction != "backward":
+            paths["forward"] = greedy_search(
+                criterion, features, direction="forward", stop_size=forward_stop, tie_tolerance=same
+            )
+        if self.direction in ("backward", "both"):
+            paths["backward"] = greedy_search(criterion, features, direction="backward", tie_tolerance=same)
+        return paths
+
+
+def _content_order(space: NDArray[np.float64], goal: NDArray[np.float64]) -> NDArray[np.int64]:
+    """An order of the rows that depends only on their contents: by the last column, then by the one before it, ..."""
+    if space.shape[1] == 0:
+        return np.lexsort(np.atleast_2d(goal.T))
+    order = np.argsort(space[:, -1], kind="stable")
+    last = space[order, -1]
+    equal = np.append(False, last[1:] == last[:-1])
+    equal[:-1] |= equal[1:]
+    tied = np.flatnonzero(equal)  # most tables have few such rows, and sorting by every column takes long
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((*np.atleast_2d(goal[rows].T), *space[rows].T))]
+    return order
+
+
+def _order_of(
+    paths: dict[str, SearchPath], subsets: dict[int, NDArray[np.int64]], n_features: int
+) -> NDArray[np.int64]:
+    """The features best first; those that a forward search did not reach, by their value in its last step."""
+    if list(paths) != ["forward"]:
+        return order_by_presence(subsets, n_features)
+    path = paths["forward"]
+    last = path.steps[-1]
+    rest = last.candidates[np.argsort(last.candidate_values, kind="stable")]
+    return np.concatenate([path.order(), rest[rest != last.feature]])
+
+
+def _notes_on_size(
+    whole: Problem,
+    problem: Problem,
+    rows: NDArray[np.int64],
+    belief: Belief,
+    n_searched: int,
+    n_varying: int,
+    n_others: int,
+) -> tuple[str, ...]:
+    """What was sampled and screened, in sentences without a full stop."""
+    notes = []
+    if problem.n_rows < whole.n_rows:
+        notes.append(f"The experts learned from a sample of {problem.n_rows} of {counted(whole.n_rows, 'row')}")
+    if n_others:
+        notes.append(f"The search judged a sample of {counted(len(rows), 'row')} by their neighbours among all rows")
+    elif len(rows) < len(belief.rows):
+        notes.append(f"The search used a sample of {counted(len(rows), 'row')}")
+    if n_searched < n_varying:
+        notes.append(
+            f"The search looked at the best {n_searched} of {counted(n_varying, 'feature')}, by linear and smooth R2"
+        )
+    return tuple(notes)

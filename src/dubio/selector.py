@@ -1,0 +1,528 @@
+"""The main entry: one selector that looks at what is known, chooses the method, and explains why."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
+
+from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights, wants_pandas
+from dubio.alerts.alert import Alert
+from dubio.alerts.find import find_alerts, left_out_by, without_copies
+from dubio.checks import NeighborsCut, resolve_count
+from dubio.errors import InputError, counted, listed
+from dubio.evidence.groups import groups_in_words
+from dubio.kernels.gpu import DeviceName
+from dubio.methods.base import Selector
+from dubio.methods.parameters import Count, estimator
+from dubio.methods.register import Method, get_method
+from dubio.problem import Problem, require_weights, sample_rows
+from dubio.progress import listener_of, listening
+from dubio.ranking import Answer, Ranking
+from dubio.scores.redundancy import rank_without_repeats
+from dubio.table.groups import read_groups
+from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow, is_dask, take_columns, take_rows
+from dubio.table.read import notes_of
+from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
+from dubio.target.knowledge import Supervision
+from dubio.target.reader import Target, read_supervision
+from dubio.trust.tolerance import Flips, LabelTolerance, problem_tolerance
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method, and why it was chosen."""
+
+    method: str
+    because: str
+
+
+def choose(supervision: Supervision) -> Choice:
+    """The engine for every target, the constraint score for pairs, the Laplacian score if nothing is known."""
+    if supervision.has_pairs:
+        return Choice("constraint", "pairs of rows are given, and the constraint score was the best method for pairs")
+    if supervision.kind == "none":
+        return Choice("laplacian", "nothing is known of the target, and the Laplacian score does not need a target")
+    if supervision.kind == "several":
+        return Choice("neighbor_search", "it searches for the features that serve all targets together")
+    return Choice(
+        "neighbor_search",
+        "it gave the best order for every kind of target in our trials",
+    )
+
+
+#: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
+_DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
+#: A sample has at least this many rows.
+_FEWEST_SAMPLED = 20
+
+
+@estimator
+class FeatureSelector(Selector):
+    """Select features with what is known of the target, and explain what was done and why.
+
+    Parameters
+    ----------
+    method : str
+        "auto" chooses by what is known of the target (:mod:`dubio.selector` has the rule).
+        Otherwise a name in ``dubio.METHODS``.
+    n_features_to_select : "auto", "relevant", "sufficient", int, float or None
+        "auto" or "relevant" keeps the features that are related to the target, alone or together with others
+        (:func:`~dubio.evidence.relevance.relevance_of`); without a target, or with a score requested by name, those
+        whose score is better than expected by chance. False discoveries are limited to ``alpha``. "sufficient" keeps
+        the first of them that predict the target as well as all of them. Or: a count, a share, None for half of the
+        features.
+    {alpha}
+    redundancy : float, optional
+        Weight of the penalty on relevant features that resemble better-ranked ones
+        (:func:`~dubio.redundancy_ranking`), for example 0.5. Off by default: the engine already looks at features
+        together. It helps rankings of single features.
+    {target}
+    {missing_label}
+    method_params : dict, optional
+        Further parameters of the method.
+    feature_groups : dict of str to list of columns, optional
+        Columns of the table (names or positions) that are one feature: the window of a spectrum, a questionnaire. They
+        get one rank and one p-value, and are kept or left out together.
+    max_rows : int or None, default=20_000
+        Tables with more rows are sampled: labelled rows first, each class with its share. This concerns "auto", and
+        tables that are not in memory (Dask, Arrow). None: use all rows.
+    drop_leaks : bool, default=False
+        Whether features that are suspected to be copies of the target are left out, and those that separate its classes
+        completely (see ``alerts_``): they come last.
+    {random_state}
+    {n_jobs}
+    {device}
+
+    Attributes
+    ----------
+    alerts_ : tuple of Alert
+        What in the table may make the answer wrong: copies of the target, repeated rows or visits of the same subject,
+        identifiers, and more (:func:`~dubio.alerts.find.find_alerts`). Each has a ``kind``, the ``features``, a
+        ``sentence`` and a ``remedy``. Empty for sparse tables.
+    method_ : str
+        Name of the method used.
+    explanation_ : str
+        How the labels were read, which method was chosen and why, and how many features were kept and why.
+    selector_ : Selector
+        The method's own estimator, fitted.
+    supervision_ : Supervision
+        What is known of the target, as it was read.
+    scores_ : array (n_features,)
+        The scores of the method; ``lower_is_better_`` gives their direction.
+    ranking_ : array (n_features,)
+        1 = best.
+    support_ : array (n_features,) of bool
+        The features kept.
+    n_features_ : int
+    n_relevant_, n_sufficient_ : int
+        The two lines of the answer, if features were tested. The first ``n_relevant_`` of the ranking are related to
+        the target; the first ``n_sufficient_`` predict it as well as all of these.
+    pvalues_, qvalues_ : array (n_features,)
+        If features were tested.
+    at_the_line_ : array (n_features,) of bool
+        Features whose test was so close that other random draws might decide otherwise.
+    n_sampled_ : int
+        Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
+        those of the sample.
+    notes_ : tuple of str
+        What was sampled, grouped, weighed, completed and left out, in sentences.
+    told_of_rows_ : tuple of str
+        What ``fit`` was told of the rows besides ``y``: "groups", "sample_weight", both or nothing.
+    n_groups_ : int
+        If rows belong together: number of groups of rows used.
+    n_missing_values_ : int
+        Number of missing cells of X; they were filled with the median of their column.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import FeatureSelector
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> selector = FeatureSelector(n_features_to_select=2).fit(X, y)
+    >>> list(selector.get_feature_names_out())
+    ['petal length (cm)', 'petal width (cm)']
+    >>> print(selector.explanation_)  # doctest: +ELLIPSIS
+    150 rows with one class each (3 classes). Method: ...
+    """
+
+    _target = "auto"
+    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _needs_labels = False
+    _takes_nan = True
+    _takes_sparse = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "method": [str],
+        "redundancy": [None, *NOT_NEGATIVE],
+        "method_params": [None, dict],
+        "drop_leaks": ["boolean"],
+        "feature_groups": [None, dict],
+        "max_rows": [Interval(Integral, _FEWEST_SAMPLED, None, closed="left"), None],
+    }
+
+    method: str = field(default="auto", kw_only=False)
+    n_features_to_select: Count = "auto"
+    alpha: float = 0.05
+    redundancy: float | None = None
+    target: Target = "auto"
+    missing_label: Any = "auto"
+    method_params: dict[str, Any] | None = None
+    feature_groups: dict[str, Any] | None = None
+    max_rows: int | None = 20_000
+    drop_leaks: bool = False
+    random_state: Any = 0
+    n_jobs: int | None = None
+    device: DeviceName = "cpu"
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        must_link: Any = None,
+        cannot_link: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, Dask array or dataframe, or Arrow table (n_rows, n_features)
+            The table. Columns may be of any type (:func:`~dubio.table.read.read_any_table`); missing cells are
+            filled with the median or the most frequent value of their column. Arrow tables are pyarrow tables and
+            whatever else has ``__arrow_c_stream__``.
+        y : array-like, optional
+            What is known of the target: classes, class probabilities or numbers. Some or all may be missing. Several
+            targets: :func:`dubio.several_targets`.
+        must_link, cannot_link : array-like (m, 2), optional
+            Pairs of rows of the same class, and of different classes.
+        groups : array-like (n_rows,), optional
+            Which rows belong together, such as the visits of one patient. Rows of a group are no independent evidence:
+            tests compare groups, or rows within a group, and no row is predicted by rows of its own group.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row. Only the ratios matter; a row of weight 0 is left out. In the tests a weight belongs
+            to the target and moves with it in permutations, so weights must not depend on the features.
+
+        Returns
+        -------
+        self
+        """
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        return self._fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
+
+    def transform(self, X: Any) -> Any:
+        """Return the chosen columns of ``X``, as a table of the same kind.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix, Dask array or dataframe, or Arrow table
+            A table with the same columns as in ``fit``.
+
+        Returns
+        -------
+        table with ``n_features_`` columns
+        """
+        if is_dask(X) or is_arrow(X):
+            check_is_fitted(self)
+            names = list(getattr(self, "feature_names_in_", ()))
+            found = take_columns(X, np.flatnonzero(self.get_support()), names, self.n_features_in_)
+            return arrow_frame(found) if is_arrow(found) and wants_pandas(self) else found
+        return super().transform(X)
+
+    def tolerance(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        groups: Any = None,
+        sample_weight: Any = None,
+        flips: Flips = "uniform",
+        progress: bool | Callable[[str, int, int], None] = False,
+    ) -> LabelTolerance:
+        """How wrong the labels may be before a feature is no longer related to the target.
+
+        The features are tested with this selector's ``alpha`` and seed; see :func:`~dubio.label_tolerance`. No fit is
+        needed, and none is done. ``selector.to_ranking().with_columns(found.columns())`` is the ranking of a fit with
+        the result as columns.
+
+        Parameters
+        ----------
+        X, y, groups, sample_weight
+            As in ``fit``. If the selector was fitted with groups or weights, they are needed here too.
+        flips : {"uniform", "one-class", "next"}, default="uniform"
+            What wrong labels are.
+        progress : bool or callable, default=False
+            True shows the progress on standard error; a callable gets ``(what, done, total)``.
+
+        Returns
+        -------
+        LabelTolerance
+        """
+        self._check_parameters()
+        given = {"groups": groups, "sample_weight": sample_weight}
+        for name in getattr(self, "told_of_rows_", ()):
+            if given[name] is None:
+                raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
+        problem = self.read_problem(X, y, **given)
+        if sparse.issparse(problem.X):
+            problem = replace(problem, X=problem.X.toarray())
+        with listening(listener_of(progress, with_name=True)):
+            return problem_tolerance(
+                problem, flips=flips, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs
+            )
+
+    def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
+        """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""
+        own = {name: value for name, value in (self.method_params or {}).items() if name in ("target", "missing_label")}
+        own |= {"any_type": True, "feature_groups": self.feature_groups}
+        if is_dask(X) or is_arrow(X):
+            return self._read_large(X, y, **{**own, **more})
+        return super().read_problem(X, y, **{**own, **more})
+
+    def _read_large(self, X: Any, y: Any, **more: Any) -> Problem:
+        """Read the target of all rows, and a sample of the rows of the table."""
+        y = y.compute() if is_dask(y) else y
+        try:
+            n_rows = len(y)
+        except TypeError:  # nothing is known of the rows, or y is no list: reading it says what is wrong
+            n_rows = count_rows(X)
+        groups, weights = read_groups(more.pop("groups", None), n_rows), more.pop("sample_weight", None)
+        weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
+        options = {"target": self._reads, "missing_label": self.missing_label}
+        about_y = {name: value for name, value in more.items() if name not in ("any_type", "feature_groups")}
+        supervision = read_supervision(y, n_rows, **{**options, **about_y})
+        rows = np.arange(n_rows)
+        if self.max_rows is not None and not supervision.has_pairs:
+            rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)
+        reading = {name: more[name] for name in ("any_type", "feature_groups")}
+        problem = super().read_problem(take_rows(X, rows, n_rows), **reading)
+        groups = None if groups is None else groups[rows]
+        weights = None if weights is None else weights[rows]
+        known = supervision.rows(rows)
+        return replace(problem, supervision=known, n_rows_before=n_rows, groups=groups, sample_weight=weights)
+
+    def _require(self, problem: Problem) -> None:
+        """Check nothing here: the chosen method checks what it can use."""
+
+    def _solve(self, problem: Problem) -> Answer:
+        wish = self.n_features_to_select
+        if not isinstance(wish, str):
+            resolve_count(wish, problem.n_features)
+        if self.redundancy and wish == "sufficient":
+            raise InputError(
+                "redundancy",
+                "changes the order, and then nobody knows how many features suffice",
+                "leave it out, or give a count, a share or 'auto'",
+            )
+        told = tuple(name for name in ("groups", "sample_weight") if getattr(problem, name) is not None)
+        n_missing, filled_with = problem.n_missing, problem.filled_with
+        columns = () if problem.columns is None else problem.columns.read
+        supervision, seed = problem.supervision.certain(), self._seed
+        choice = self._choose(supervision)
+        method = get_method(choice.method)
+        if self.target != "ordered" and supervision.kind not in method.takes:
+            supervision = supervision.simpler()
+            problem = problem.with_supervision(supervision)
+        method.require(supervision)
+        alerts, is_sparse = find_alerts(problem.with_supervision(supervision)), sparse.issparse(problem.X)
+        if self.drop_leaks:
+            problem = without_copies(problem, alerts)
+        problem = self._weighed(problem, method)
+        problem = self._affordable(problem, method)
+        problem = problem.filled
+        problem = problem.with_supervision(problem.supervision.certain())
+        if not method.estimator._takes_nan or self.redundancy:  # tests of features sum squares
+            check_squares(problem.X, names=problem.column_names)
+        selector = self._make(method, seed, "relevant" if self.redundancy else wish)
+        with warnings.catch_warnings():
+            if not self.method_params:
+                warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
+            try:
+                selector.fit_problem(problem)
+            except InputError as error:
+                left_out = left_out_by(alerts, self.drop_leaks)
+                if error.code == NOTHING_VARIES and left_out:
+                    raise nothing_is_left(problem.feature_names, left_out) from None
+                raise
+        ranking: Ranking = selector.to_ranking()
+        attributes = {
+            "alerts_": alerts,
+            "method_": method.name,
+            "selector_": selector,
+            "supervision_": supervision,
+            "scores_": ranking.scores,
+            "lower_is_better_": ranking.lower_is_better,
+            "n_missing_values_": n_missing,
+            "filled_with_": filled_with,
+            "n_sampled_": problem.n_rows,
+            "told_of_rows_": told,
+        }
+        if hasattr(selector, "at_the_line_"):
+            attributes["at_the_line_"] = selector.at_the_line_
+        if self.redundancy:
+            ranking = self._without_repeats(problem, ranking)
+        notes = getattr(selector, "notes_", ())
+        if problem.sample_weight is not None:
+            notes = ("Rows have different weights", *notes)
+        if problem.groups is not None:
+            attributes["n_groups_"] = problem.n_groups
+            tested = ranking.n_relevant is not None or "pvalue" in ranking.extras
+            notes = (groups_in_words(problem, selector._keeps_groups_apart, tested), *notes)
+        if problem.n_rows < problem.n_rows_in_all:
+            notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
+        if is_sparse:
+            notes = (*notes, "No alerts were looked for, such as copies of the target, because the table is sparse")
+        attributes["notes_"] = notes
+        if n_missing:
+            were = "was" if n_missing == 1 else "were"
+            notes = (f"{counted(n_missing, 'missing value')} in the table {were} filled with {filled_with}", *notes)
+        notes = (*notes_of(columns), *notes)
+        ranking = ranking.with_left_out(left_out_by(alerts, self.drop_leaks))
+        explanation = self._explain(supervision, choice, method, notes, ranking, alerts)
+        return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
+
+    def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
+        """Move relevant features that resemble better ones down, within the relevant ones."""
+        assert self.redundancy is not None
+        ranks = rank_without_repeats(
+            problem, ranking.ranking, weight=self.redundancy, n_movable=ranking.n_relevant or 0
+        )
+        wish = self.n_features_to_select
+        count, reason = (int(ranking.support.sum()), ranking.reason)
+        if not isinstance(wish, str):
+            count, reason = resolve_count(wish, problem.n_features)
+        return replace(ranking, ranking=ranks, support=ranks <= count, reason=reason, n_sufficient=None)
+
+    def _weighed(self, problem: Problem, method: Method) -> Problem:
+        """The rows that count, with weights whose mean is 1: a method sees no common factor."""
+        if problem.sample_weight is None:
+            return problem
+        method.require_weights()
+        if problem.supervision.kind != "none":
+            require_weights(problem)
+        counted_rows = problem.counted
+        return replace(counted_rows, sample_weight=counted_rows.uneven_weights)
+
+    def _affordable(self, problem: Problem, method: Method) -> Problem:
+        """The problem with so many rows that the method can use them, and as a dense table if it needs one."""
+        most = self.max_rows if self.method == "auto" and not problem.supervision.has_pairs else None
+        dense = sparse.issparse(problem.X) and (bool(self.redundancy) or not method.estimator._takes_sparse)
+        if dense and not problem.supervision.has_pairs:
+            cells = max(_FEWEST_ROWS, _DENSE_CELLS // problem.n_features)
+            most = cells if most is None else min(most, cells)
+        if most is not None and problem.n_rows > most:
+            whole = problem.n_rows_in_all
+            problem = problem.rows(sample_rows(problem, most, self._seed))
+            problem = replace(problem, n_rows_before=whole)
+        return replace(problem, X=problem.X.toarray()) if dense else problem
+
+    def _choose(self, supervision: Supervision) -> Choice:
+        if self.method != "auto":
+            return Choice(self.method, "it was requested by name")
+        if supervision.has_pairs and supervision.kind not in ("none", "hard"):
+            raise InputError(
+                "must_link" if len(supervision.pairs.must_link) else "cannot_link",
+                f"cannot be used here: {supervision.given}, and no method takes both",
+                "leave one of them out",
+            )
+        return choose(supervision)
+
+    def _make(self, method: Method, seed: int, count: Count) -> Selector:
+        parameters = {
+            "n_features_to_select": count,
+            "alpha": self.alpha,
+            "random_state": seed,
+            "n_jobs": self.n_jobs,
+            "device": self.device,
+        }
+        selector: Selector = method.make(**parameters)
+        if self.device == "cuda" and "device" not in selector.get_params():
+            raise InputError(
+                "device", f"='cuda', but the method {method.name} works on the CPU only", "leave it out, or give 'auto'"
+            )
+        if self.method_params:
+            unknown = sorted(set(self.method_params) - set(selector.get_params()))
+            if unknown:
+                raise InputError(
+                    "method_params",
+                    f"holds {unknown[0]!r}, which is not a parameter of {type(selector).__name__}",
+                    f"its parameters are {', '.join(selector.get_params())}",
+                )
+            selector.set_params(**self.method_params)
+        return selector
+
+    def _explain(
+        self,
+        supervision: Supervision,
+        choice: Choice,
+        method: Method,
+        notes: tuple[str, ...],
+        ranking: Ranking,
+        alerts: tuple[Alert, ...],
+    ) -> str:
+        sentences = [supervision.describe()]
+        sentences += [f"Alert: {alert.sentence}" for alert in alerts if not alert.asks_nothing]
+        if ranking.left_out:
+            sentences.append(ranking.what_was_left_out())
+        sentences.append(f"Method: {method.name} ({method.does}), because {choice.because}")
+        sentences += notes
+        if self.redundancy:
+            sentences.append(
+                f"Features that resemble better ones were moved down (redundancy weight {self.redundancy:g})"
+            )
+        kept, total = int(ranking.support.sum()), ranking.n_ranked
+        if ranking.nothing_stands_out:
+            handed_on = ranking.names[ranking.order[0]]
+            sentences.append(f"N{ranking.reason[1:]}. Nothing is kept; {handed_on} is handed on so that pipelines run")
+            return ". ".join(sentences) + "."
+        sentences.append(f"Kept {kept} of {total}: {ranking.reason}")
+        if ranking.n_sufficient and ranking.n_sufficient < (ranking.n_relevant or 0):
+            first = listed(ranking.names[ranking.order[: ranking.n_sufficient]])
+            predict = "predicts" if ranking.n_sufficient == 1 else "predict"
+            sentences.append(f"Of these, {ranking.n_sufficient} {predict} the target as well as all of them: {first}")
+        return ". ".join(sentences) + "."
+
+
+def select_features(
+    X: Any,
+    y: Any = None,
+    *,
+    must_link: Any = None,
+    cannot_link: Any = None,
+    groups: Any = None,
+    sample_weight: Any = None,
+    **options: Any,
+) -> Ranking:
+    """Rank the features of a table and choose among them, in one call.
+
+    Parameters
+    ----------
+    X, y, must_link, cannot_link, groups, sample_weight
+        As in :meth:`FeatureSelector.fit`.
+    **options
+        Parameters of :class:`FeatureSelector`.
+
+    Returns
+    -------
+    Ranking
+        ``reason`` explains what was done and why; ``support`` marks the features kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from dubio import select_features
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ranking = select_features(X, y, n_features_to_select=2)
+    >>> sorted(ranking.names[ranking.support])
+    ['petal length (cm)', 'petal width (cm)']
+    """
+    pairs = {"must_link": must_link, "cannot_link": cannot_link}
+    selector = FeatureSelector(**options).fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
+    return selector.to_ranking()

@@ -1,0 +1,532 @@
+"""Simulate doubtful labels: an unsure annotator, wrong labels, hidden labels (for pairs see ``pairs_from_labels``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from dubio.checks import random_of
+from dubio.errors import InputError
+from dubio.target.intervals import IntervalLabels, interval_targets
+from dubio.target.memberships import SoftLabels
+from dubio.target.positives import PositiveLabels
+from dubio.target.several import SeveralLabels, several_targets
+
+
+class UnsureExpert(NamedTuple):
+    """What :func:`unsure_expert` returns."""
+
+    memberships: SoftLabels
+    y_error: NDArray[Any]
+    y_max: NDArray[Any]
+
+
+def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = 0) -> UnsureExpert:
+    r"""An annotator who gives probabilities and sometimes errs: the "expert" of section 5.1 of the WLS paper [1]_.
+
+    For each row, a doubt :math:`\beta_i` is drawn from a Beta distribution with the given mean and variance, and a
+    wrong class :math:`s` uniformly from the other classes. Then :math:`p_{i,y_i} = 1 - \beta_i` and
+    :math:`p_{i,s} = \beta_i`.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    mean : float, default=0.3
+        Mean doubt, between 0 and 1.
+    variance : float, default=0.1
+        Its variance over the rows.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    UnsureExpert
+        ``memberships``; ``y_error``, the label switched to :math:`s` with probability :math:`\beta_i`;
+        ``y_max``, the class with the largest membership.
+
+    References
+    ----------
+    .. [1] G. Doquire and M. Verleysen (2012). Handling imprecise labels in feature selection with graph Laplacian.
+
+    Examples
+    --------
+    >>> from dubio.simulate import unsure_expert
+    >>> expert = unsure_expert([0, 1, 2, 1], mean=0.3, random_state=0)
+    >>> expert.memberships.shape, expert.memberships.memberships.sum(axis=1)
+    ((4, 3), array([1., 1., 1., 1.]))
+    """
+    if not 0 < mean < 1:
+        raise InputError("mean", f"={mean!r}", "the mean doubt must lie strictly between 0 and 1")
+    if not 0 < variance < mean * (1 - mean):
+        raise InputError(
+            "variance",
+            f"={variance!r}",
+            f"a Beta distribution of mean {mean} needs a variance in (0, {mean * (1 - mean):g})",
+        )
+    classes, codes = _classes(y)
+    rng = random_of(random_state)
+    size = mean * (1 - mean) / variance - 1
+    doubt = rng.beta(mean * size, (1 - mean) * size, len(codes))
+    wrong = _other_class(codes, len(classes), rng)
+    rows = np.arange(len(codes))
+    P = np.zeros((len(codes), len(classes)))
+    P[rows, codes] = 1 - doubt
+    P[rows, wrong] = doubt
+    switched = np.where(rng.uniform(size=len(codes)) < doubt, wrong, codes)
+    return UnsureExpert(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
+
+
+def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
+    """Change exactly ``round(rate * n)`` labels to another class, chosen uniformly.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.simulate import flip_labels
+    >>> y = np.repeat(["a", "b"], 10)
+    >>> int((flip_labels(y, 0.2, random_state=0) != y).sum())
+    4
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    rng = random_of(random_state)
+    rows = rng.permutation(len(codes))[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = _other_class(codes[rows], len(classes), rng)
+    return classes[flipped]
+
+
+def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
+    """Change exactly ``round(rate * n)`` labels to the next class in sorted order (the last to the first).
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+
+    Examples
+    --------
+    >>> from dubio.simulate import flip_labels_to_next
+    >>> flip_labels_to_next(["a", "b", "c"], 1.0).tolist()
+    ['b', 'c', 'a']
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    rows = random_of(random_state).permutation(len(codes))[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = (codes[rows] + 1) % len(classes)
+    return classes[flipped]
+
+
+def flip_labels_to_neighbor(
+    y: ArrayLike, rate: float, *, order: Sequence[Any] | None = None, random_state: Any = 0
+) -> NDArray[Any]:
+    """Change exactly ``round(rate * n)`` labels of ordered classes to the class above or below: near misses.
+
+    At an end there is only one way to go.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    order : sequence, optional
+        All classes, the lowest first; by default they are sorted.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+
+    Examples
+    --------
+    >>> from dubio.simulate import flip_labels_to_neighbor
+    >>> flip_labels_to_neighbor(["low", "mid", "high"], 1.0, order=["low", "mid", "high"]).tolist()
+    ['mid', 'high', 'mid']
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    if order is not None:
+        missed = [name for name in classes.tolist() if name not in list(order)]
+        if missed:
+            raise InputError("order", f"misses the class {missed[0]!r}", "name all classes, the lowest first")
+        position = np.argsort([list(order).index(name) for name in classes.tolist()])
+        classes, codes = classes[position], np.argsort(position)[codes]
+    rng = random_of(random_state)
+    rows = rng.permutation(len(codes))[:wanted]
+    step = np.where(rng.uniform(size=wanted) < 0.5, -1, 1)
+    outside = (codes[rows] + step < 0) | (codes[rows] + step >= len(classes))
+    flipped = codes.copy()
+    flipped[rows] += np.where(outside, -step, step)
+    return classes[flipped]
+
+
+def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
+    """Change exactly ``round(rate * n)`` labels of rows near another class to that class.
+
+    For each row, take the distance to the nearest row of another class and divide it by the distance to the nearest
+    other row of its own class. The smaller the ratio, the nearer the row is to the border. The ``2 * round(rate * n)``
+    rows nearest to the border are candidates, and half of them are drawn at random. Each gets the class of its nearest
+    row of another class. Distances are measured in ``X`` as it is: scale it first.
+
+    Parameters
+    ----------
+    X : array-like (n_rows, n_features)
+        The table in which distances are measured.
+    y : array-like (n_rows,)
+        The true classes.
+    rate : float
+        Share of the rows that get a wrong label, from 0 to 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.simulate import flip_labels_near_border
+    >>> y = np.repeat([0, 1], 50)
+    >>> flipped = flip_labels_near_border(np.arange(100.0)[:, None], y, 0.02, random_state=0)
+    >>> bool(np.isin(np.flatnonzero(flipped != y), [48, 49, 50, 51]).all())
+    True
+    """
+    wanted = _flips_wanted(y, rate)
+    classes, codes = _classes(y)
+    table = np.asarray(X, dtype=np.float64)
+    if table.ndim != 2 or len(table) != len(codes):
+        raise InputError("X", f"has shape {table.shape} and y has {len(codes)} rows", "they must be the same rows")
+    n = len(codes)
+    to_own = np.full(n, np.inf)
+    to_other = np.full(n, np.inf)
+    other = np.zeros(n, dtype=np.int64)
+    for k in range(len(classes)):
+        mine = codes == k
+        tree = NearestNeighbors(n_neighbors=1).fit(table[mine])
+        distance = tree.kneighbors(table[~mine])[0][:, 0]
+        nearer = distance < to_other[~mine]
+        rows = np.flatnonzero(~mine)[nearer]
+        to_other[rows], other[rows] = distance[nearer], k
+        if mine.sum() > 1:
+            to_own[mine] = tree.kneighbors()[0][:, 0]
+    nearness = np.divide(to_other, to_own, out=np.full(n, np.inf), where=to_own > 0)
+    near = np.argsort(nearness, kind="stable")[: 2 * wanted]
+    rows = random_of(random_state).permutation(near)[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = other[rows]
+    return classes[flipped]
+
+
+def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = 0) -> NDArray[Any]:
+    """Draw a new label for each row from ``matrix[k]``, where ``k`` is its true class (classes in sorted order).
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    matrix : array-like (n_classes, n_classes)
+        The probability of each given class (columns) for each true one (rows).
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
+    """
+    classes, codes = _classes(y)
+    flips = np.asarray(matrix, dtype=np.float64)
+    if flips.shape != (len(classes), len(classes)):
+        raise InputError("matrix", f"has shape {flips.shape}, but y has {len(classes)} classes")
+    if (flips < 0).any() or not np.allclose(flips.sum(axis=1), 1.0, atol=1e-6):
+        raise InputError(
+            "matrix", f"has rows that sum to {flips.sum(axis=1)}", "they must be probabilities that sum to 1"
+        )
+    rng = random_of(random_state)
+    drawn = (rng.uniform(size=len(codes))[:, None] > flips.cumsum(axis=1)[codes]).sum(axis=1)
+    return classes[np.minimum(drawn, len(classes) - 1)]
+
+
+def label_some_positives(
+    y: ArrayLike, positive: Any, share: float, *, by: ArrayLike | None = None, random_state: Any = 0
+) -> PositiveLabels:
+    """Label ``round(share * n_positive)`` rows of the positive class, at least two; all other rows have no label.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true classes.
+    positive : object
+        The positive class.
+    share : float
+        Share of the positive rows that are labelled.
+    by : array-like (n_rows,), optional
+        By default every positive row is equally likely to be labelled. With one number per row, rows with larger
+        numbers are labelled first: then the labelled rows are no random part of the positive ones.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    PositiveLabels
+        For ``fit``.
+
+    Examples
+    --------
+    >>> from dubio.simulate import label_some_positives
+    >>> int(label_some_positives(["ill"] * 6 + ["well"] * 6, "ill", 0.5).is_positive.sum())
+    3
+    """
+    if not 0 <= share <= 1:
+        raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
+    rows = np.flatnonzero(np.asarray(y) == positive)
+    if len(rows) < 2:
+        raise InputError("positive", f"={positive!r} has {len(rows)} rows in y", "it needs at least two")
+    order = random_of(random_state).permutation(len(rows))
+    if by is not None:
+        order = np.argsort(-np.asarray(by, dtype=np.float64)[rows], kind="stable")
+    chosen = np.zeros(len(np.asarray(y)), dtype=bool)
+    chosen[rows[order[: max(2, round(share * len(rows)))]]] = True
+    return PositiveLabels(chosen, positive)
+
+
+def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> IntervalLabels:
+    """Replace each number by an interval that contains it, ``width`` standard deviations wide, at a random place.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true numbers.
+    width : float
+        Width of the intervals, in standard deviations of the numbers.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    IntervalLabels
+        For ``fit``.
+
+    Examples
+    --------
+    >>> from dubio.simulate import blur_numbers
+    >>> blurred = blur_numbers([1.0, 2.0, 3.0], 0.5)
+    >>> bool(((blurred.low <= [1, 2, 3]) & (blurred.high >= [1, 2, 3])).all())
+    True
+    """
+    if not width >= 0:
+        raise InputError("width", f"={width!r}", "it must not be negative")
+    values = np.asarray(y, dtype=np.float64)
+    wide = width * float(np.nanstd(values))
+    low = values - random_of(random_state).uniform(size=len(values)) * wide
+    return interval_targets(low, np.maximum(low + wide, values))
+
+
+def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> IntervalLabels:
+    """Censor about this share of the numbers from above, at random numbers that do not depend on them.
+
+    Of a censored row it is only known that its number is above the limit.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true numbers.
+    share : float
+        Share of the rows that are censored, from 0 to below 1.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    IntervalLabels
+        For ``fit``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.simulate import censor_numbers
+    >>> round(float(np.isinf(censor_numbers(np.arange(100.0), 0.5).high).mean()), 1)
+    0.5
+    """
+    if not 0 <= share < 1:
+        raise InputError("share", f"={share!r}", "it must lie in [0, 1)")
+    values = np.asarray(y, dtype=np.float64)
+    limit = random_of(random_state).permutation(values)
+    limit = limit + np.quantile(values - limit, 1 - share)
+    seen = values <= limit
+    return interval_targets(np.where(seen, values, limit), np.where(seen, values, np.inf))
+
+
+def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_state: Any = 0) -> NDArray[np.float64]:
+    """Make exactly ``round(rate * n)`` numbers grossly wrong: off by about ``size`` standard deviations.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        The true numbers.
+    rate : float
+        Share of the rows that get a wrong number, from 0 to 1.
+    size : float, default=3.0
+        How far wrong numbers are off, in standard deviations: between 2/3 and 4/3 of it.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The numbers, some of them wrong.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.simulate import misstate_numbers
+    >>> int((misstate_numbers(np.arange(50.0), 0.1) != np.arange(50)).sum())
+    5
+    """
+    wanted = _flips_wanted(y, rate)
+    values = np.array(y, dtype=np.float64)
+    rng = random_of(random_state)
+    rows = rng.permutation(len(values))[:wanted]
+    away = size * rng.uniform(2 / 3, 4 / 3, size=wanted) * rng.choice([-1.0, 1.0], size=wanted)
+    values[rows] += away * float(np.nanstd(values))
+    return values
+
+
+def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:
+    """Hide ``round(share * n)`` labels, but keep at least ``min_per_class`` of each class.
+
+    Parameters
+    ----------
+    y : array-like (n_rows,)
+        Classes, or floats for a numeric target.
+    share : float
+        Share of the labels that are hidden, from 0 to 1.
+    min_per_class : int, default=1
+        How many labels of each class are kept; of a numeric target, how many labels in total.
+    random_state : int, RandomState or None, default=0
+        Seed for all random numbers.
+
+    Returns
+    -------
+    array (n_rows,)
+        The labels. Hidden ones are None; of a numeric target, NaN.
+
+    Examples
+    --------
+    >>> from dubio.simulate import hide_labels
+    >>> hide_labels(["a", "a", "b", "b"], 0.5).tolist().count(None)
+    2
+    """
+    if not 0 <= share <= 1:
+        raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
+    labels = np.asarray(y)
+    rng = random_of(random_state)
+    order = rng.permutation(len(labels))
+    if labels.dtype.kind == "f":
+        keep = set(order[:min_per_class].tolist())
+        hidden = labels.astype(np.float64)
+        nothing: Any = np.nan
+    else:
+        classes, codes = _classes(y)
+        keep = {int(i) for k in range(len(classes)) for i in order[codes[order] == k][:min_per_class]}
+        hidden = labels.astype(object)
+        nothing = None
+    free = [i for i in order.tolist() if i not in keep]
+    wanted = round(share * len(labels))
+    if wanted > len(free):
+        raise InputError(
+            "share",
+            f"={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
+            f"{len(keep)}",
+            f"hide at most {len(free)}",
+        )
+    for i in free[:wanted]:
+        hidden[i] = nothing
+    return hidden
+
+
+def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_state: Any = 0) -> SeveralLabels:
+    """Hide this share of the cells of each of several targets, independently: see :func:`hide_labels`.
+
+    Parameters
+    ----------
+    targets : data frame, 2-D array or dict of str to target
+        As in :func:`dubio.several_targets`.
+    share : float
+        The share of cells to hide, in [0, 1].
+    min_per_class : int
+        Labels of each class that stay; of numbers, so many in all.
+    random_state : int, RandomState or None
+        Seed.
+
+    Returns
+    -------
+    SeveralLabels
+        The targets with missing cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.simulate import hide_targets
+    >>> hidden = hide_targets({"a": np.arange(50.0), "b": np.arange(50) % 2}, 0.5)
+    >>> int(np.isnan(hidden.targets["a"]).sum()), hidden.targets["b"].tolist().count(None)
+    (25, 25)
+    """
+    rng, given = random_of(random_state), several_targets(targets)
+    hidden = {
+        name: hide_labels(values, share, min_per_class=min_per_class, random_state=rng.randint(2**31 - 1))
+        for name, values in given.targets.items()
+    }
+    return SeveralLabels(hidden, given.named)
+
+
+def _flips_wanted(y: ArrayLike, rate: float) -> int:
+    if not 0 <= rate <= 1:
+        raise InputError("rate", f"={rate!r}", "it must lie in [0, 1]")
+    return round(rate * len(np.asarray(y)))
+
+
+def _classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    classes, codes = np.unique(np.asarray(y), return_inverse=True)
+    if len(classes) < 2:
+        raise InputError("y", "has only one class", "there is nothing to confuse it with")
+    return classes, codes.astype(np.int64)
+
+
+def _other_class(codes: NDArray[np.int64], n_classes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    shift = rng.randint(1, n_classes, size=len(codes))
+    return (codes + shift) % n_classes

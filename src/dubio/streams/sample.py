@@ -1,0 +1,382 @@
+"""A random sample of the rows of a stream, and what all rows say."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError, counted, listed, quoted
+from dubio.moments.column_moments import ColumnMoments
+from dubio.progress import advance
+from dubio.streams.moments import as_numbers, column_blocks
+from dubio.streams.sources import Piece, is_number, read_ahead
+from dubio.target.classes import Classes
+from dubio.target.knowledge import Supervision
+from dubio.target.memberships import Memberships
+from dubio.target.numbers import Numbers
+
+Floats = NDArray[np.float64]
+
+#: Number of rows drawn from a stream.
+SAMPLE_ROWS = 20_000
+#: Fewest rows of each class in the sample, if there are as many, and the largest number of classes that this is for.
+_ROWS_PER_CLASS, _MOST_CLASSES = 10, 1000
+#: Added to the key of unlabelled rows: they come last.
+_LATE = 2.0
+
+
+class RowSample:
+    """A random sample of rows: labelled rows first, each class with its share, and at least ten rows of each class.
+
+    Every row has a random key that depends only on the seed and on its number, so the size of the batches does not
+    matter. The rows with the smallest keys are kept.
+
+    Parameters
+    ----------
+    most : int
+        Number of rows to draw.
+    seed : int
+    features, labels : list of str
+        Columns of the features, and of the target (one column of labels, or several of probabilities).
+    missing_label : "auto", None or a value
+        The label that means "unlabelled", besides missing values.
+    """
+
+    def __init__(self, most: int, seed: int, features: list[str], labels: list[str], missing_label: Any) -> None:
+        self.most, self.seed = most, seed
+        self.features, self.labels = features, labels
+        is_auto = isinstance(missing_label, str) and missing_label == "auto"
+        self._missing = -1 if is_auto else missing_label
+        self._missing_number = None if is_auto else missing_label  # -1 may be a number like others
+        self.n_rows = 0
+        self._keys = np.empty(0)
+        self._classes = np.empty(0, dtype=np.int64)
+        self._numbers = np.empty(0, dtype=np.int64)
+        self._tables: list[Any] = []
+        self._waiting = 0
+        self._class_ids: dict[Any, int] = {}
+        self._fractions = False
+        self._class_limits = np.empty(0)
+        self._class_counts = np.zeros(0, dtype=np.int64)
+
+    @property
+    def class_counts(self) -> dict[Any, int]:
+        """Number of rows of each class so far; empty if the target has very many values, or fractions."""
+        if self._fractions or len(self._class_ids) > _MOST_CLASSES:
+            return {}
+        counts = dict(zip(self._class_ids, self._class_counts.tolist(), strict=True))
+        return {value: count for value, count in counts.items() if value is not None and value != self._missing}
+
+    def offer(self, batch: Any) -> ColumnMoments:
+        """Look at the rows of one batch (``num_rows`` and ``select(names)``); only chosen rows are kept.
+
+        Returns the moments of all its rows: of the features, then of the labels.
+        """
+        import pyarrow as pa
+
+        numbers = self.n_rows + np.arange(batch.num_rows)
+        self.n_rows += batch.num_rows
+        keys = _random_keys(numbers, self.seed)
+        classes = np.full(batch.num_rows, -1, dtype=np.int64)
+        columns = None
+        if self.labels:
+            columns = batch.select(self.labels)
+            classes = self._class_of(columns)
+            keys[self._is_unlabelled(columns)] += _LATE
+        limit = np.partition(self._keys, self.most - 1)[self.most - 1] if len(self._keys) >= self.most else np.inf
+        chosen = np.flatnonzero((keys < limit) | self._protected(keys, classes))
+        if len(chosen) > self.most:
+            chosen = np.sort(chosen[np.argsort(self._priority(keys[chosen], classes[chosen]))[: self.most]])
+        index = pa.array(chosen)
+        taken: dict[str, Any] = {}
+        moments: list[ColumnMoments] = []
+        for block in read_ahead(batch.select(names) for names in column_blocks(batch, self.features)):
+            moments.append(moments_of(block))
+            if len(chosen):
+                taken |= {name: block.column(name).take(index) for name in block.schema.names}
+        if columns is not None:
+            moments.append(self._moments_of_labels(columns))
+            taken |= {name: columns.column(name).take(index) for name in self.labels}
+        if len(chosen):
+            self._keep(pa.table(taken), keys[chosen], classes[chosen], numbers[chosen])
+        return ColumnMoments.side_by_side(moments)
+
+    def _keep(self, rows: Any, keys: Floats, classes: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
+        self._tables.append(rows)
+        self._keys = np.append(self._keys, keys)
+        self._classes = np.append(self._classes, classes)
+        self._numbers = np.append(self._numbers, numbers)
+        self._waiting += len(keys)
+        if self._waiting > self.most:
+            self._cut()
+
+    def table(self) -> Any:
+        """The rows drawn, in the order of the stream, as a pyarrow table."""
+        if not self._tables:
+            raise InputError("source", "has no rows")
+        self._cut()
+        return self._tables[0]
+
+    def _cut(self) -> None:
+        import pyarrow as pa
+
+        best = np.argsort(self._priority(self._keys, self._classes), kind="stable")[: self.most]
+        best = best[np.argsort(self._numbers[best])]
+        self._tables = [pa.concat_tables(self._tables, promote_options="permissive").take(pa.array(best))]
+        self._keys, self._classes, self._numbers = self._keys[best], self._classes[best], self._numbers[best]
+        self._waiting = 0
+        limits = np.full(len(self._class_ids), np.inf)
+        for number in np.unique(self._classes[self._classes >= 0]):
+            own = self._keys[self._classes == number]
+            if len(own) >= _ROWS_PER_CLASS and number < len(limits):
+                limits[number] = np.partition(own, _ROWS_PER_CLASS - 1)[_ROWS_PER_CLASS - 1]
+        self._class_limits = limits
+
+    def _priority(self, keys: Floats, classes: NDArray[np.int64]) -> Floats:
+        return keys - self._protected(keys, classes)
+
+    def _protected(self, keys: Floats, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """The rows with the smallest keys of each class; rows that come after enough others of their class are not."""
+        protected = np.zeros(len(keys), dtype=bool)
+        if len(self._class_ids) > _MOST_CLASSES:
+            return protected
+        limits = np.full(len(self._class_ids) + 1, np.inf)
+        limits[: len(self._class_limits)] = self._class_limits
+        limits[-1] = -np.inf  # rows without a class
+        may = np.flatnonzero(keys <= limits[classes])
+        order = may[np.lexsort((keys[may], classes[may]))]
+        sorted_classes = classes[order]
+        first = np.searchsorted(sorted_classes, sorted_classes)
+        protected[order] = np.arange(len(order)) - first < _ROWS_PER_CLASS
+        return protected
+
+    def _class_of(self, columns: Any) -> NDArray[np.int64]:
+        """A number for the class of each row; -1 without a class, and for targets with very many values."""
+        import pyarrow as pa
+
+        nobody = np.full(columns.num_rows, -1, dtype=np.int64)
+        column = columns.column(0)
+        if len(self.labels) > 1 or self._fractions or len(self._class_ids) > _MOST_CLASSES:
+            return nobody
+        column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        if pa.types.is_floating(column.type):
+            numbers = as_numbers(column)
+            unknown = np.isnan(numbers)
+            self._fractions = not np.array_equal(np.round(numbers[~unknown]), numbers[~unknown])
+            if self._fractions:
+                return nobody
+            column = pa.array(numbers, mask=unknown)
+        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+        values = (
+            encoded.dictionary.to_pylist() if len(encoded.dictionary) <= _MOST_CLASSES else range(_MOST_CLASSES + 1)
+        )
+        ids = np.array([*(self._class_ids.setdefault(value, len(self._class_ids)) for value in values), -1])
+        if len(self._class_ids) > _MOST_CLASSES:
+            return nobody
+        codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+        classes = np.asarray(ids[codes])
+        counts = np.bincount(classes[classes >= 0], minlength=len(self._class_ids))
+        counts[: len(self._class_counts)] += self._class_counts
+        self._class_counts = counts
+        return classes
+
+    def _moments_of_labels(self, columns: Any) -> ColumnMoments:
+        """Moments of the target; a number that means "unlabelled" is missing."""
+        column, label = columns.column(0), self._missing_number
+        is_given = isinstance(label, Real) and not isinstance(label, bool)
+        if len(self.labels) > 1 or not is_given or not is_number(column.type):
+            return moments_of(columns)
+        numbers = as_numbers(column.combine_chunks() if hasattr(column, "combine_chunks") else column)
+        return ColumnMoments.of([np.where(numbers == label, np.nan, numbers)])
+
+    def _is_unlabelled(self, columns: Any) -> NDArray[np.bool_]:
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        column = columns.column(0)
+        hidden = pc.is_null(column, nan_is_null=True)
+        if self._missing is not None and len(self.labels) == 1:
+            try:
+                same = pc.equal(column, pa.scalar(self._missing, type=column.type))
+                hidden = pc.or_(hidden, pc.fill_null(same, False))
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
+                pass  # a value of another type equals nothing
+        return np.asarray(hidden).astype(bool)
+
+
+@dataclass(frozen=True)
+class DrawnRows:
+    """A sample of rows, and what is known of all rows.
+
+    Attributes
+    ----------
+    table : pyarrow.Table
+        The sample, in the order of the files.
+    n_rows : int
+        Number of all rows.
+    columns : list of str
+        All columns, those of the target last.
+    moments : ColumnMoments
+        Moments of these columns over all rows.
+    class_counts : dict
+        Number of rows of each class, over all rows; empty if the target does not hold classes.
+    """
+
+    table: Any
+    n_rows: int
+    columns: list[str]
+    moments: ColumnMoments
+    class_counts: dict[Any, int]
+
+
+def draw_rows(
+    pieces: list[Piece],
+    features: list[str],
+    labels: list[str],
+    *,
+    most: int | None = None,
+    seed: int = 0,
+    missing_label: Any = None,
+    batch_rows: int | None = None,
+) -> DrawnRows:
+    """A sample of the rows of some files, and the moments of all rows."""
+    sample = RowSample(SAMPLE_ROWS if most is None else most, seed, features, labels, missing_label)
+    known = [piece.n_rows for piece in pieces]
+    total = None if None in known else sum(n for n in known if n is not None)
+    moments: ColumnMoments | None = None
+    for piece in pieces:
+        for batch in piece.read([*features, *labels], batch_rows):
+            if batch.num_rows:
+                found = sample.offer(batch)
+                moments = found if moments is None else moments.merge(found)
+            del batch  # before the next one is read, so that fewer batches are in memory
+            advance("rows", sample.n_rows, total)
+    table = sample.table()
+    assert moments is not None
+    return DrawnRows(table, sample.n_rows, [*features, *labels], moments, sample.class_counts)
+
+
+def moments_of(columns: Any) -> ColumnMoments:
+    """Moments of the columns of a batch; of text, dates and the like, only missing cells are counted."""
+    import pyarrow as pa
+
+    found: list[Any] = []
+    for column in columns.columns:
+        if is_number(column.type):
+            found.append(as_numbers(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column))
+        else:
+            found.append((len(column) - column.null_count, column.null_count))
+    return ColumnMoments.of(found)
+
+
+def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:
+    """One number in [0, 1) per row number: SplitMix64 [1]_.
+
+    .. [1] G. Steele, D. Lea and C. Flood (2014). Fast splittable pseudorandom number generators. OOPSLA.
+    """
+    start = (seed * 0x632BE59BD9B4E019 + 1) % 2**64
+    state = (numbers.astype(np.uint64) + np.uint64(start)) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    state ^= state >> np.uint64(31)
+    return np.asarray((state >> np.uint64(11)) / 2.0**53)
+
+
+def columns_of_all_rows(drawn: DrawnRows, features: list[str]) -> dict[str, NDArray[Any]]:
+    """Further columns of a ranking: mean, standard deviation, range and share of missing cells over all rows.
+
+    They are those of the numbers of a column; a column without any has 0 and NaN.
+    """
+    at, moments = _places(drawn, features), drawn.moments
+    known = moments.low[at] <= moments.high[at]
+    return {
+        "mean": moments.mean[at],
+        "std": np.sqrt(moments.variance[at]),
+        "min": np.where(known, moments.low[at], np.nan),
+        "max": np.where(known, moments.high[at], np.nan),
+        "missing": moments.missing_share[at],
+    }
+
+
+def refuse_infinity(drawn: DrawnRows, features: list[str]) -> None:
+    """Raise if a feature is infinite in any row, as for a table in memory."""
+    for name, count in zip(features, drawn.moments.infinite[_places(drawn, features)], strict=True):
+        if count:
+            raise InputError(
+                "X", f"contains infinity in {counted(int(count), 'row')} of column {quoted(name)}", "empty these cells"
+            )
+
+
+def vary_outside(drawn: DrawnRows, features: list[str]) -> list[str]:
+    """The features that have only one value in the sample, but vary in all rows."""
+    varying = np.flatnonzero(drawn.moments.varies[_places(drawn, features)])
+    return [features[j] for j in varying if not moments_of(drawn.table.select([features[j]])).varies[0]]
+
+
+def words_of_all_rows(drawn: DrawnRows, features: list[str], labels: list[str], supervision: Supervision) -> list[str]:
+    """Sentences about all rows: the target, missing cells, and columns with only one value; without full stops."""
+    at, moments = _places(drawn, features), drawn.moments
+    has_numbers = np.isfinite(moments.low)
+    sentences = _words_of_target(drawn, labels, supervision)
+    counted_columns = at[has_numbers[at] | (moments.present[at] == 0)]  # in text, "?" or "" may mean missing
+    missing = int(moments.missing[counted_columns].sum())
+    if missing:
+        share = _percent(missing / (drawn.n_rows * len(counted_columns)))
+        sentences.append(f"{share} of the cells of all rows are missing")
+    still = [features[j] for j in np.flatnonzero(has_numbers[at] & ~moments.varies[at])]
+    if still:
+        sentences.append(f"only one value in all rows: {listed(map(quoted, still))}")
+    return sentences
+
+
+def _words_of_target(drawn: DrawnRows, labels: list[str], supervision: Supervision) -> list[str]:
+    if isinstance(supervision, Classes):
+        counts = _rows_of_classes(drawn, supervision)
+        n_labelled = sum(counts.values())
+        if not n_labelled:
+            return []
+        most_first = sorted(counts.items(), key=lambda item: -item[1])
+        shares = listed(f"{value} {_percent(n / n_labelled)}" for value, n in most_first)
+        unlabelled = drawn.n_rows - n_labelled
+        rest = f" ({_percent(unlabelled / drawn.n_rows)} of the rows have no class)" if unlabelled else ""
+        return [f"classes of all rows: {shares}{rest}"]
+    at = _places(drawn, labels)
+    if isinstance(supervision, Numbers | Memberships) and len(at) and np.isfinite(drawn.moments.low[at]).all():
+        means = zip(labels, drawn.moments.mean[at], strict=True)
+        return ["mean of all rows: " + listed(f"{quoted(name)} {mean:.4g}" for name, mean in means)]
+    return []
+
+
+def _rows_of_classes(drawn: DrawnRows, supervision: Classes) -> Counter[str]:
+    """Number of rows of each class over all rows, by the name to show.
+
+    A value is the class that equals it: 1, 1.0 and True are the same. Text that is no class may be one without the
+    blanks around it, as the reader of a text file takes it.
+    """
+    classes = set(supervision.classes.tolist())
+    counts: Counter[str] = Counter()
+    for value, n in drawn.class_counts.items():
+        known = value if value in classes else value.strip() if isinstance(value, str) else None
+        if known in classes:
+            counts[_shown(known)] += n
+    return counts
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, str):
+        return quoted(value)
+    return f"{value:.0f}" if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _places(drawn: DrawnRows, names: list[str]) -> NDArray[np.intp]:
+    place = {name: j for j, name in enumerate(drawn.columns)}
+    return np.array([place[name] for name in names], dtype=np.intp)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

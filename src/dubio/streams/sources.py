@@ -1,0 +1,271 @@
+"""Read a Parquet, CSV or Arrow file, a folder of such files, or an Arrow dataset in batches, in bounded memory."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dubio.errors import InputError, listed
+from dubio.streams.text_files import BLANKS, HowToRead, first_line, text_form
+
+#: Row groups are read by columns if they have so many rows on average, and if no column has more than so many bytes.
+_ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
+#: Row groups with more bytes than this are read by pages, not in one piece, with this buffer (bytes) for each column.
+_LARGE_ROW_GROUP, _PAGE_BUFFER = 48 * 2**20, 64 * 1024
+#: Bytes of a batch of whole rows; two are in memory at once. Smaller ones are slower, larger ones need more memory.
+_BATCH_BYTES = 24 * 2**20
+#: Bytes of text that are parsed at once.
+_CSV_BLOCK = 8 * 2**20
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One file or dataset: its columns and their Arrow types, its number of rows if known, and how to read it."""
+
+    name: str
+    types: dict[str, Any]
+    n_rows: int | None
+    #: ``read(columns, batch_rows)`` gives batches of these columns. Each batch has ``num_rows`` and ``select(names)``.
+    #: If ``batch_rows`` is None, the source chooses the number of rows.
+    read: Callable[[list[str], int | None], Iterator[Any]]
+    #: Rows of the largest batch if the source chooses them and reads columns on demand; else 0.
+    largest: int = 0
+    #: What separates the columns of a text file, and what the user should know about how it is read.
+    separator: str = ","
+    notes: tuple[str, ...] = ()
+
+
+def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
+    """The pieces of a source, in order: a path to a file or folder, an Arrow dataset, table or batch reader.
+
+    Only the headers and footers of the files are read. So a broken file is found before any work is done. ``how`` says
+    how text files are to be read. Pieces that were opened before are given back.
+    """
+    _require_pyarrow()
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+    if isinstance(source, list) and all(isinstance(piece, Piece) for piece in source):
+        return source
+    if isinstance(source, str | Path):
+        return [_open_file(path, how or HowToRead()) for path in _files(Path(source))]
+    if isinstance(source, ds.Dataset):
+        return [_dataset_piece(source)]
+    if isinstance(source, pa.Table):
+        return [_dataset_piece(ds.dataset(source))]
+    if isinstance(source, pa.RecordBatchReader):
+        return [
+            Piece("the reader", _types(source.schema), None, lambda columns, _: (b.select(columns) for b in source))
+        ]
+    raise InputError(
+        "source",
+        f"is a {type(source).__name__}",
+        "give the path of a Parquet, CSV or Arrow file, a folder of such files, or a pyarrow Dataset, Table or "
+        "RecordBatchReader",
+    )
+
+
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group of a Parquet file. Its columns are read when they are selected, and are not kept."""
+
+    file: Any
+    path: Path
+    number: int
+    num_rows: int
+
+    def select(self, names: list[str]) -> Any:
+        with _readable(self.path):
+            table = self.file.read_row_group(self.number, columns=names)
+        return table.select(names).combine_chunks().to_batches()[0]
+
+
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same batches. The next one is read while the current one is in use."""
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(next, batches, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, batches, None)
+            yield batch
+            del batch
+
+
+def is_number(arrow_type: Any) -> bool:
+    """Whether a column of this type can be a feature."""
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(arrow_type):
+        arrow_type = arrow_type.value_type
+    tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
+    return any(test(arrow_type) for test in tests)
+
+
+def _require_pyarrow() -> None:
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError as error:
+        raise ImportError("reading files needs pyarrow: pip install 'dubio[cli]'") from error
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path]
+    if not path.exists():
+        raise InputError("source", f"{path} does not exist")
+    found = sorted(
+        file
+        for file in path.rglob("*")
+        if file.is_file()
+        and file.suffix != ".txt"
+        and _format(file)
+        and not any(p.startswith(("_", ".")) for p in file.relative_to(path).parts)
+    )
+    if not found:
+        raise InputError(f"the folder {path}", "contains no Parquet, CSV or Arrow file")
+    kinds = {_format(file) for file in found}
+    if len(kinds) > 1:
+        mixed = " and ".join(sorted(map(str, kinds)))
+        raise InputError(f"the folder {path}", f"mixes {mixed} files", "keep only one kind")
+    return found
+
+
+def _format(path: Path) -> str | None:
+    name = path.name.lower().removesuffix(".gz")
+    endings = {
+        (".parquet", ".pq"): "Parquet",
+        (".csv", ".tsv", ".txt"): "CSV",
+        (".arrow", ".feather", ".ipc"): "Arrow",
+    }
+    return next((kind for ends, kind in endings.items() if name.endswith(ends)), None)
+
+
+def _open_file(path: Path, how: HowToRead) -> Piece:
+    import pyarrow as pa
+
+    kind = _format(path)
+    if kind is None:
+        raise InputError("source", f"is {path}", "the name must end in .parquet, .csv, .tsv, .arrow or .feather")
+    try:
+        if kind == "CSV":
+            piece = _csv_piece(path, how)
+        else:
+            piece = _parquet_piece(path) if kind == "Parquet" else _arrow_piece(path)
+    except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
+        problem = f"cannot be read as a {kind} file ({first_line(error).rstrip('.')})"
+        raise InputError(str(path), problem, "is it cut short?") from error
+
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        with _readable(path):
+            yield from piece.read(columns, batch_rows)
+
+    return replace(piece, read=read)
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    try:
+        yield
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
+        raise InputError(str(path), f"has rows that cannot be read ({first_line(error).rstrip('.')})") from error
+
+
+def _parquet_piece(path: Path) -> Piece:
+    import pyarrow.parquet as pq
+
+    with pq.ParquetFile(path) as file:
+        types, footer = _types(file.schema_arrow), file.metadata
+    groups = [footer.row_group(g) for g in range(footer.num_row_groups)]
+    largest = max((group.total_byte_size for group in groups), default=0)
+    rows = [group.num_rows for group in groups]
+    by_columns = footer.num_rows >= _ROW_GROUP_ROWS * len(rows) and 8 * max(rows, default=0) <= _COLUMN_BYTES
+    by_pages = {"buffer_size": _PAGE_BUFFER} if largest > _LARGE_ROW_GROUP else {}
+
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        if by_columns and batch_rows is None:
+            text = [name for name in columns if str(types[name]) in ("string", "large_string")]
+            with pq.ParquetFile(path, metadata=footer, pre_buffer=False, read_dictionary=text) as file:
+                yield from (RowGroup(file, path, number, n) for number, n in enumerate(rows) if n)
+        else:
+            with pq.ParquetFile(path, metadata=footer, pre_buffer=False, **by_pages) as file:
+                yield from _whole_rows(file.iter_batches(batch_rows or usual_rows(columns), columns=columns))
+
+    return Piece(path.name, types, footer.num_rows, read, max(rows) if by_columns and rows else 0)
+
+
+def usual_rows(columns: list[str]) -> int:
+    """A power of two, like the size of most row groups: batches across two row groups cost time and memory."""
+    return int(2 ** np.clip(round(np.log2(_BATCH_BYTES / (8 * len(columns)))), 10, 16))
+
+
+def _whole_rows(batches: Iterator[Any]) -> Iterator[Any]:
+    """The same batches, read ahead. Unused memory is released: pyarrow would keep about twice what it uses."""
+    import pyarrow as pa
+
+    for batch in read_ahead(batches):
+        yield batch
+        del batch
+        pa.default_memory_pool().release_unused()
+
+
+def _csv_piece(path: Path, how: HowToRead) -> Piece:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    form = text_form(str(path), how, whole=False)
+    if form.separator == BLANKS:
+        raise InputError(str(path), "has columns separated by blanks, which cannot be streamed", "write it with commas")
+    block, parse = form.read_options(_CSV_BLOCK), form.parse_options()
+    fixed = dict.fromkeys(how.as_text, pa.string())
+    convert = form.convert_options(column_types=fixed)
+    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as first:
+        inferred = _types(first.schema)
+
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        # Types are inferred from the first block only: a column of whole numbers may have fractions later.
+        types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
+        convert = form.convert_options(include_columns=columns, column_types=types)
+        with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:
+            yield from _whole_rows(reader)
+
+    return Piece(path.name, inferred, None, read, separator=form.separator, notes=form.notes)
+
+
+def _arrow_piece(path: Path) -> Piece:
+    import pyarrow.dataset as ds
+
+    return _dataset_piece(ds.dataset(path, format="ipc"), path.name)
+
+
+def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
+    def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
+        size = batch_rows or usual_rows(columns)
+        batches = dataset.to_batches(columns=columns, batch_size=size, batch_readahead=2, fragment_readahead=1)
+        yield from _whole_rows(batches)
+
+    return Piece(name, _types(dataset.schema), dataset.count_rows(), read)
+
+
+def _types(schema: Any) -> dict[str, Any]:
+    repeated = sorted({name for name in schema.names if schema.names.count(name) > 1}) if _repeats(schema) else []
+    if repeated:
+        raise InputError("the table", f"has more than one column named {listed(map(repr, repeated))}", "rename them")
+    return {field.name: field.type for field in schema}
+
+
+def _repeats(schema: Any) -> bool:
+    return len(set(schema.names)) < len(schema.names)
+
+
+def _grows(arrow_type: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(arrow_type) or pa.types.is_null(arrow_type))

@@ -1,0 +1,528 @@
+"""Tables as text: which encoding, which separator, and the cells as a frame.
+
+What the user says (:class:`HowToRead`) is taken as it is. What the user does not say is found out. Whole files and
+streams use the same rules, so all text tables are read in the same way.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+import mmap
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, TextIO
+
+from dubio.errors import InputError, counted, listed, quoted
+from dubio.table.cells import EXACT, MISSING, rounded_words
+
+#: The usual separator for each ending; None: none is usual.
+TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None, ".dat": None}
+COMPRESSED = (".gz", ".bz2", ".zst")
+#: Stands for one or more blanks between two cells.
+BLANKS = " "
+_SEPARATORS = (";", "\t", "|")
+_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": BLANKS, "blank": BLANKS, "bar": "|"}
+#: Bytes per block. Column types are inferred from the first block, and a row must fit into one block.
+_BLOCK = 1 << 26
+#: Most bytes in one block, a limit of pyarrow.
+_MOST = (1 << 31) - 1
+#: Bytes that are looked at, or translated, at a time.
+_PART = 1 << 20
+#: Bytes and lines that are looked at to find the encoding and the separator.
+_SAMPLE_BYTES, _SAMPLE_LINES = 1 << 18, 50
+
+
+@dataclass(frozen=True)
+class HowToRead:
+    """What the user says about a file; None: find it out.
+
+    Parameters
+    ----------
+    separator, decimal, encoding : str, optional
+        Of a text file: what stands between two cells, the decimal mark, the encoding.
+    missing : tuple of str
+        Cells that mean "missing", besides empty ones and :data:`MISSING`. -999 also means -999.0.
+    sheet : str, optional
+        Of an Excel file: the name of the sheet.
+    as_text : tuple of str
+        Columns of a text file that stay text even if they look like numbers.
+    """
+
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: tuple[str, ...] = ()
+    sheet: str | None = None
+    as_text: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.separator is not None:
+            separator = _NAMED.get(self.separator.casefold(), self.separator)
+            if len(separator) != 1 or separator in '"\r\n':
+                raise InputError("sep", f"={self.separator!r}", "give one character, or tab, comma, semicolon, space")
+            object.__setattr__(self, "separator", separator)
+        if self.decimal not in (None, ".", ","):
+            raise InputError("decimal", f"={self.decimal!r}", "give a point or a comma")
+        if self.decimal is not None and self.decimal == self.separator:
+            raise InputError("decimal", f"={self.decimal!r}, which also separates the columns", "give two marks")
+        if self.encoding is not None:
+            try:
+                codecs.lookup(self.encoding)
+            except LookupError as error:
+                raise InputError(
+                    "encoding", f"={self.encoding!r}, which is not known", "give for example utf-8, utf-16 or cp1252"
+                ) from error
+
+
+@dataclass(frozen=True)
+class TextForm:
+    """How a text file is written: separator, encoding, decimal mark, and which cells are missing."""
+
+    separator: str
+    encoding: str = "utf-8"
+    decimal: str = "."
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def null_values(self) -> list[str]:
+        """Cells without a value."""
+        numbers = [f"{mark}.0" for mark in self.missing if re.fullmatch(r"[-+]?\d+", mark)]
+        return ["", *MISSING, *self.missing, *numbers]
+
+    def parse_options(self, quotes: bool = True) -> Any:
+        """How lines of text are split into cells, for pyarrow. Without quotes, no cell has a second line."""
+        import pyarrow.csv
+
+        return pyarrow.csv.ParseOptions(delimiter=self.separator, newlines_in_values=quotes)
+
+    def read_options(self, block: int) -> Any:
+        """How bytes become lines, for pyarrow."""
+        import pyarrow.csv
+
+        return pyarrow.csv.ReadOptions(block_size=block, encoding="utf8" if self.encoding == "utf-8" else self.encoding)
+
+    def convert_options(self, **more: Any) -> Any:
+        """How cells become values, above all which cells are missing, for pyarrow."""
+        import pyarrow.csv
+
+        return pyarrow.csv.ConvertOptions(
+            null_values=self.null_values, strings_can_be_null=True, decimal_point=self.decimal, **more
+        )
+
+    def pandas_code(self) -> str:
+        """Arguments of ``pd.read_csv`` that read the same table."""
+        sep = r"\s+" if self.separator == BLANKS else self.separator
+        parts = [f"sep={sep!r}"] if sep != "," else []
+        parts += [f"encoding={self.encoding!r}"] if self.encoding != "utf-8" else []
+        parts += [f"decimal={self.decimal!r}"] if self.decimal != "." else []
+        return ", ".join([*parts, "keep_default_na=False", f"na_values={self.null_values!r}"])
+
+
+def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole: bool = True) -> TextForm:
+    """How a text file is written: as the user says, and otherwise as its first lines show.
+
+    If the ``whole`` file will be in memory, all of its bytes show whether it is UTF-8: this takes little of the time.
+    """
+    notes: list[str] = []
+    encoding = how.encoding or _encoding_of(path, content, notes, whole)
+    if encoding is None:
+        encoding = _windows(path, content, notes)
+    separator = how.separator or separator_of(path, content, encoding)
+    usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
+    if how.separator is None and separator != usual:
+        notes.append(f"the columns of {called(path)} are separated by {_in_words(separator)}.")
+    return TextForm(separator, encoding, how.decimal or ".", how.missing, tuple(notes))
+
+
+def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
+    """The cells of a text file as a pandas frame, and how the file is written."""
+    form = text_form(path, how, content)
+    try:
+        return _read_as(path, form, how, content)
+    except UnicodeError as error:
+        if how.encoding is not None or form.encoding != "utf-8":
+            raise _wrong_encoding(path, form.encoding, error) from error
+    notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
+    form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
+    try:
+        return _read_as(path, form, how, content)
+    except UnicodeError as error:
+        raise _wrong_encoding(path, form.encoding, error) from error
+
+
+def _wrong_encoding(path: str, encoding: str, error: UnicodeError) -> InputError:
+    name = "UTF-8, and not Windows-1252" if encoding == "cp1252" else encoding
+    return InputError(
+        called(path),
+        f"is not {name} text ({first_line(error)})",
+        'name its encoding with --encoding, or save it as "CSV UTF-8"',
+    )
+
+
+def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
+    """Read with this form, to which notes may be added; raises UnicodeError if the text has another encoding."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    if form.separator == BLANKS:
+        return _read_with_pandas(path, form, how, content), form
+    block, quotes = _BLOCK, _has_quotes(path, content)
+    while True:
+        try:
+            with _utf8_source(path, content, form.encoding) as source:
+                table = pyarrow.csv.read_csv(
+                    source,
+                    read_options=pyarrow.csv.ReadOptions(block_size=block),
+                    parse_options=form.parse_options(quotes),
+                    convert_options=form.convert_options(column_types=dict.fromkeys(how.as_text, pa.string())),
+                )
+            break
+        except (pa.ArrowException, OSError) as error:
+            if "invalid UTF8" in str(error):
+                raise UnicodeError(first_line(error)) from error
+            if block < _MOST and "conversion error" in str(error):
+                block = _MOST  # the type of a column changes further down: infer types from all rows
+                continue
+            _explain(path, content, form, error)  # raises unless a single block is too small for the file
+            return _read_with_pandas(path, form, how, content), form
+    refuse_twins(table.column_names, path)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_binary(column.type):
+            raise UnicodeError(f"in column {quoted(name)}")
+
+    def written(name: str, row: int) -> str:
+        with _utf8_source(path, content, form.encoding) as source:
+            texts = pyarrow.csv.read_csv(
+                source,
+                read_options=pyarrow.csv.ReadOptions(block_size=block),
+                parse_options=form.parse_options(quotes),
+                convert_options=form.convert_options(include_columns=[name], column_types={name: pa.string()}),
+            )
+        return str(texts[name][row]).strip()
+
+    return arrow_to_pandas(table), replace(form, notes=(*form.notes, *rounded_notes(table, path, written)))
+
+
+def _has_quotes(path: str, text: bytes | None) -> bool:
+    """Whether a file may have cells in quotes: it is read faster if it has none."""
+    if text is not None:
+        return b'"' in text
+    if path.endswith(COMPRESSED):
+        return True
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return whole.find(b'"') >= 0
+
+
+def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = lambda name, row: "") -> tuple[str, ...]:
+    """Notes on the columns of a pyarrow table that lose digits of whole numbers when they become floating point.
+
+    That is whole numbers beside missing cells, and decimals. Numbers too long for 64 bits are floating point already:
+    ``written`` gives the text in a row of such a column, as it stands in the file.
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    notes = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        whole = pa.types.is_integer(kind) and column.null_count > 0
+        if not (whole or pa.types.is_decimal(kind) or pa.types.is_float64(kind)):
+            continue
+        ends = [value for value in pc.min_max(column).as_py().values() if value is not None]
+        example = max(ends, key=abs, default=0)
+        if pa.types.is_float64(kind):
+            if not 2.0**63 <= abs(example) < float("inf"):
+                continue
+            text = written(name, pc.index(column, example).as_py())
+            found = text if re.fullmatch(r"[+-]?\d+", text) else ""
+        else:
+            found = str(example) if abs(example) > EXACT and example == int(example) else ""
+        if found:
+            notes.append(rounded_note(name, path, found))
+    return tuple(notes)
+
+
+def rounded_note(name: str, path: str, example: object) -> str:
+    """A note on one column of a file whose whole numbers were rounded."""
+    return f"column {quoted(name)} of {called(path)}: {rounded_words(example)}."
+
+
+def arrow_to_pandas(table: Any) -> Any:
+    """A pyarrow table as a pandas frame; dates stay dates, and are not Python objects."""
+    return table.to_pandas(date_as_object=False)
+
+
+def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> Any:
+    import pandas as pd
+
+    with text_lines(path, content, form.encoding) as lines:  # pandas would rename columns with the same name
+        refuse_twins(next(_rows(lines, form.separator), []), path)
+    # the default of older versions loses the last digit
+    exact: dict[str, Any] = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
+    with text_lines(path, content, form.encoding, strict=True) as lines:
+        return pd.read_csv(
+            lines,
+            sep=r"\s+" if form.separator == BLANKS else form.separator,
+            decimal=form.decimal,
+            dtype=dict.fromkeys(how.as_text, str),
+            keep_default_na=False,
+            na_values=form.null_values,
+            **exact,
+            low_memory=False,
+        )
+
+
+def separator_of(path: str, content: bytes | None = None, encoding: str = "utf-8") -> str:
+    """The separator of the columns: a tab for .tsv, otherwise the candidate that splits the first lines alike.
+
+    Candidates are those outside quotes in the header. If several split all lines alike, or none does, the most
+    frequent one in the header is taken. Text files that are not .csv may also be separated by blanks.
+    """
+    with text_lines(path, content, encoding) as lines:
+        try:
+            first = [line for line in islice(lines, _SAMPLE_LINES) if line.strip()]
+        except (OSError, EOFError) as error:
+            raise InputError(called(path), f"cannot be read: {first_line(error)}") from error
+    if not first:
+        raise InputError(called(path), "is empty")
+    suffix = suffix_of(path) if path != "-" else ".csv"
+    own = TEXT.get(suffix) or ","
+    if own == "\t":
+        return own
+    bare = [re.sub(r'"[^"]*"', "", line) for line in first]
+    header = bare[0]
+    candidates = [mark for mark in dict.fromkeys((own, *_SEPARATORS)) if mark in header]
+    if not candidates:
+        widths = {len(line.split()) for line in bare}
+        return BLANKS if TEXT.get(suffix, ",") is None and len(widths) == 1 and widths != {1} else own
+    even = [mark for mark in candidates if len({line.count(mark) for line in bare}) == 1]
+    # if counts are equal, the first candidate wins
+    return max(even or candidates, key=header.count)
+
+
+def suffix_of(path: str) -> str:
+    """The ending of a file name in lower case, without that of a compression."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    while suffixes and suffixes[-1] in COMPRESSED:
+        suffixes.pop()
+    return suffixes[-1] if suffixes else ""
+
+
+@contextmanager
+def plain_bytes(path: str, content: bytes | None = None) -> Iterator[Any]:
+    """The decompressed bytes of a file."""
+    if content is not None:
+        yield io.BytesIO(content)
+    elif path.endswith(".gz"):
+        with gzip.open(path) as stream:
+            yield stream
+    elif path.endswith(".bz2"):
+        with bz2.open(path) as stream:
+            yield stream
+    elif path.endswith(".zst"):
+        import pyarrow as pa
+
+        with pa.input_stream(path) as stream:
+            yield stream
+    else:
+        with open(path, "rb") as stream:
+            yield stream
+
+
+@contextmanager
+def text_lines(path: str, content: bytes | None, encoding: str, *, strict: bool = False) -> Iterator[TextIO]:
+    """The text of a file. Unless ``strict``, wrong bytes are replaced: the text then serves for messages only."""
+    name = "utf-8-sig" if encoding == "utf-8" else encoding
+    with plain_bytes(path, content) as stream:
+        yield io.TextIOWrapper(stream, encoding=name, errors="strict" if strict else "replace", newline="")
+
+
+def _encoding_of(path: str, content: bytes | None, notes: list[str], whole: bool) -> str | None:
+    """The encoding: UTF-8 or, from the first bytes, UTF-16; None if it is neither."""
+    with plain_bytes(path, content) as stream:
+        try:
+            head = stream.read(_SAMPLE_BYTES)
+        except (OSError, EOFError):
+            return "utf-8"  # a damaged file is reported when its rows are read
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        encoding = "utf-16"
+    elif b"\0" not in head:
+        return "utf-8" if _is_utf8(path, content, head, whole) else None
+    else:
+        even, odd = head[::2].count(b"\0"), head[1::2].count(b"\0")
+        if 4 * max(even, odd) < len(head) or 20 * min(even, odd) > max(even, odd):  # not text of mostly western letters
+            raise InputError(called(path), "is not text: it has zero bytes", "is it a file of another kind?")
+        encoding = "utf-16-le" if odd > even else "utf-16-be"
+    notes.append(f"{called(path)} was read as UTF-16 text.")
+    return encoding
+
+
+def _is_utf8(path: str, content: bytes | None, head: bytes, whole: bool) -> bool:
+    """Whether all bytes are UTF-8; of a stream and a compressed file, the first ones: the others cost too much."""
+    whole = whole and (content is not None or not path.endswith(COMPRESSED))
+    parts = _parts(path, content) if whole else iter([head])
+    decoder = codecs.getincrementaldecoder("utf-8")()  # a character may be cut at the end of a part
+    try:
+        for part in parts:
+            if not part.isascii() or decoder.getstate()[0]:
+                decoder.decode(part)
+        decoder.decode(b"", final=whole)
+    except UnicodeError:
+        return False
+    return True
+
+
+def _parts(path: str, content: bytes | None) -> Iterator[bytes]:
+    with plain_bytes(path, content) as stream:
+        yield from iter(lambda: stream.read(_PART), b"")
+
+
+class _WindowsAsUTF8(io.RawIOBase):
+    """A stream of Windows-1252 text, read as UTF-8. Parts that are ASCII stay as they are."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """About so many bytes; fewer only at the end."""
+        parts, wanted = [], size
+        while size < 0 or wanted > 0:
+            part = self._stream.read(_PART if size < 0 else min(_PART, wanted))
+            if not part:
+                break
+            wanted -= len(part)
+            if not part.isascii():
+                part = part.decode("cp1252").encode()
+            parts.append(part)
+        return b"".join(parts)
+
+
+@contextmanager
+def _utf8_source(path: str, content: bytes | None, encoding: str) -> Iterator[Any]:
+    """The text of a file as UTF-8, for pyarrow. It translates other encodings too, but slowly."""
+    import pyarrow as pa
+
+    if encoding == "utf-8":
+        with pa.input_stream(pa.py_buffer(content) if content is not None else path) as source:
+            yield source
+        return
+    with plain_bytes(path, content) as stream:
+        if encoding == "cp1252":
+            yield pa.PythonFile(_WindowsAsUTF8(stream), mode="r")
+        else:
+            yield pa.input_stream(pa.py_buffer(stream.read().decode(encoding).encode()))
+
+
+def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
+    """The encoding of a file that is not UTF-8: Windows-1252, with a note that shows what was read."""
+    example = ""
+    for part in _parts(path, content):
+        if not part.isascii():
+            text = part.decode("cp1252", "replace")
+            place = next(place for place, letter in enumerate(text) if letter > "\x7f")
+            words = re.split(r"[\s,;|]+", text[max(0, place - 100) : place + 100])
+            example = next(word.strip('"') for word in words if not word.isascii())
+            break
+    notes.append(
+        f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}. If this is wrong, "
+        "name the encoding with --encoding."
+    )
+    return "cp1252"
+
+
+def _rows(lines: TextIO, separator: str) -> Iterator[list[str]]:
+    if separator == BLANKS:
+        return (line.split() for line in lines if line.strip())
+    csv.field_size_limit(sys.maxsize)
+    return csv.reader(lines, delimiter=separator)
+
+
+def _explain(path: str, content: bytes | None, form: TextForm, error: Exception) -> None:
+    """Raise with the line number of the first row of wrong length; return if all rows have the right length."""
+    problem = first_line(error)
+    try:
+        with text_lines(path, content, form.encoding) as lines:
+            csv.field_size_limit(sys.maxsize)
+            rows = csv.reader(lines, delimiter=form.separator)
+            width = None
+            for row in rows:
+                if not row:
+                    continue
+                if width is None:
+                    width = len(row)
+                elif len(row) != width:
+                    shown = quoted(form.separator.join(row)[:40])
+                    raise InputError(
+                        f"{called(path)}, line {rows.line_num},",
+                        f"has {counted(len(row), 'cell')} where the header has {counted(width, 'column')}: it begins "
+                        f"with {shown}",
+                        f"text that contains {_in_words(form.separator)} must be in double quotes; --sep names another "
+                        "separator",
+                    )
+    except (OSError, EOFError, csv.Error) as second:
+        raise InputError(called(path), f"cannot be read: {first_line(second)}") from error
+    if "conversion error" not in problem:
+        raise InputError(called(path), f"cannot be read: {problem}") from error
+
+
+def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> int | None:
+    """The number of the line on which a row starts. The header is line 1, and empty lines count; None if it is unknown.
+
+    It is only needed for messages, so the file is read again up to that row.
+    """
+    if path == "-" and content is None:
+        return None
+    with text_lines(path, content, form.encoding) as lines:
+        if form.separator == BLANKS:
+            full = (number for number, line in enumerate(lines, start=1) if line.strip())
+            return next(islice(full, row + 1, None), None)
+        csv.field_size_limit(sys.maxsize)
+        rows, start, seen = csv.reader(lines, delimiter=form.separator), 1, -1
+        for cells in rows:
+            seen += bool(cells)  # the header is row 0 here
+            if cells and seen == row + 1:
+                return start
+            start = rows.line_num + 1
+    return None
+
+
+def refuse_twins(names: list[str], path: str) -> None:
+    """Raise if two columns have the same name."""
+    twins = [name for name, count in Counter(names).items() if count > 1 and name]
+    if twins:
+        names_of = listed(map(quoted, twins), 5)
+        raise InputError(called(path), f"has more than one column named {names_of}", "rename them")
+
+
+def called(path: str) -> str:
+    """A file in a message."""
+    return "standard input" if path == "-" else quoted(path)
+
+
+def first_line(error: BaseException) -> str:
+    """The first line of an error's text."""
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0][:300]
+
+
+def _in_words(separator: str) -> str:
+    words = {"\t": "a tab", ";": "a semicolon", "|": "a bar", BLANKS: "blanks", ",": "a comma"}
+    return words.get(separator, quoted(separator))
+
+
+def name_line(number: int | None) -> str:
+    return "a row of the file" if number is None else f"line {number} of the file"

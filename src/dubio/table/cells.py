@@ -1,0 +1,238 @@
+"""What the cells of a text column say: numbers with units, limits and marks for thousands, or dates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal as ExactNumber
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Text that means "missing", besides empty cells.
+MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
+_MISSING = frozenset({"", *MISSING})
+#: Whole numbers beyond this are rounded when they become floating point numbers.
+EXACT = 2**53
+
+_SPACES = "\u0020\u00a0\u2009\u202f"
+_LIMIT = r"(?P<limit>[<>]=?|[\u2264\u2265])?"
+_UNIT = r"(?P<unit>(?:[^\W\d_]|[%\u2030\u00b0\u00b5$\u20ac\u00a3\u00a5])[^\s<>]{0,14}(?: [^\W\d_][^\s<>]{0,9})?)?"
+_CELL = re.compile(
+    rf"{_LIMIT}\s*(?:(?P<currency>[$\u20ac\u00a3\u00a5])\s*)?"
+    rf"(?P<body>[+\-\u2212]?[.,]?\d(?:[\d.,'\u2019{_SPACES}]*\d)?[.,]?"
+    rf"(?:[eE][+-]?\d+)?)\s*{_UNIT}"
+)
+_TAIL = r"(?:[eE][+-]?\d+)?"
+_POINT = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[,'{_SPACES}]\d{{3}})+)?(?:\.\d*)?{_TAIL}")
+_COMMA = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[.'{_SPACES}]\d{{3}})+)?(?:,\d*)?{_TAIL}")
+#: 1,234 may mean 1.234 or 1234. In 0,234 and 1234,567 the comma can only be a decimal comma.
+_UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
+
+Decimal = Literal[".", ","]
+
+
+@dataclass(frozen=True)
+class TextNumbers:
+    """Numbers that were written as text, one per distinct text.
+
+    Attributes
+    ----------
+    values : array
+        The numbers; NaN for text that is not a number.
+    limits : bool array
+        Cells such as "<0.1", taken at the limit.
+    unit : str
+        The unit that all of them have.
+    decimal : "." or ","
+    problem : str
+        Why the column cannot be read as numbers although every cell looks like one; else empty.
+    rounded : str
+        A whole number that was rounded, if there is one.
+    """
+
+    values: NDArray[np.float64]
+    limits: NDArray[np.bool_]
+    unit: str = ""
+    decimal: Decimal = "."
+    problem: str = ""
+    rounded: str = ""
+
+
+def rounded_words(example: object) -> str:
+    """What the user should know of a column whose whole numbers were rounded."""
+    return f"whole numbers as long as {example} were rounded: floating point numbers hold about 15 digits"
+
+
+def is_missing_text(text: str) -> bool:
+    """Whether a cell of text means that there is no value."""
+    return text.strip() in _MISSING
+
+
+def read_numbers(
+    texts: Sequence[str], decimal: Decimal | None = None, counts: NDArray[np.int64] | None = None
+) -> TextNumbers:
+    """Numbers of a text column, from its distinct texts and how often each occurs.
+
+    If more than half of the numbers have no unit, those with one (``4o``, ``13k``) are no numbers.
+
+    >>> from dubio.table.cells import read_numbers
+    >>> found = read_numbers(["95,1 %", "<0,5 %", "1.204,7 %"])
+    >>> found.values.tolist(), found.unit, found.limits.tolist()
+    ([95.1, 0.5, 1204.7], '%', [False, True, False])
+    """
+    found = [_CELL.fullmatch(text.strip()) for text in texts]
+    is_number = np.array([match is not None for match in found], dtype=bool)
+    bodies = [match["body"].replace("\u2212", "-").replace("\u2019", "'") if match else "" for match in found]
+    limits = np.array([match is not None and match["limit"] is not None for match in found], dtype=bool)
+    units = [(match["unit"] or match["currency"] or "") if match else None for match in found]
+    nothing = np.full(len(texts), np.nan)
+    if not is_number.any():
+        return TextNumbers(nothing, limits)
+    known = [body for body, number in zip(bodies, is_number, strict=True) if number]
+    mark, problem = _decimal_mark(known, decimal)
+    if mark is None:
+        return TextNumbers(nothing, limits, problem=problem)
+    pattern = _POINT if mark == "." else _COMMA
+    values, rounded = nothing, ""
+    for place, body in enumerate(bodies):
+        if not is_number[place] or not pattern.fullmatch(body):
+            is_number[place] = False
+            continue
+        plain = re.sub(rf"['{_SPACES}{',' if mark == '.' else '.'}]", "", body).replace(",", ".")
+        values[place] = float(plain)
+        if len(plain) > 15 and plain.lstrip("+-").isdigit() and ExactNumber(plain) != values[place]:
+            rounded = rounded or texts[place]
+    often = np.ones(len(texts)) if counts is None else counts
+    bare = is_number & np.array([unit == "" for unit in units], dtype=bool)
+    if often[bare].sum() > 0.5 * often[is_number].sum():
+        is_number = bare
+    distinct = {unit for unit, number in zip(units, is_number, strict=True) if number}
+    if len(distinct) > 1:
+        shown = [
+            next(t for t, u, n in zip(texts, units, is_number, strict=True) if n and u == unit) for unit in distinct
+        ]
+        first, second = sorted(shown)[:2]
+        problem = f"its numbers have different units, as in {first!r} and {second!r}"
+        return TextNumbers(np.full(len(texts), np.nan), limits, problem=problem)
+    values[~is_number] = np.nan
+    return TextNumbers(values, limits & is_number, next(iter(distinct), "") or "", mark, "", rounded)
+
+
+def _decimal_mark(bodies: list[str], decimal: Decimal | None) -> tuple[Decimal | None, str]:
+    """The decimal mark of a column, or why it is unclear. Cells that fit neither mark decide nothing."""
+    if decimal is not None:
+        return decimal, ""
+    fits = [(bool(_POINT.fullmatch(body)), bool(_COMMA.fullmatch(body))) for body in bodies]
+    points, commas = sum(point for point, _ in fits), sum(comma for _, comma in fits)
+    if points != commas:
+        return ("." if points > commas else ","), ""
+    marked = [body for body in bodies if "," in body]
+    if not marked or not all(map(_UNCLEAR.fullmatch, bodies)) or len(marked) == len(bodies):
+        return ".", ""  # if every number has one comma, both readings differ only by a factor of 1000
+    return None, f"in numbers such as {marked[0]!r} the comma may mark decimals or thousands"
+
+
+_MONTHS = {
+    name: number
+    for number, names in enumerate(
+        ("jan january", "feb february", "mar march", "apr april", "may", "jun june", "jul july", "aug august",
+         "sep sept september", "oct october", "nov november", "dec december"), 1)
+    for name in names.split()
+}  # fmt: skip
+_CLOCK = r"(?:[T ]+(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)(?P<zone>Z|[+-]\d{2}:?\d{2})?)?"
+_ISO = re.compile(rf"(?P<year>\d{{4}})(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mark)(?P<day>\d{{1,2}}){_CLOCK}")
+_SHORT = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-/.])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<year>\d{{4}}){_CLOCK}")
+_WORDS = re.compile(rf"(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?[ -](?P<year>\d{{4}}){_CLOCK}")
+_WORDS_FIRST = re.compile(rf"(?P<name>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_CLOCK}")
+_TIME = re.compile(r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)")
+
+
+@dataclass(frozen=True)
+class TextDates:
+    """Dates that were written as text: one per distinct text; NaT where the text is not a date.
+
+    ``problem`` says why they cannot be read although every cell looks like a date.
+    """
+
+    values: NDArray[np.datetime64]
+    problem: str = ""
+
+
+def read_dates(texts: Sequence[str]) -> TextDates:
+    """Dates of a text column, from its distinct texts: 2024-03-31, 31.3.2024, 3/31/2024, 31 Mar 2024, with times.
+
+    >>> from dubio.table.cells import read_dates
+    >>> read_dates(["31/1/2024", "1/2/2024 12:00"]).values
+    array(['2024-01-31T00:00:00.000000', '2024-02-01T12:00:00.000000'],
+          dtype='datetime64[us]')
+    """
+    values = np.full(len(texts), np.datetime64("NaT"), dtype="datetime64[us]")
+    short: list[tuple[int, re.Match[str]]] = []
+    for place, text in enumerate(texts):
+        text = text.strip()
+        match = _ISO.fullmatch(text)
+        if match is not None:
+            values[place] = _date(match["year"], match["month"], match["day"], match)
+            continue
+        match = _WORDS.fullmatch(text) or _WORDS_FIRST.fullmatch(text)
+        if match is not None:
+            values[place] = _date(match["year"], str(_MONTHS.get(match["name"].lower(), 0)), match["day"], match)
+            continue
+        match = _SHORT.fullmatch(text)
+        if match is not None:
+            short.append((place, match))
+    if short:
+        first, second = (max(int(match[part]) for _, match in short) for part in ("one", "two"))
+        if any(match["mark"] == "." for _, match in short) or first > 12:
+            day, month = "one", "two"
+        elif second > 12:
+            day, month = "two", "one"
+        else:
+            shown = texts[short[0][0]].strip()
+            return TextDates(values, f"in dates such as {shown!r} day and month cannot be told apart")
+        for place, match in short:
+            values[place] = _date(match["year"], match[month], match[day], match)
+    return TextDates(values)
+
+
+def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
+    """Times of the day in hours; NaN where the text is not a time.
+
+    >>> from dubio.table.cells import read_times
+    >>> read_times(["6:30", "18:45:36"])
+    array([ 6.5 , 18.76])
+    """
+    values = []
+    for text in texts:
+        match = _TIME.fullmatch(text.strip())
+        values.append(np.nan if match is None else _hours(match["clock"]))
+    return np.asarray(values, dtype=np.float64)
+
+
+def _hours(clock: str) -> float:
+    hours, minutes, *rest = clock.split(":")
+    seconds = float(rest[0]) if rest else 0.0
+    if int(hours) > 23 or int(minutes) > 59 or seconds >= 60:
+        return float("nan")
+    return int(hours) + int(minutes) / 60 + seconds / 3600
+
+
+def _date(year: str, month: str, day: str, match: re.Match[str]) -> np.datetime64:
+    try:
+        date = np.datetime64(datetime(int(year), int(month), int(day)), "us")
+    except ValueError:
+        return np.datetime64("NaT", "us")
+    if match["clock"] is not None:
+        hours = _hours(match["clock"])
+        if np.isnan(hours):
+            return np.datetime64("NaT", "us")
+        date += np.timedelta64(round(hours * 3.6e9), "us")
+        zone = match["zone"]
+        if zone not in (None, "Z"):
+            minutes = 60 * int(zone[1:3]) + int(zone[-2:])
+            date -= np.timedelta64(minutes if zone[0] == "+" else -minutes, "m")
+    return date

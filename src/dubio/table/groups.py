@@ -1,0 +1,99 @@
+"""Rows that belong together, such as the visits of one patient: which group each row is in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError, counted, name_row
+from dubio.table.values import distinct_texts, is_missing
+
+Codes = NDArray[np.int64]
+
+
+def read_groups(groups: Any, n_rows: int) -> Codes | None:
+    """The group of each row as a whole number from 0 on; None if every row has a group of its own.
+
+    The numbers follow the sorted names of the groups, so the order of the rows does not matter.
+
+    >>> from dubio.table.groups import read_groups
+    >>> read_groups(["eve", "ann", "eve"], 3)
+    array([1, 0, 1])
+    """
+    if groups is None:
+        return None
+    try:
+        values = np.asarray(groups)
+    except ValueError as error:  # rows of different lengths
+        raise InputError("groups", f"cannot be read: {error}", "give one value per row") from error
+    if values.dtype.kind == "T":  # NumPy's text of any length, which may hold missing values
+        values = values.astype(object)
+    if values.ndim != 1:
+        raise InputError("groups", f"has shape {values.shape}", "give one value per row: the group it belongs to")
+    if len(values) != n_rows:
+        raise InputError("groups", f"has {counted(len(values), 'value')}, but X has {counted(n_rows, 'row')}")
+    missing = _missing(values)
+    if np.ma.isMaskedArray(groups):
+        missing = missing | np.ma.getmaskarray(groups)
+    if missing.any():
+        raise InputError(
+            "groups",
+            f"is missing in {counted(int(missing.sum()), 'row')}, first in {name_row(int(np.flatnonzero(missing)[0]))}",
+            "give every row a group; a row that belongs to no other gets a name of its own",
+        )
+    if values.dtype.kind == "O":  # 1 and "1" are different names
+        names = [value if isinstance(value, str) else f"{type(value).__name__}\0{value}" for value in values]
+        values = distinct_texts(names)[1]
+    found, codes = np.unique(values, return_inverse=True)
+    if len(found) == 1 and n_rows > 1:
+        raise InputError(
+            "groups",
+            "puts all rows into one group",
+            "two groups are needed at least: rows of one group say nothing about others",
+        )
+    return None if len(found) == n_rows else codes.astype(np.int64)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """The rows without a value."""
+    if values.dtype.kind != "O":
+        return np.asarray(values != values)
+    return np.array([is_missing(value) for value in values], dtype=bool)
+
+
+def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:
+    """The rows sorted by group, where each group starts in this order, and how many rows each group has.
+
+    Groups without rows do not count.
+
+    >>> import numpy as np
+    >>> from dubio.table.groups import groups_of_rows
+    >>> groups_of_rows(np.array([4, 2, 4]))
+    (array([1, 0, 2]), array([0, 1]), array([1, 2]))
+    """
+    order = np.argsort(codes, kind="stable")
+    sizes = np.unique(codes, return_counts=True)[1]
+    return order, np.cumsum(sizes) - sizes, sizes
+
+
+def shuffled_within(codes: Codes, rng: np.random.Generator) -> Codes:
+    """A random order of the rows in which every row changes places only with rows of its group."""
+    order = np.empty(len(codes), dtype=np.int64)
+    order[np.argsort(codes, kind="stable")] = np.lexsort((rng.random(len(codes)), codes))
+    return order
+
+
+def most_frequent_codes(values: Codes, codes: Codes) -> Codes:
+    """The most frequent value of each group, in the order of the groups; -1 only counts if there is no other value.
+
+    >>> import numpy as np
+    >>> from dubio.table.groups import most_frequent_codes
+    >>> most_frequent_codes(np.array([2, -1, -1, 0, 0, 1, -1]), np.array([5, 5, 5, 7, 7, 7, 9]))
+    array([ 2,  0, -1])
+    """
+    places = np.unique(codes, return_inverse=True)[1]
+    pairs, counts = np.unique(np.column_stack([places, values]), axis=0, return_counts=True)
+    best = np.lexsort((pairs[:, 1], -counts, pairs[:, 1] < 0, pairs[:, 0]))
+    return np.asarray(pairs[best[np.unique(pairs[best, 0], return_index=True)[1]], 1])

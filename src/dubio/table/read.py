@@ -1,0 +1,375 @@
+"""Tables with columns of any type, read into one matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError, counted, listed, quoted
+from dubio.table import cells
+from dubio.table.columns import ColumnReading, Columns, Role, column_names, name_column, pick_columns
+from dubio.table.matrix import Matrix, check_finite, in_memory, read_matrix
+from dubio.table.pieces import (
+    CellReader,
+    Piece,
+    column_values,
+    frame_piece,
+    number_piece,
+    object_piece,
+    refuse_odd_cells,
+    spread_of,
+    worth_a_column,
+)
+from dubio.table.values import distinct_texts, is_missing
+
+
+@dataclass(frozen=True, eq=False)
+class ReadTable:
+    """A table as a matrix.
+
+    Attributes
+    ----------
+    matrix : array or CSR matrix (n_rows, n_columns)
+        May hold NaN.
+    names : list or None
+        Names of the features.
+    columns : Columns or None
+        Which columns of the matrix are one feature. None: each, and the table held only numbers.
+    """
+
+    matrix: Matrix
+    names: list[Any] | None
+    columns: Columns | None = None
+
+    @property
+    def read(self) -> tuple[ColumnReading, ...]:
+        """What was done with each column of the table; empty if it held only numbers."""
+        return () if self.columns is None else self.columns.read
+
+
+def read_any_table(
+    X: Any,
+    feature_groups: Mapping[str, Any] | None = None,
+    *,
+    accept_sparse: bool = False,
+    decimal: cells.Decimal | None = None,
+    was_missing: bool = True,
+    name: str = "X",
+) -> ReadTable:
+    """Read a data frame (pandas, polars), an Arrow table, an array or a list of rows.
+
+    * Numbers stay as they are. Numbers as text may have decimal commas, marks for thousands, one unit, and limits
+      ("<0.1" counts as 0.1).
+    * Booleans are 0 and 1. Ordered categories (of pandas) are one column of codes. Other categories are one column of 0
+      and 1 per category, all of the same feature; of two categories one column is enough.
+    * Dates are days since the first one. If there are enough, the month, the weekday and the hour, each as a point on a
+      circle, are further columns of the feature. Times of the day are hours.
+    * Text with many different values is left out: its feature is constant.
+    * Missing cells are NaN; from 1 % on (and three cells) "was missing" is a further column of the feature.
+
+    An array or frame of floats without NaN is passed on without a copy.
+
+    Parameters
+    ----------
+    X : table
+    feature_groups : dict of str to list of columns, optional
+        Columns (names or positions) that are one feature.
+    accept_sparse : bool
+    decimal : "." or ",", optional
+        The decimal mark of numbers as text; found by their form if it is not given.
+    was_missing : bool
+        Whether to add the columns "was missing".
+    name : str
+        How messages call the table.
+
+    Examples
+    --------
+    >>> from dubio.table.read import read_any_table
+    >>> table = read_any_table([["1,5 mg", "red"], ["2 mg", "blue"], ["<0,1 mg", "green"], ["0,7 mg", "red"]])
+    >>> table.matrix
+    array([[1.5, 0. , 0. , 1. ],
+           [2. , 1. , 0. , 0. ],
+           [0.1, 0. , 1. , 0. ],
+           [0.7, 0. , 0. , 1. ]])
+    >>> table.columns.feature_of, table.read[0].unit, table.read[1].levels
+    (array([0, 1, 1, 1]), 'mg', ('blue', 'green', 'red'))
+    """
+    if sparse.issparse(X):
+        if feature_groups:
+            raise InputError("feature_groups", "cannot be used with a sparse table", "pass a dense table")
+        return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), None)
+    X = in_memory(X, name)
+    names = column_names(X)
+    pieces = _pieces(X, names, decimal, was_missing, name)
+    if isinstance(pieces, np.ndarray):
+        matrix = pieces
+        missing = _missing_enough(matrix) if was_missing else np.zeros(matrix.shape[1], dtype=bool)
+        rounded = _rounded_columns(X, names)
+        if not missing.any() and not rounded and not feature_groups:
+            return ReadTable(matrix, names)
+        pieces = [number_piece(matrix[:, j], _named(names, j), bool(missing[j]), rounded.get(j, ""))
+                  for j in range(matrix.shape[1])]  # fmt: skip
+        kind = matrix.dtype
+    else:
+        kind = np.dtype(np.float64)
+    return _assembled(pieces, names, _groups(feature_groups, names, len(pieces)), kind)
+
+
+def _named(names: list[Any] | None, j: int) -> Any:
+    return j if names is None else names[j]
+
+
+def _pieces(
+    X: Any,
+    names: list[Any] | None,
+    decimal: cells.Decimal | None,
+    was_missing: bool,
+    name: str,
+) -> list[Piece] | NDArray[Any]:
+    """A matrix of numbers, if that is what the table is; else the columns one by one."""
+    table = X
+    if names is None and not hasattr(X, "dtype"):
+        table = _array_of(X)
+    if isinstance(table, np.ndarray) and table.dtype.kind == "S":
+        table = np.char.decode(table, "utf-8", "replace")
+    if names is None and not (isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind in "OUSM"):
+        return np.asarray(read_matrix(X, allow_nan=True, name=name))
+    n_rows, n_columns = (len(X), len(names)) if names is not None else table.shape
+    if n_rows == 0 or n_columns == 0:
+        return np.asarray(read_matrix(X, allow_nan=True, name=name))
+    numeric = np.zeros(n_columns, dtype=bool)
+    if names is not None:
+        numeric = np.array([_is_numeric(dtype) for dtype in X.dtypes], dtype=bool)
+        if numeric.all():
+            return np.asarray(read_matrix(X, allow_nan=True, name=name))
+    how = CellReader(n_rows, name, decimal, was_missing=was_missing)
+    places = np.flatnonzero(numeric)
+    rounded = _rounded_columns(X, names)
+    pieces: dict[int, Piece] = {}
+    if len(places):
+        part = read_matrix(safe_indexing(X, places, axis=1), check_values=False, name=name).astype(np.float64)
+        check_finite(part, names=[names[j] for j in places], allow_nan=True, name=name)  # type: ignore[index]
+        missing = _missing_enough(part) & was_missing
+        for place, j in enumerate(places.tolist()):
+            pieces[j] = number_piece(part[:, place], _named(names, j), bool(missing[place]), rounded.get(j, ""))
+    for j in np.flatnonzero(~numeric).tolist():
+        called = name_column(names, j)
+        if names is None:
+            pieces[j] = object_piece(table[:, j], _named(names, j), called, how)
+        else:
+            pieces[j] = frame_piece(X, j, _named(names, j), called, how)
+    return [pieces[j] for j in range(n_columns)]
+
+
+def _array_of(X: Any) -> Any:
+    """A list of rows as an array: of numbers if it holds only numbers, else of objects, with every cell as it is."""
+    try:
+        table = np.asarray(X)
+        if table.dtype.kind in "US":
+            table = np.array(X, dtype=object)
+    except ValueError:  # rows of different lengths
+        return X
+    return table
+
+
+def _is_numeric(dtype: Any) -> bool:
+    kind = getattr(dtype, "kind", None)  # NumPy and pandas extension dtypes
+    if kind is not None:
+        if isinstance(dtype, np.dtype) and kind == "O":
+            return False
+        return kind in "biuf" and getattr(dtype, "name", "") != "category"
+    is_numeric = getattr(dtype, "is_numeric", None)  # polars
+    return callable(is_numeric) and (bool(is_numeric()) or str(dtype) == "Boolean")
+
+
+def _missing_enough(matrix: NDArray[Any]) -> NDArray[np.bool_]:
+    """The columns with so many missing cells that "was missing" is worth a column."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(matrix.sum()):  # one cheap pass
+            return np.zeros(matrix.shape[1], dtype=bool)
+    return worth_a_column(np.isnan(matrix).sum(axis=0), len(matrix))
+
+
+def _rounded_columns(X: Any, names: list[Any] | None) -> dict[int, str]:
+    """Columns of whole numbers that floating point numbers cannot hold, each with an example."""
+    found: dict[int, str] = {}
+    if names is None:
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu" and X.size and X.dtype.itemsize == 8:
+            for j in np.flatnonzero((X.max(axis=0) > cells.EXACT) | (X.min(axis=0) < -cells.EXACT)).tolist():
+                found[j] = str(max(X[:, j].max(), X[:, j].min(), key=lambda value: abs(int(value))))
+        return found
+    for j, dtype in enumerate(X.dtypes):
+        if str(dtype).lower() not in ("int64", "uint64", "int64[pyarrow]", "uint64[pyarrow]"):
+            continue
+        column = X[names[j]]
+        low, high = column.min(), column.max()
+        for value in (high, low):
+            if not is_missing(value) and abs(int(value)) > cells.EXACT:
+                found[j] = str(int(value))
+                break
+    return found
+
+
+def _groups(feature_groups: Any, names: list[Any] | None, n_columns: int) -> dict[str, list[int]]:
+    """The positions of the columns of each group."""
+    if not feature_groups:
+        return {}
+    if not isinstance(feature_groups, Mapping):
+        raise InputError(
+            "feature_groups",
+            f"is a {type(feature_groups).__name__}",
+            "give a dictionary such as {'pain': ['pain today', 'pain at night']}",
+        )
+    groups: dict[str, list[int]] = {}
+    taken: dict[int, str] = {}
+    for group, wanted in feature_groups.items():
+        if not isinstance(group, str):
+            raise InputError("feature_groups", f"names a group {group!r}", "the name of a group is text")
+        places = pick_columns(list(wanted), names, n_columns, f"feature_groups[{group!r}]").tolist()
+        if not places:
+            raise InputError("feature_groups", f"has no column in group {group!r}", "name at least one column")
+        for j in places:
+            if j in taken:
+                raise InputError(
+                    "feature_groups", f"has {name_column(names, j)} in {taken[j]!r} and in {group!r}", "name it once"
+                )
+            taken[j] = group
+        groups[group] = places
+    rest = [str(_named(names, j)) for j in range(n_columns) if j not in taken]
+    twins = [group for group in groups if group in rest and names is not None]
+    if twins:
+        raise InputError(
+            "feature_groups",
+            f"has a group {twins[0]!r}, which is also a column outside the group",
+            "choose another name",
+        )
+    return groups
+
+
+def _assembled(
+    pieces: list[Piece], names: list[Any] | None, groups: dict[str, list[int]], kind: np.dtype[Any]
+) -> ReadTable:
+    """The matrix of all pieces, feature by feature. A group stands at the place of its first column."""
+    group_of = {j: group for group, places in groups.items() for j in places}
+    features: list[tuple[Any, list[int]]] = []
+    done: set[str] = set()
+    for j in range(len(pieces)):
+        group = group_of.get(j)
+        if group is None:
+            features.append((_named(names, j), [j]))
+        elif group not in done:
+            done.add(group)
+            features.append((group, groups[group]))
+    matrix_columns: list[NDArray[Any]] = []
+    feature_of: list[int] = []
+    roles: list[Role] = []
+    leads: list[bool] = []
+    for feature, (_, places) in enumerate(features):
+        for j in places:
+            piece = pieces[j]
+            made = piece.columns
+            if len(places) > 1:  # columns of different units: each column of the table has unit variance
+                spread = spread_of(made)
+                made = [column / spread for column in made]
+            matrix_columns += made
+            feature_of += [feature] * len(made)
+            roles += piece.roles
+            leads += [True, *[False] * (len(made) - 1)]
+    shown: list[Any] | None = [name for name, _ in features]
+    if names is None:
+        shown = [name if isinstance(name, str) else f"x{name}" for name, _ in features] if groups else None
+    columns = Columns(
+        np.asarray(feature_of, dtype=np.int64),
+        np.asarray(roles, dtype="<U7"),
+        np.asarray(leads, dtype=bool),
+        tuple(piece.reading for piece in pieces),
+        tuple(tuple(places) for _, places in features),
+        names,
+    )
+    matrix = np.empty((len(matrix_columns[0]), len(matrix_columns)), dtype=kind)
+    for place, column in enumerate(matrix_columns):
+        matrix[:, place] = column
+    return ReadTable(matrix, shown, columns)
+
+
+def notes_of(read: tuple[ColumnReading, ...]) -> list[str]:
+    """What the user should know about the columns, in sentences without a full stop."""
+    sentences = [f"Column {quoted(one.name)}: {note}" for one in read for note in one.notes]
+    for kind, words in (("category", "categories"), ("ordered", "ordered categories"), ("date", "dates")):
+        of_kind = [quoted(one.name) for one in read if one.kind == kind]
+        if of_kind:
+            verb = "was" if len(of_kind) == 1 else "were"
+            sentences.append(f"{counted(len(of_kind), 'column')} {verb} read as {words}: {listed(of_kind)}")
+    commas = [quoted(one.name) for one in read if one.decimal]
+    if commas:
+        verb = "was" if len(commas) == 1 else "were"
+        count = counted(len(commas), "column")
+        sentences.append(f"{count} with decimal commas {verb} read as numbers: {listed(commas, 5)}")
+    units = [f"{quoted(one.name)} ({one.unit})" for one in read if one.unit and one.kind == "number"]
+    if units:
+        sentences.append(f"Numbers with a unit: {listed(units)}")
+    return sentences
+
+
+def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:
+    """A dense float64 matrix that may hold NaN, and the mask of its nominal columns.
+
+    A column is nominal if ``nominal`` (a mask, positions or names) declares it, or if it holds categories, text or
+    bools in a data frame. Its categories become whole numbers, in the order of their names; a missing one becomes NaN.
+    """
+    X = in_memory(X, name)
+    names = column_names(X)
+    if names is None:
+        matrix = X
+        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
+            is_nominal = _declared(nominal, names, X.shape[1])
+            matrix = X.astype(object)
+            for column in np.flatnonzero(is_nominal):
+                matrix[:, column] = _category_codes(X[:, column], name_column(names, int(column)), name)
+        matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
+        return matrix, _declared(nominal, names, matrix.shape[1])
+    is_nominal = _declared(nominal, names, len(names))
+    is_nominal |= np.array([_holds_categories(X, j, dtype) for j, dtype in enumerate(X.dtypes)], dtype=bool)
+    if not is_nominal.any() or X.shape[0] == 0:
+        return read_matrix(X, allow_nan=True, name=name).astype(np.float64, copy=False), is_nominal
+    matrix = np.empty((len(X), len(names)))
+    numeric = np.flatnonzero(~is_nominal)
+    if len(numeric):
+        matrix[:, numeric] = read_matrix(safe_indexing(X, numeric, axis=1), check_values=False, name=name)
+    for j in np.flatnonzero(is_nominal):
+        matrix[:, j] = _category_codes(column_values(X, int(j)), name_column(names, int(j)), name)
+    check_finite(matrix, names=names, allow_nan=True, name=name)
+    return matrix, is_nominal
+
+
+def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
+    """Whether a column of a data frame holds categories, text or bools."""
+    word = str(dtype).lower()
+    if word == "object":  # text in older pandas, but also numbers mixed with None
+        known = [value for value in column_values(X, index) if not is_missing(value)]
+        return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in known)
+    return word.startswith(("categor", "enum", "bool", "str", "utf8"))
+
+
+def _category_codes(column: NDArray[Any], called: str, name: str) -> NDArray[np.float64]:
+    """Whole numbers for the categories of one column; NaN for a cell without a value."""
+    missing = np.fromiter((is_missing(value) for value in column), dtype=bool, count=len(column))
+    refuse_odd_cells(column, missing, called, name)
+    codes = np.full(len(column), np.nan)
+    # A column may mix text and numbers: values that print alike are the same category.
+    codes[~missing] = distinct_texts([str(value) for value in column[~missing]])[1]
+    return codes
+
+
+def _declared(nominal: Any, names: list[Any] | None, n_features: int) -> NDArray[np.bool_]:
+    mask = np.zeros(n_features, dtype=bool)
+    if nominal is not None:
+        mask[pick_columns(nominal, names, n_features, "nominal")] = True
+    return mask

@@ -1,1 +1,0 @@
-"""Turn users' tables into columns of numbers."""

@@ -1,0 +1,374 @@
+"""One class per labelled row."""
+
+from __future__ import annotations
+
+from abc import ABC
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.checks import require_memory
+from dubio.errors import InputError, InputWarning, counted, name_row, quoted, warn
+from dubio.kernels.memberships import one_hot_rows
+from dubio.kernels.threads import chunks, default_threads, run_chunks
+from dubio.target.knowledge import Floats, Supervision
+from dubio.target.pairs import Pairs
+
+#: What many programs write for "no label". With only two classes it may be one of them, as in -1 and 1.
+_MINUS_ONE = "-1"
+#: Text that usually means "no label". A lower-case "none" is not here: it may well be a class.
+_MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
+_SHOWN = 5
+
+
+class OddClassNames(InputWarning):
+    """Classes are read as they are written, which may not be what the user meant."""
+
+
+def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+    """Warn of text classes that differ only in case or spaces, and of those that look like a missing label.
+
+    Only the distinct names are checked; ``codes`` are counted only if there is something to warn of.
+    """
+    if classes.dtype.kind != "U":
+        return
+    names = classes.tolist()
+    words = (*_MISSING_IN_WORDS, _MINUS_ONE) if len(names) > 2 else _MISSING_IN_WORDS
+    missing = [index for index, name in enumerate(names) if name.strip() in words]
+    if missing:
+        warn(
+            OddClassNames(
+                "y",
+                f"has text labels that look like missing labels: {_counted(names, codes, missing)}. They are "
+                "read as classes",
+                "write None for rows without a label",
+                code="missing in words",
+            )
+        )
+    spellings: dict[str, list[int]] = {}
+    for index, name in enumerate(names):
+        spellings.setdefault(name.strip().casefold(), []).append(index)
+    alike = [index for group in spellings.values() if len(group) > 1 for index in group if index not in missing]
+    if len(alike) > 1:
+        warn(
+            OddClassNames(
+                "y",
+                f"has classes that differ only in case or spaces: {_counted(names, codes, alike)}. They are read as "
+                "different classes",
+                "if they are the same class, spell them the same way",
+            )
+        )
+
+
+def _counted(names: list[str], codes: NDArray[np.int64], wanted: list[int]) -> str:
+    """``'yes' (12 rows), 'Yes ' (3 rows)``."""
+    counts = np.bincount(codes, minlength=len(names))
+    rest = len(wanted) - _SHOWN
+    shown = ", ".join(f"{quoted(names[index])} ({counted(int(counts[index]), 'row')})" for index in wanted[:_SHOWN])
+    return shown + (f" and {rest} more" if rest > 0 else "")
+
+
+#: More classes than this, with fewer rows each on average than this, are no classes but names of rows.
+_MANY, _FEW_ROWS = 1000, 10
+#: If so many labelled rows all have different values, these are no classes.
+_ALL_DIFFERENT = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfClasses(Supervision, ABC):
+    """Knowledge of classes, sure or not: the names of the classes, and the membership of every row in each class.
+
+    Attributes
+    ----------
+    classes : array (n_classes,)
+        Names of the classes.
+    """
+
+    classes: NDArray[Any]
+
+    if TYPE_CHECKING:  # a field in one kind, computed in the other
+
+        @property
+        def memberships(self) -> Floats:
+            """(n_rows, n_classes): a row sums to 1, or to 0 if nothing is known about it."""
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes)
+
+    def require_enough(self) -> None:
+        """Raise unless at least two classes have labelled rows."""
+        some = self._rows_per_class(slice(0, 1000)) > 0
+        if np.count_nonzero(some) < 2:  # not seen in the first rows: look at all rows
+            refuse_one_class(self.classes, self.rows_per_class() > 0, self.n_rows, self.n_labelled)
+
+    def rows_per_class(self) -> NDArray[np.int64]:
+        """How many rows may belong to each class."""
+        return self._rows_per_class(slice(None))
+
+    def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
+        return np.count_nonzero(self.memberships[rows], axis=0)
+
+    def require_two_rows_per_class(self) -> None:
+        """Raise if a class has only one row: then there is no distance within the class to measure."""
+        rows_of = self.rows_per_class()
+        lonely = np.flatnonzero(rows_of == 1)
+        if len(lonely) == 0:
+            return
+        looks_numeric = self.kind == "hard" and self.classes.dtype.kind in "iu"
+        if looks_numeric and 3 * len(lonely) > len(rows_of) > 20:
+            _raise_regression(len(rows_of), self.n_labelled, len(lonely))
+        row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
+        raise InputError(
+            "y",
+            f"has only one row of class {self.classes.tolist()[lonely[0]]!r} ({name_row(row)}; "
+            f"{counted(len(lonely), 'such class', 'such classes')}), so there is no other row of this class to "
+            "measure a distance to",
+            "give it a second row, merge it with another class, or leave it out",
+        )
+
+    def _target_columns(self, rows: NDArray[Any]) -> Floats:
+        return np.asarray(self.memberships[rows])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Classes(OfClasses):
+    """One class per labelled row; the label may be wrong.
+
+    Attributes
+    ----------
+    codes : array (n_rows,)
+        Position of each row's class in ``classes``; -1 for a row without a label.
+    confirmed : array (n_rows,) of bool or None
+        Rows whose label a person looked at again and decided: it is not doubted.
+    """
+
+    kind: ClassVar[str] = "hard"
+    words: ClassVar[str] = "classes"
+    given: ClassVar[str] = "the target holds classes"
+    _by_row: ClassVar[tuple[str, ...]] = ("codes",)
+
+    codes: NDArray[np.int64] = field(repr=False)
+    confirmed: NDArray[np.bool_] | None = field(default=None, repr=False)
+
+    @cached_property
+    def memberships(self) -> Floats:
+        """One-hot rows; made when a method first needs them."""
+        require_memory(
+            8.0 * self.n_rows * self.n_classes,
+            f"memberships of {self.n_rows} rows in {self.n_classes} classes",
+            "is the target an identifier, or a number (target='numbers')?",
+            argument="y",
+        )
+        memberships = np.empty((self.n_rows, self.n_classes))
+        codes = self.codes
+
+        def work(start: int, stop: int) -> None:
+            one_hot_rows(codes, start, stop, memberships)
+
+        run_chunks(work, chunks(self.n_rows, 65_536), default_threads())
+        memberships.setflags(write=False)
+        return memberships
+
+    def require_enough(self) -> None:
+        """Raise unless two classes have labelled rows and not every row has a class of its own."""
+        if self.n_labelled >= _ALL_DIFFERENT and self.rows_per_class().max() == 1:
+            if self.classes.dtype.kind in "iu":
+                _raise_regression(self.n_classes, self.n_labelled, self.n_classes)
+            raise InputError(
+                "y",
+                f"has a different value in each of its {self.n_labelled} labelled rows",
+                "classes must repeat. Is it an identifier, or a number (target='numbers')?",
+            )
+        super().require_enough()
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """The class of each row."""
+        return self.codes
+
+    def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
+        codes = self.codes[rows]
+        return np.bincount(codes[codes >= 0], minlength=self.n_classes)
+
+    def with_codes(self, codes: NDArray[np.int64]) -> Self:
+        """The same classes with other labels."""
+        confirmed = None if self.confirmed is None else self.confirmed & (codes == self.codes)
+        return replace(self, labelled=codes >= 0, codes=codes, confirmed=confirmed)
+
+    def _described(self) -> str:
+        return f"one class each ({counted(self.n_classes, 'class', 'classes')})"
+
+    def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
+        """Classes that none of the chosen rows has are dropped."""
+        codes = self.codes[index]
+        present = np.bincount(codes[codes >= 0], minlength=self.n_classes) > 0
+        classes = self.classes
+        if not present.all():
+            new_code = np.append(np.cumsum(present) - 1, -1)  # code -1 reads the last place
+            codes, classes = new_code[codes], classes[present]
+        confirmed = None if self.confirmed is None else self.confirmed[index]
+        return replace(
+            self,
+            n_rows=len(codes),
+            labelled=codes >= 0,
+            pairs=pairs,
+            classes=classes,
+            codes=codes,
+            confirmed=confirmed,
+        )
+
+
+def _raise_regression(n_classes: int, n_labelled: int, n_lonely: int) -> NoReturn:
+    raise InputError(
+        "y",
+        f"holds {n_classes} distinct whole numbers in {n_labelled} rows, {n_lonely} of them once (Unknown label type)",
+        "this looks like regression, and this method needs classes. For a numeric target use a method such as "
+        "SupervisedLaplacianScore",
+        code="regression",
+    )
+
+
+def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
+    """Raise unless two of the classes have rows."""
+    if n_labelled == 0:
+        raise InputError(
+            "y",
+            f"has no labelled row (all {n_rows} rows are unlabelled)",
+            "label some rows, or use an unsupervised method such as LaplacianScore",
+            code="no labels",
+        )
+    present = np.flatnonzero(has_rows)
+    if len(present) < 2:
+        name = classes.tolist()[present[0]]
+        has_blanks = n_labelled < n_rows
+        offer = ". If the rows without a label may be of this class or not, pass positive_unlabelled(y)"
+        raise InputError(
+            "y",
+            f"has only one class ({name!r} in {counted(n_labelled, 'labelled row')})",
+            "at least two classes are needed to tell which features separate them" + (offer if has_blanks else ""),
+            code="one class and blanks" if has_blanks else "",
+        )
+
+
+def read_classes(
+    values: NDArray[Any],
+    missing: NDArray[np.bool_],
+    missing_label: Any,
+    ordered: list[Any] | None,
+    is_block: bool,
+) -> Classes:
+    """Classes from the known values, the mask of the missing rows, and a declared order of the classes."""
+    if values.dtype.kind == "f":
+        values = _whole_classes(values)
+    hidden = _also_missing(values, missing, missing_label)
+    classes, inverse = _sorted_classes(values[~hidden] if hidden.any() else values)
+    if missing_label == "auto" and hidden.any() and len(classes) == 1 and not is_block:
+        raise InputError(
+            "y",
+            f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one other value ({classes.tolist()[0]!r}). "
+            "-1 means unlabelled (scikit-learn's convention), so only one class is left",
+            "if -1 is a class, pass missing_label=None",
+            code="minus one",
+        )
+    if not is_block:
+        _refuse_many_names(classes, len(inverse))
+        warn_of_odd_names(classes, inverse)
+    if ordered is not None:
+        position = {value: index for index, value in enumerate(ordered)}
+        order = np.argsort([position.get(value, len(position)) for value in classes.tolist()], kind="stable")
+        new_code = np.empty(len(order), dtype=np.int64)
+        new_code[order] = np.arange(len(order))
+        classes, inverse = classes[order], new_code[inverse]
+    codes = inverse
+    if len(codes) < len(missing):
+        codes = np.full(len(missing), -1, dtype=np.int64)
+        codes[np.flatnonzero(~missing)[~hidden]] = inverse
+    return Classes(n_rows=len(codes), labelled=codes >= 0, classes=classes, codes=codes)
+
+
+def _refuse_many_names(classes: NDArray[Any], n_labelled: int) -> None:
+    """Raise if there are very many classes with few rows each, before anything is made for each class."""
+    if len(classes) <= _MANY or n_labelled >= _FEW_ROWS * len(classes):
+        return
+    raise InputError(
+        "y",
+        f"holds {len(classes)} different values in {counted(n_labelled, 'labelled row')}, such as "
+        f"{quoted(classes.tolist()[0])}",
+        "is it an identifier? Give what is to be predicted. If it is a number, say target='numbers'",
+        code="many names",
+    )
+
+
+def is_whole(values: NDArray[Any]) -> bool:
+    """Whether all values are finite whole numbers."""
+    return bool(np.isfinite(values).all() and (values == np.floor(values)).all())
+
+
+def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
+    """Turn classes written as floats (1.0, 2.0) into whole numbers."""
+    if not np.isfinite(values).all():
+        raise InputError("y", "contains infinity", "use NaN or None for unlabelled rows")
+    if not is_whole(values):
+        between = values.min() >= 0 and values.max() <= 1
+        hint = ". Pass probabilities of one class as two columns: y = np.column_stack([1 - p, p])" if between else ""
+        raise InputError(
+            "y",
+            f"holds {len(np.unique(values))} distinct numbers that are not whole, such as "
+            f"{values[values != np.floor(values)][0]:g} (Unknown label type: continuous)",
+            "this looks like regression, and this method needs classes. For a numeric target use a method such as "
+            f"SupervisedLaplacianScore{hint}",
+            code="probabilities of one class" if between else "regression",
+        )
+    if np.abs(values).max(initial=0.0) > 2**53:
+        raise InputError(
+            "y", f"holds {values[np.abs(values).argmax()]:g}", "classes that are numbers must be whole and below 2**53"
+        )
+    return values.astype(np.int64)
+
+
+def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any) -> NDArray[np.bool_]:
+    """Which known values mean "unlabelled": -1 by default, or the value of ``missing_label``."""
+    hidden = np.zeros(len(values), dtype=bool)
+    if missing_label is None:
+        return hidden
+    if missing_label != "auto":
+        try:
+            same = np.asarray(values == missing_label, dtype=bool)
+        except OverflowError:  # a whole number beyond all that the values can be
+            return hidden
+        return same if same.shape == values.shape else hidden  # a value of another type equals nothing
+    if values.dtype.kind in "iu":
+        hidden = values == -1
+        if hidden.any() and missing.any():
+            warn(
+                InputWarning(
+                    "y",
+                    f"has both -1 ({counted(int(hidden.sum()), 'row')}) and missing values "
+                    f"({counted(int(missing.sum()), 'row')}). Both are read as unlabelled",
+                    "pass missing_label=None if -1 is a class",
+                    code="minus one",
+                )
+            )
+    return hidden
+
+
+def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The distinct values, sorted, and the position of each value among them."""
+    if values.dtype.kind in "iu" and len(values) and int(values.max()) < 2**63:
+        lowest, highest = int(values.min()), int(values.max())
+        if highest - lowest < 65_536:  # count instead of sorting: ten times faster on a million rows
+            offset = values.astype(np.int64)
+            offset -= lowest
+            present = np.flatnonzero(np.bincount(offset))
+            if len(present) == highest - lowest + 1:
+                return (present + lowest).astype(values.dtype), offset
+            position = np.zeros(highest - lowest + 1, dtype=np.int64)
+            position[present] = np.arange(len(present))
+            return (present + lowest).astype(values.dtype), position[offset]
+    classes, inverse = np.unique(values, return_inverse=True)
+    return classes, inverse.astype(np.int64)

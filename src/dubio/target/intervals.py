@@ -1,0 +1,203 @@
+"""Numbers of which only limits are known: intervals, and censored numbers such as survival times."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.errors import InputError, counted, name_row
+from dubio.target.given import GivenByRow
+from dubio.target.knowledge import Floats, Supervision
+from dubio.target.label_values import as_floats
+from dubio.target.numbers import Numbers
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervals(Supervision):
+    """For each labelled row, a lowest and a highest number; one of them may be open.
+
+    Attributes
+    ----------
+    low, high : array (n_rows,)
+        The limits: equal if the number is known, ``-inf`` or ``inf`` if there is no limit.
+    """
+
+    kind: ClassVar[str] = "intervals"
+    words: ClassVar[str] = "intervals or censored numbers"
+    given: ClassVar[str] = "the target holds intervals or censored numbers"
+    _by_row: ClassVar[tuple[str, ...]] = ("low", "high")
+
+    low: Floats = field(repr=False)
+    high: Floats = field(repr=False)
+
+    @property
+    def exact(self) -> NDArray[np.bool_]:
+        """Rows whose number is known."""
+        return self.labelled & (self.low == self.high)
+
+    @property
+    def censored(self) -> NDArray[np.bool_]:
+        """Rows that are known to lie above a number, and nothing more."""
+        return self.labelled & np.isposinf(self.high)
+
+    @property
+    def is_censoring(self) -> bool:
+        """Whether every labelled row is known exactly or censored, as in survival times."""
+        return bool((self.exact | self.censored)[self.labelled].all())
+
+    def as_tested(self) -> Supervision:
+        """Log-rank scores of censored numbers, Gehan's scores of other intervals."""
+        known = self.labelled
+        values = np.full(self.n_rows, np.nan)
+        score = logrank_scores if self.is_censoring else gehan_scores
+        values[known] = score(self.low[known], self.high[known])
+        return Numbers(n_rows=self.n_rows, labelled=known, values=values, pairs=self.pairs)
+
+    def require_enough(self) -> None:
+        """Raise unless some row is surely above another."""
+        known = self.labelled
+        if not known.any() or not np.ptp(gehan_scores(self.low[known], self.high[known])) > 0:
+            raise InputError(
+                "y",
+                f"has {counted(self.n_labelled, 'row')} with limits, and none of them is surely above another",
+                "intervals that all overlap tell nothing about the features: give narrower ones",
+            )
+
+    def _described(self) -> str:
+        exact, above = int(self.exact.sum()), int(self.censored.sum())
+        counts = {"known": exact, "censored": above, "between limits": self.n_labelled - exact - above}
+        return "numbers: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+
+    def _target_columns(self, rows: NDArray[Any]) -> Floats:
+        tested = self.as_tested()
+        assert isinstance(tested, Numbers)
+        return np.asarray(tested.values[rows][:, None])
+
+
+def gehan_scores(low: Floats, high: Floats) -> Floats:
+    r"""Of how many other rows a row is surely above, minus of how many it is surely below (Gehan 1965).
+
+    Row :math:`j` is surely below row :math:`i` if :math:`high_j \le low_i`, unless both numbers are known and equal. A
+    number is taken to lie above its lower limit, so that one censored at 5 is above a known 5. If all numbers are known
+    and different, the score is :math:`2 r_i - n - 1` with the rank :math:`r_i`.
+
+    >>> import numpy as np
+    >>> from dubio.target.intervals import gehan_scores
+    >>> gehan_scores(np.array([1.0, 2.0, 2.0, 0.0]), np.array([1.0, 2.0, np.inf, 1.5]))
+    array([-2.,  1.,  3., -2.])
+    """
+    exact = low == high
+    below = np.searchsorted(np.sort(high), low, side="right").astype(np.float64)
+    above = len(low) - np.searchsorted(np.sort(low), high, side="left").astype(np.float64)
+    known = np.sort(low[exact])
+    equal = np.searchsorted(known, low[exact], side="right") - np.searchsorted(known, low[exact], side="left")
+    below[exact] -= equal
+    above[exact] -= equal
+    return below - above
+
+
+def logrank_scores(low: Floats, high: Floats) -> Floats:
+    r"""The log-rank (Savage) score of numbers that are known or censored: :math:`\hat\Lambda(t_i) - \delta_i`.
+
+    :math:`\hat\Lambda(t) = \sum_{s \le t} d_s / n_s` is Nelson and Aalen's estimate, with :math:`d_s` known numbers
+    equal to :math:`s` and :math:`n_s` rows not below :math:`s`; :math:`\delta_i` is 1 for a known number. High scores
+    are high numbers. The log-rank test is the test of these scores (Peto and Peto 1972).
+
+    >>> import numpy as np
+    >>> from dubio.target.intervals import logrank_scores
+    >>> logrank_scores(np.array([1.0, 2.0, 3.0]), np.array([1.0, np.inf, 3.0])).round(2)
+    array([-0.67,  0.33,  0.33])
+    """
+    known = low == high
+    times, counts = np.unique(low[known], return_counts=True)
+    at_risk = len(low) - np.searchsorted(np.sort(low), times, side="left")
+    hazard = np.append(0.0, np.cumsum(counts / at_risk))
+    return np.asarray(hazard[np.searchsorted(times, low, side="right")] - known)
+
+
+@dataclass(frozen=True, eq=False)
+class IntervalLabels(GivenByRow):
+    """Lowest and highest numbers. Made by :func:`dubio.interval_targets`; pass it as ``y``.
+
+    Attributes
+    ----------
+    low, high : array (n,)
+        Limits of each row; ``-inf`` and ``inf`` where there is none.
+    """
+
+    _by_row: ClassVar[tuple[str, ...]] = ("low", "high")
+
+    low: Floats
+    high: Floats
+
+
+def interval_targets(low: ArrayLike, high: ArrayLike) -> IntervalLabels:
+    """Say that the number of each row lies between two limits.
+
+    Parameters
+    ----------
+    low, high : array-like (n,)
+        The limits. Equal: the number is known. NaN or infinite: no limit on this side; so a survival time that is
+        censored at ``t`` has ``low=t, high=inf``. Without both limits, a row counts as unlabelled.
+
+    Returns
+    -------
+    IntervalLabels
+        Pass it as ``y`` to :class:`dubio.FeatureSelector`. If every number is known, it is an ordinary numeric target.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import FeatureSelector, interval_targets
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> time = np.exp(X[:, 2] + 0.5 * rng.normal(size=200))
+    >>> end = rng.uniform(0, 3, size=200)  # when the study ended for this row
+    >>> y = interval_targets(np.minimum(time, end), np.where(time <= end, time, np.inf))
+    >>> FeatureSelector().fit(X, y).get_support(indices=True)
+    array([2])
+    """
+    lowest, highest = _limits(low, "low", -np.inf), _limits(high, "high", np.inf)
+    if lowest.shape != highest.shape:
+        raise InputError("high", f"has {len(highest)} rows, and low has {len(lowest)}", "they must be the same rows")
+    for name, values, wrong in (("low", lowest, np.inf), ("high", highest, -np.inf)):
+        bad = np.flatnonzero(values == wrong)
+        if len(bad):
+            raise InputError(
+                name, f"is {wrong:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})", "no number is there"
+            )
+    bad = np.flatnonzero(lowest > highest)
+    if len(bad):
+        row = int(bad[0])
+        raise InputError(
+            "low",
+            f"is above high in {name_row(int(row))}: {lowest[row]:g} > {highest[row]:g} "
+            f"({counted(len(bad), 'such row')})",
+            "exchange the two, or correct the row",
+        )
+    return IntervalLabels(lowest, highest)
+
+
+def read_intervals(y: IntervalLabels) -> Supervision:
+    """Intervals; a numeric target if every number is known."""
+    low, high = np.array(y.low, dtype=np.float64), np.array(y.high, dtype=np.float64)
+    labelled = np.isfinite(low) | np.isfinite(high)
+    if (low[labelled] == high[labelled]).all():
+        return Numbers(n_rows=len(low), labelled=labelled, values=np.where(labelled, low, np.nan))
+    return Intervals(n_rows=len(low), labelled=labelled, low=low, high=high)
+
+
+def _limits(values: ArrayLike, name: str, missing: float) -> Floats:
+    try:
+        limits = as_floats(values).copy()
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            name, "holds values that are not numbers", "give numbers; NaN where there is no limit"
+        ) from error
+    if limits.ndim != 1:
+        raise InputError(name, f"has shape {limits.shape}", "give one number per row")
+    limits[np.isnan(limits)] = missing
+    return limits

@@ -1,0 +1,174 @@
+"""Only positive rows are labelled; every other row may be positive or not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.errors import InputError, counted, listed
+from dubio.target.classes import Classes
+from dubio.target.given import GivenByRow, labels_by_row
+from dubio.target.knowledge import Supervision
+
+#: With fewer positive or unlabelled rows, nothing can be held out.
+_FEWEST = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Positives(Supervision):
+    """Some of the positive rows are labelled (``labelled``); of all other rows nothing is known.
+
+    Attributes
+    ----------
+    positive : object
+        The name of the positive class.
+    prior : float or None
+        The share of positive rows among the unlabelled ones, if it was given.
+    """
+
+    kind: ClassVar[str] = "positives"
+    words: ClassVar[str] = "positive rows only"
+    given: ClassVar[str] = "only positive rows are labelled"
+    _by_row: ClassVar[tuple[str, ...]] = ("labelled",)
+
+    positive: Any
+    prior: float | None = None
+
+    @property
+    def names(self) -> NDArray[Any]:
+        """The two classes: not positive, and positive."""
+        return np.asarray([f"not {self.positive}", str(self.positive)], dtype=object)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """1 for labelled rows, else 0: a sample keeps the share of both."""
+        return self.labelled.astype(np.int64)
+
+    def shuffled_order(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """A random order of all rows: that a row is not labelled is knowledge too."""
+        return rng.permutation(self.n_rows)
+
+    def as_tested(self) -> Supervision:
+        """Labelled against unlabelled rows."""
+        return Classes(
+            n_rows=self.n_rows,
+            labelled=np.ones(self.n_rows, dtype=bool),
+            classes=np.asarray(["unlabelled", str(self.positive)], dtype=object),
+            codes=self.labelled.astype(np.int64),
+            pairs=self.pairs,
+        )
+
+    def require_enough(self) -> None:
+        """Raise unless there are at least two labelled and two unlabelled rows."""
+        if self.n_labelled < _FEWEST:
+            raise InputError(
+                "y",
+                f"has {counted(self.n_labelled, 'row')} of the positive class {self.positive!r}",
+                f"label at least {_FEWEST} rows",
+            )
+        if self.n_unlabelled < _FEWEST:
+            raise InputError(
+                "y",
+                f"has {counted(self.n_unlabelled, 'row')} not labelled {self.positive!r}",
+                "there is nothing to compare the positive rows with: add rows without a label",
+            )
+
+    def describe(self) -> str:
+        """One sentence a person can check the reading of their labels against."""
+        share = "" if self.prior is None else f"; {100 * self.prior:g} % of these are said to be positive"
+        return (
+            f"{counted(self.n_labelled, 'row')} labelled {self.positive}, {counted(self.n_unlabelled, 'row')} that may "
+            f"be {self.positive} or not{share}{self._described_pairs()}"
+        )
+
+    def _target_columns(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(np.stack([~self.labelled[rows], self.labelled[rows]], axis=1), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class PositiveLabels(GivenByRow):
+    """Which rows are labelled positive. Made by :func:`dubio.positive_unlabelled`; pass it as ``y``.
+
+    Attributes
+    ----------
+    is_positive : array (n,) of bool
+        The rows labelled positive; all others may be positive or not.
+    positive : object
+        The name of the positive class.
+    prior : float or None
+        The share of positive rows among the others, if it is known.
+    """
+
+    _by_row: ClassVar[tuple[str, ...]] = ("is_positive",)
+
+    is_positive: NDArray[np.bool_]
+    positive: Any
+    prior: float | None = None
+
+
+def positive_unlabelled(y: Any, *, positive: Any = None, prior: float | None = None) -> PositiveLabels:
+    """Say that only positive rows are labelled, and that every other row may be positive or not.
+
+    Parameters
+    ----------
+    y : array-like (n,)
+        The labels. Rows with the value ``positive`` are positive; all other values, and missing ones, count as
+        unlabelled.
+    positive : optional
+        The positive class. By default the only value of ``y`` that is not missing.
+    prior : float, optional
+        The share of positive rows among the unlabelled ones, from 0 to 1, if you know it. By default it is estimated.
+        With 0, all other rows are known to be negative, and both are ordinary classes.
+
+    Returns
+    -------
+    PositiveLabels
+        Pass it as ``y`` to :class:`dubio.FeatureSelector`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import FeatureSelector, positive_unlabelled
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 5))
+    >>> ill = X[:, 1] + X[:, 2] > 0.5
+    >>> y = np.where(ill & (rng.random(300) < 0.3), "ill", None)  # a third of the ill are known to be ill
+    >>> selector = FeatureSelector().fit(X, positive_unlabelled(y))
+    >>> sorted(selector.get_support(indices=True).tolist())
+    [1, 2]
+    """
+    values = labels_by_row(y)
+    known: dict[str, Any] = {repr(value): value for value in values if value is not None}
+    if positive is None:
+        if len(known) != 1:
+            raise InputError(
+                "y",
+                f"holds {counted(len(known), 'value')} ({listed(known, 5)})" if known else "has no labelled row",
+                "say which one is the positive class: positive=...",
+                code="positive",
+            )
+        positive = next(iter(known.values()))
+    found = np.asarray([value is not None and bool(value == positive) for value in values], dtype=bool)
+    if not found.any():
+        raise InputError(
+            "positive",
+            f"={positive!r} is not a value of y" + (f", which holds {listed(known, 5)}" if known else ""),
+            "give the value of the rows that are labelled positive",
+        )
+    if prior is not None and not (isinstance(prior, Real) and 0 <= float(prior) <= 1):
+        raise InputError("prior", f"={prior!r}", "give the share of positive rows among the others, from 0 to 1")
+    return PositiveLabels(found, positive, None if prior is None else float(prior))
+
+
+def read_positives(y: PositiveLabels) -> Supervision:
+    """Positive and unlabelled rows; two classes if all other rows are known to be negative."""
+    known = np.array(y.is_positive, dtype=bool)
+    found = Positives(n_rows=len(known), labelled=known, positive=y.positive, prior=y.prior)
+    if y.prior != 0.0:
+        return found
+    everything = np.ones(len(known), dtype=bool)
+    return Classes(n_rows=len(known), labelled=everything, classes=found.names, codes=known.astype(np.int64))

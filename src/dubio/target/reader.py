@@ -1,0 +1,396 @@
+"""Turn the user's ``y`` into a :class:`Supervision`. This is the only place that decides what ``y`` means.
+
+The first entry of :data:`READERS` that claims ``y`` reads it. A new kind of supervision adds an entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.exceptions import DataConversionWarning
+
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError, quoted, require_choice, warn
+from dubio.table.columns import column_names
+from dubio.table.values import is_missing
+from dubio.target.classes import Classes, is_whole, read_classes
+from dubio.target.corrections import CorrectedLabels
+from dubio.target.intervals import IntervalLabels, read_intervals
+from dubio.target.knowledge import Supervision, nothing
+from dubio.target.label_values import as_array, decoded, names_of_columns, one_type, unmasked, usual_floats
+from dubio.target.memberships import SoftLabels, read_memberships
+from dubio.target.numbers import read_numbers
+from dubio.target.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
+from dubio.target.pairs import read_pairs
+from dubio.target.positives import PositiveLabels, read_positives
+from dubio.target.several import SeveralLabels, about_target, join_targets, several_targets
+from dubio.target.written import WrittenNumbers, days_since_first, read_written
+
+Target = Literal["classes", "numbers", "ordered", "auto"]
+#: So few different whole numbers may be classes, however rarely they repeat, and so may those within so small a range.
+_ALWAYS_FEW, _FAR_APART = 10, 20
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a reader needs to know besides y itself; see :func:`read_supervision`."""
+
+    n_rows: int
+    target: Target = "classes"
+    missing_label: Any = "auto"
+    is_block: bool = False
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How one form of ``y`` is read."""
+
+    #: Whether ``y`` has this form.
+    claims: Callable[[Any], bool]
+    #: Read it.
+    read: Callable[[Any, Question], Supervision]
+
+
+def read_supervision(
+    y: Any,
+    n_rows: int,
+    *,
+    target: Target = "classes",
+    missing_label: Any = "auto",
+    must_link: ArrayLike | None = None,
+    cannot_link: ArrayLike | None = None,
+    must_link_weights: ArrayLike | None = None,
+    cannot_link_weights: ArrayLike | None = None,
+    is_block: bool = False,
+) -> Supervision:
+    """Validate ``y`` (and pairs) for a table of ``n_rows`` rows.
+
+    Parameters
+    ----------
+    y : None, 1-D array, 2-D array (n, classes), data frame of probabilities, or SoftLabels and the like
+        1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled. With
+        ``target="numbers"``, and in a data frame with a column that holds no numbers, every column is a target.
+        Or a record of what one array cannot say, made by ``soft_labels``, ``ordered_classes`` and the like.
+    n_rows : int
+        Number of rows of the table.
+    target : {"classes", "numbers", "ordered", "auto"}
+        What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20, or one
+        in twenty rows) as classes, a pandas categorical as classes too (with an order, as ordered classes), and
+        anything else as numbers. More than ten whole numbers in a range of 20 or more, of which more than three
+        quarters are different (the heart rates of 20 patients), are numbers, too. Text that is a number throughout
+        ("96.2 %", "12,5", "<0.1") is read as numbers, and dates as days since the first one; few plain whole numbers as
+        text ("1", "2") are names of classes. "ordered": classes with an order, from the lowest number to the highest,
+        or that of the categorical; for class probabilities, that of the columns.
+    missing_label : "auto", None or a value
+        None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
+        convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
+        also means "unlabelled".
+    must_link, cannot_link : array (m, 2) of row indices
+        Pairs of rows of the same class, and of different classes.
+    must_link_weights, cannot_link_weights : array (m,)
+        How sure each pair is.
+    is_block : bool
+        Whether these rows are only a part of a longer table. Checks that need the whole table (is there a second
+        class?) are then skipped.
+
+    Returns
+    -------
+    Supervision
+        One class per kind of knowledge.
+
+    Examples
+    --------
+    >>> from dubio.target.reader import read_supervision
+    >>> s = read_supervision(["cat", None, "dog", "cat"], 4)
+    >>> s.kind, s.classes.tolist(), s.codes.tolist()
+    ('hard', ['cat', 'dog'], [0, -1, 1, 0])
+    """
+    require_choice("target", target, ("classes", "numbers", "ordered", "auto"))
+    if np.ndim(missing_label) > 0 or isinstance(missing_label, set | dict):
+        raise InputError("missing_label", f"={missing_label!r}", "give 'auto', None or one value")
+    question = Question(n_rows, target, missing_label, is_block)
+    supervision = _read_one(y, question)
+    if must_link is None and cannot_link is None:
+        return supervision
+    pairs = read_pairs(must_link, cannot_link, n_rows, must_link_weights, cannot_link_weights)
+    return replace(supervision, pairs=pairs)
+
+
+def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target == "numbers":
+        raise InputError("y", f"has shape {y.shape}", "this method needs one number per row (1-D)")
+    memberships = read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
+    return memberships_in_order(memberships) if question.target == "ordered" else memberships
+
+
+def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target == "numbers":
+        raise InputError("y", "holds ordered classes, where numbers are needed", "give target='auto' or 'ordered'")
+    missing = np.fromiter((value is None for value in y.values), dtype=bool, count=len(y))
+    classes = read_classes(one_type(y.values[~missing]), missing, None, list(y.order), question.is_block)
+    return classes if question.target == "classes" else in_order(classes)
+
+
+def _read_positive_labels(y: PositiveLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target in ("numbers", "ordered"):
+        raise InputError("y", f"holds positive labels, but target={question.target!r}", "give target='auto'")
+    return read_positives(y)
+
+
+def _read_corrected(y: CorrectedLabels, question: Question) -> Supervision:
+    """Classes, of which a person decided some."""
+    read = _read_array(y.labels, question if question.target == "ordered" else replace(question, target="classes"))
+    assert isinstance(read, Classes)
+    return replace(read, confirmed=y.confirmed & read.labelled)
+
+
+def _read_interval_labels(y: IntervalLabels, question: Question) -> Supervision:
+    _require_rows(len(y), question)
+    if question.target in ("classes", "ordered"):
+        raise InputError("y", "holds intervals of numbers, where classes are needed", "use a method for intervals")
+    return read_intervals(y)
+
+
+def _read_several(y: SeveralLabels, question: Question) -> Supervision:
+    """Every target on its own."""
+    _require_rows(len(y), question)
+    parts = []
+    for name, values in y.targets.items():
+        with about_target(name):
+            part = _read_one(values, question)
+            if not question.is_block:
+                _require_labels(part)
+        parts.append(part)
+    return join_targets(tuple(y.targets), tuple(parts))
+
+
+def _require_labels(part: Supervision) -> None:
+    if not part.n_labelled:
+        raise InputError("y", "has no value in any row", "leave it out")
+
+
+def _read_one(y: Any, question: Question) -> Supervision:
+    y = unmasked(y)
+    return next(reader for reader in READERS if reader.claims(y)).read(y, question)
+
+
+def _read_array(y: Any, question: Question) -> Supervision:
+    names = None
+    if sparse.issparse(y):
+        raise InputError("y", "is a sparse matrix", "give a dense array (y.toarray())")
+    if hasattr(y, "columns") and hasattr(y, "dtypes"):
+        names = column_names(y, name="y") or []
+        if len(names) > 1 and any(not _holds_numbers(safe_indexing(y, j, axis=1)) for j in range(len(names))):
+            return _read_several(several_targets(y), question)
+    column = _as_array(y)
+    if column.ndim == 2 and column.shape[1] == 1:
+        warn(
+            DataConversionWarning(
+                "A column-vector y was passed when a 1d array was expected. It is read as one label per row."
+            )
+        )
+        column = column.ravel()
+    if column.ndim not in (1, 2):
+        raise InputError("y", f"has {column.ndim} dimensions", "give one label per row (1-D) or probabilities (2-D)")
+    _require_rows(len(column), question)
+    if column.ndim == 2 and question.target == "numbers" and column.shape[1] > 1:
+        return _read_several(several_targets(column if names is None else y), question)
+    if column.ndim == 2:
+        memberships = read_memberships(column, None if names is None else names_of_columns(names, "y"))
+        return memberships_in_order(memberships) if question.target == "ordered" else memberships
+    values, missing, ordered = _split_missing(y, column, question.missing_label)
+    target = question.target
+    in_order_already = has_order(y)
+    as_read = ""
+    written = None if ordered is not None else _written(values, missing, target)
+    if written is not None:
+        values, missing, as_read = _without_gaps(written, missing)
+        target = "numbers" if written.of_time and target == "auto" else target
+    if target == "auto":
+        named = ordered is not None or _looks_like_classes(values)
+        if named and ordered is None and not question.is_block:  # a block does not show how often its values repeat
+            named = not _hardly_repeat(values, question.missing_label)
+        target = "ordered" if in_order_already else "classes" if named else "numbers"
+    if target == "numbers":
+        return read_numbers(values, missing, question.missing_label, as_read)
+    if target == "ordered" and not in_order_already:
+        if are_whole_numbers_as_text(values):
+            values = values.astype(np.int64)
+        refuse_unordered_text(values)
+        ordered = None
+    classes = read_classes(values, missing, question.missing_label, ordered, question.is_block)
+    return in_order(classes) if target == "ordered" else classes
+
+
+#: The readers, in the order in which they are tried.
+READERS: list[Reader] = [
+    Reader(lambda y: y is None, lambda y, question: nothing(question.n_rows)),
+    Reader(lambda y: isinstance(y, SoftLabels), _read_soft_labels),
+    Reader(lambda y: isinstance(y, OrderedLabels), _read_ordered_labels),
+    Reader(lambda y: isinstance(y, PositiveLabels), _read_positive_labels),
+    Reader(lambda y: isinstance(y, CorrectedLabels), _read_corrected),
+    Reader(lambda y: isinstance(y, IntervalLabels), _read_interval_labels),
+    Reader(lambda y: isinstance(y, SeveralLabels), _read_several),
+    Reader(lambda y: True, _read_array),
+]
+
+
+def _require_rows(found: int, question: Question) -> None:
+    if found != question.n_rows:
+        raise InputError("y", f"has {found} rows and X has {question.n_rows}", "they must be the same rows")
+
+
+def _holds_numbers(column: Any) -> bool:
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    return (np.asarray(column).dtype.kind if kind is None else kind) in "biuf"
+
+
+def _as_array(y: Any) -> NDArray[Any]:
+    try:
+        return as_array(y)
+    except ValueError as error:
+        raise InputError(
+            "y", "is ragged: its rows have different lengths", "for candidate sets or votes use soft_labels(...)"
+        ) from error
+
+
+def _split_missing(
+    y: Any, column: NDArray[Any], missing_label: Any
+) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
+    """The known values (one array, without the missing ones), the mask of missing rows, the declared class order."""
+    ordered = None
+    categories = getattr(getattr(y, "cat", None), "categories", None)
+    if categories is None:
+        categories = getattr(y, "categories", None)
+    if categories is not None and not callable(categories):
+        ordered = list(categories)  # pandas categoricals declare the order of their classes
+    kind = column.dtype.kind
+    if kind in "biu":
+        return column, np.zeros(len(column), dtype=bool), ordered
+    if kind == "f":
+        missing = np.isnan(column)
+        return usual_floats(column[~missing]), missing, ordered
+    if kind in "US":
+        column = decoded(column) if kind == "S" else column
+        missing = _is_mark(column, missing_label)
+        return column[~missing], missing, ordered
+    if kind in "Mm":
+        missing = np.isnat(column)
+        return column[~missing], missing, ordered
+    if kind != "O":
+        raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
+    missing = np.fromiter((is_missing(v) for v in column), dtype=bool, count=len(column))
+    missing |= _is_mark(column, missing_label)
+    return one_type(column[~missing]), missing, ordered
+
+
+def _is_mark(column: NDArray[Any], missing_label: Any) -> NDArray[np.bool_]:
+    """The cells that hold a text which means "unlabelled"."""
+    if not isinstance(missing_label, str) or missing_label == "auto":
+        return np.zeros(len(column), dtype=bool)
+    return np.fromiter((value == missing_label for value in column.tolist()), dtype=bool, count=len(column))
+
+
+def numbers_of(y: Any, target: Target = "auto", missing_label: Any = "auto") -> WrittenNumbers | None:
+    """The known numbers of a 1-D ``y``, also if they are written as text, or are dates; None if it holds classes."""
+    if sparse.issparse(y):
+        return None
+    y = unmasked(y)
+    column = _as_array(y)
+    if column.ndim != 1:
+        return None
+    values, missing, ordered = _split_missing(y, column, missing_label)
+    written = None if ordered is not None else _written(values, missing, target)
+    if written is not None:
+        return replace(written, values=_without_gaps(written, missing)[0])
+    return WrittenNumbers(values, "") if values.dtype.kind in "iuf" else None
+
+
+def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -> WrittenNumbers | None:
+    """Numbers that are written as text, or dates; None if the values are what they look like."""
+    if values.dtype.kind in "OMm":
+        found = days_since_first(values)
+        if found is None:
+            raise InputError("y", f"has dtype {values.dtype}", "give classes (numbers, text, bools) or numbers")
+        if len(values) and target in ("classes", "ordered"):
+            raise InputError(
+                "y",
+                f"holds dates or times, such as {quoted(values[0])}, where classes are needed",
+                "turn them into names of classes, such as years",
+                code="dates as classes",
+            )
+        return found
+    if values.dtype.kind != "U" or not len(values) or target not in ("auto", "numbers"):
+        return None
+    found = read_written(
+        values, np.flatnonzero(~missing), only_numbers=target == "numbers", most=_most_classes(len(values))
+    )
+    if found is not None and found.bare and target == "auto":
+        known = found.values[~np.isnan(found.values)]
+        if _looks_like_classes(known):
+            return None  # such names of classes stay as they are written
+    return found
+
+
+def _without_gaps(
+    written: WrittenNumbers, missing: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], str]:
+    """The known numbers, the mask of missing rows, and how the numbers were read."""
+    gaps = np.isnan(written.values)
+    if gaps.any():
+        missing = missing.copy()
+        missing[np.flatnonzero(~missing)[gaps]] = True
+    return written.values[~gaps], missing, written.as_read
+
+
+def are_whole_numbers_as_text(values: NDArray[Any]) -> bool:
+    """Whether all values are text such as "1", "2", "10", whose order is clear."""
+    names = np.unique(values).tolist() if values.dtype.kind == "U" else []
+    return bool(names) and all(name.isdecimal() and len(name) < 16 for name in names)
+
+
+def has_order(y: Any) -> bool:
+    """Whether y is a pandas categorical whose classes have an order."""
+    return getattr(getattr(y, "cat", y), "ordered", False) is True
+
+
+def _looks_like_classes(values: NDArray[Any]) -> bool:
+    if values.dtype.kind != "f" and values.dtype.kind not in "iu":
+        return True
+    if values.dtype.kind == "f" and not is_whole(values):
+        return False
+    most = _most_classes(len(values))
+    if len(values) and float(values.max()) - float(values.min()) < most:  # whole numbers so close: few distinct ones
+        return True
+    return len(np.unique(values)) <= most
+
+
+def _hardly_repeat(values: NDArray[Any], missing_label: Any) -> bool:
+    """Whether these are more than ten whole numbers, far apart, most of which occur only once: no classes.
+
+    If -1 is among them, it may mean "unlabelled", and then the others are classes.
+    """
+    if values.dtype.kind not in "fiu":
+        return False
+    if isinstance(missing_label, str):
+        if (values == -1).any():
+            return False
+    elif missing_label is not None:
+        values = values[values != missing_label]
+    if not len(values) or float(values.max()) - float(values.min()) < _FAR_APART:
+        return False
+    n_distinct = len(np.unique(values))
+    return n_distinct > _ALWAYS_FEW and 4 * n_distinct > 3 * len(values)
+
+
+def _most_classes(n_values: int) -> int:
+    """More different numbers than this are hardly classes."""
+    return max(20, n_values // 20)

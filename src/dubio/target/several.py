@@ -1,0 +1,311 @@
+"""Several targets at once: one kind of knowledge for each, of the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio._sklearn import safe_indexing
+from dubio.errors import InputError, counted, listed, quoted
+from dubio.table.columns import column_names
+from dubio.target.classes import OfClasses
+from dubio.target.corrections import CorrectedLabels
+from dubio.target.intervals import Intervals
+from dubio.target.knowledge import Floats, Supervision
+from dubio.target.label_values import as_array, unmasked
+from dubio.target.memberships import SoftLabels
+from dubio.target.numbers import Numbers
+from dubio.target.pairs import Pairs
+from dubio.target.positives import Positives
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeveralTargets(Supervision):
+    """Two or more targets of the same rows, each of its own kind. A row is labelled if any of them is known.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The name of each target.
+    parts : tuple of Supervision
+        What is known of each target.
+    contents : array (n_rows, columns)
+        All that is known, as numbers: it identifies a row.
+    """
+
+    kind: ClassVar[str] = "several"
+    words: ClassVar[str] = "several targets"
+    given: ClassVar[str] = "several targets are given"
+    _by_row: ClassVar[tuple[str, ...]] = ("contents",)
+
+    names: tuple[str, ...]
+    parts: tuple[Supervision, ...] = field(repr=False)
+    contents: Floats = field(repr=False)
+
+    @classmethod
+    def of(cls, names: tuple[str, ...], parts: tuple[Supervision, ...], pairs: Pairs | None = None) -> SeveralTargets:
+        """The targets with these names."""
+        labelled = np.any([part.labelled for part in parts], axis=0)
+        contents = np.column_stack(
+            [np.asarray(getattr(part, field), dtype=np.float64) for part in parts for field in part._by_row]
+        )
+        more = {} if pairs is None else {"pairs": pairs}
+        return cls(n_rows=len(labelled), labelled=labelled, names=names, parts=parts, contents=contents, **more)
+
+    @property
+    def n_targets(self) -> int:
+        """Number of targets."""
+        return len(self.parts)
+
+    @property
+    def independent_columns(self) -> int:
+        """Number of columns of the target that say something of their own: one per number, of classes one less."""
+        return sum(max(1, part.n_classes - 1) for part in self.parts)
+
+    @property
+    def strata(self) -> NDArray[np.int64]:
+        """One group for each combination of classes; -1 for rows of which nothing is known."""
+        codes = np.unique(np.column_stack([part.strata for part in self.parts]), axis=0, return_inverse=True)[1]
+        return np.where(self.labelled, codes.reshape(-1).astype(np.int64), -1)
+
+    def with_parts(self, parts: tuple[Supervision, ...]) -> SeveralTargets:
+        """The same targets with other knowledge of them."""
+        if all(new is old for new, old in zip(parts, self.parts, strict=True)):
+            return self
+        return SeveralTargets.of(self.names, parts, self.pairs)
+
+    def certain(self) -> Supervision:
+        """Every target in its simplest kind."""
+        return self.with_parts(tuple(part.certain() for part in self.parts))
+
+    def as_tested(self) -> Supervision:
+        """Every target as tests see it."""
+        return self.with_parts(tuple(part.as_tested() for part in self.parts))
+
+    def goals(self) -> list[Floats]:
+        """Numbers (n_rows,) or memberships (n_rows, classes) of each target; a missing cell counts as the mean."""
+        return [_goal(part) for part in self.parts]
+
+    def require_enough(self) -> None:
+        """Raise unless there is something to learn from in every target."""
+        for name, part in zip(self.names, self.parts, strict=True):
+            with about_target(name):
+                part.require_enough()
+                _require_two_values(part)
+
+    def _described(self) -> str:
+        each = [_described(name, part) for name, part in zip(self.names, self.parts, strict=True)]
+        return f"{counted(self.n_targets, 'target')}: " + "; ".join(each)
+
+    def _target_columns(self, rows: NDArray[Any]) -> Floats:
+        """All targets side by side: each centred, with a mean square of 1 per row; 0 where it is not known."""
+        rows = np.flatnonzero(rows) if rows.dtype.kind == "b" else rows
+        blocks = []
+        for part in self.parts:
+            known = np.flatnonzero(part.labelled[rows])
+            block = np.zeros((len(rows), 1))
+            if len(known):
+                own = part.target_matrix(rows[known])
+                block = np.zeros((len(rows), own.shape[1]))
+                block[known] = own / np.sqrt(own.shape[1])
+            blocks.append(block)
+        return np.hstack(blocks)
+
+    def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
+        taken = super()._taken(index, pairs)
+        return replace(taken, parts=tuple(part.rows(index) for part in self.parts))
+
+
+class about_target:
+    """Errors about ``y`` inside this block name the target."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, InputError) and error.argument == "y":
+            raise InputError(f"target {quoted(self.name)}", error.found, error.remedy, code=error.code) from error
+
+
+def _require_two_values(part: Supervision) -> None:
+    known = part.values[part.labelled] if isinstance(part, Numbers) else np.empty(0)
+    if len(known) and (known == known[0]).all():
+        raise InputError(
+            "y", f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}", "leave it out"
+        )
+
+
+def _goal(part: Supervision) -> Floats:
+    known = part.labelled
+    values = part.values if isinstance(part, Numbers) else part.memberships  # type: ignore[attr-defined]
+    if known.all():
+        return np.asarray(values)
+    rows = known if values.ndim == 1 else known[:, None]
+    return np.asarray(np.where(rows, values, values[known].mean(axis=0)))
+
+
+def _described(name: str, part: Supervision) -> str:
+    if isinstance(part, Positives):
+        return f"{name} ({part.describe()})"
+    known = f", known in {part.n_labelled}" if part.n_unlabelled else ""
+    if isinstance(part, OfClasses):
+        what = counted(part.n_classes, "class", "classes")
+    else:
+        what = "limits of a number" if isinstance(part, Intervals) else "a number"
+    return f"{name} ({what}{known})"
+
+
+@dataclass(frozen=True, eq=False)
+class SeveralLabels:
+    """Several targets of the same rows. Made by :func:`dubio.several_targets`; pass it as ``y``.
+
+    Attributes
+    ----------
+    targets : dict of str to array or record
+        What is known of each target, by its name.
+    named : bool
+        Whether the names were given; otherwise they are "target 1", "target 2" and so on.
+    """
+
+    targets: Mapping[str, Any]
+    named: bool = True
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of rows, as a shape."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(next(iter(self.targets.values())))
+
+    def __getitem__(self, rows: Any) -> SeveralLabels:
+        """The same targets of some of the rows (a slice, a mask or indices)."""
+        if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
+            rows = rows[0]
+        if np.ndim(rows) == 0 and not isinstance(rows, slice):
+            raise TypeError("SeveralLabels is indexed by rows: give a slice, a mask or an array of indices")
+        chosen = {name: getattr(values, "iloc", values)[rows] for name, values in self.targets.items()}
+        return SeveralLabels(chosen, self.named)
+
+
+def several_targets(targets: Any) -> SeveralLabels:
+    """Say that every row has several targets, which the same features are to serve.
+
+    Parameters
+    ----------
+    targets : data frame, 2-D array or dict of str to target
+        One target per column. In a dict, each may also be one that one array cannot say, such as
+        :func:`~dubio.interval_targets`. Cells may be missing (NaN or None), each on its own.
+
+    Returns
+    -------
+    SeveralLabels
+        Pass it as ``y`` to :class:`dubio.FeatureSelector`. One target alone is read as usual.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import FeatureSelector, several_targets
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 5))
+    >>> y = several_targets({"sugar": X[:, 1] + 0.5 * rng.normal(size=200), "ill": X[:, 3] + X[:, 1] > 0.5})
+    >>> selector = FeatureSelector().fit(X, y)
+    >>> selector.supervision_.describe()
+    '200 rows with 2 targets: sugar (a number); ill (2 classes)'
+    >>> selector.to_ranking().to_frame()[["feature", "serves"]].head(3).values.tolist()
+    [['x1', 'sugar, ill'], ['x3', 'ill'], ['x0', '']]
+    """
+    if isinstance(targets, SeveralLabels):
+        return targets
+    if isinstance(targets, Mapping):
+        found, named = {str(name): _column(values, name) for name, values in targets.items()}, True
+        if len(found) < len(targets):
+            raise InputError("targets", "has two targets with the same name", "give each its own name")
+    else:
+        found, named = _columns(targets)
+    if not found:
+        raise InputError("targets", "is empty", "give at least one target")
+    lengths = {name: len(values) for name, values in found.items()}
+    first = next(iter(lengths))
+    for name, length in lengths.items():
+        if length != lengths[first]:
+            raise InputError(
+                "targets",
+                f"has {lengths[first]} rows in {quoted(first)} and {length} in {quoted(name)}",
+                "they must be the same rows",
+            )
+    return SeveralLabels(found, named)
+
+
+def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
+    """The columns of a frame or a 2-D array, by name."""
+    _refuse_sparse(targets, "")
+    names = column_names(targets, name="targets")
+    if names is not None and getattr(targets, "ndim", 2) == 2:  # a Dask series has names too
+        columns = [safe_indexing(targets, j, axis=1) for j in range(len(names))]
+        words = [str(name) for name in names]
+        if len(set(words)) < len(words):
+            raise InputError("targets", f"has columns with the same name: {listed(words)}", "rename them")
+        return dict(zip(words, columns, strict=True)), True
+    array = _array(targets, "")
+    if array.ndim != 2:
+        raise InputError("targets", f"has {array.ndim} dimensions", "give a frame, a 2-D array or a dict of targets")
+    return {f"target {place}": array[:, place - 1] for place in range(1, array.shape[1] + 1)}, False
+
+
+def _column(values: Any, name: Any) -> Any:
+    """One target; mere cells become an array, so that rows can be chosen."""
+    if isinstance(values, SeveralLabels):
+        raise InputError("targets", f"[{name!r}] holds several targets", "give them side by side in one dict")
+    values = unmasked(values)
+    if not hasattr(values, "__len__") or isinstance(values, str | dict):
+        raise InputError("targets", f"[{name!r}] is {values!r}", "give one value per row")
+    _refuse_sparse(values, f"[{name!r}] ")
+    if _knows_more(values) or not (hasattr(values, "__array__") or isinstance(values, Collection)):
+        return values
+    array = _array(values, f"[{name!r}] ")
+    if array.ndim == 0:
+        raise InputError("targets", f"[{name!r}] is a {type(values).__name__}", "give one value per row")
+    return array
+
+
+def _knows_more(values: Any) -> bool:
+    """Whether a target is more than its cells: a record, a frame with names, a column with declared categories."""
+    if isinstance(values, SoftLabels | CorrectedLabels) or column_names(values, name="targets") is not None:
+        return True
+    return hasattr(values, "iloc") or hasattr(values, "categories")
+
+
+def _refuse_sparse(values: Any, which: str) -> None:
+    if sparse.issparse(values):
+        raise InputError("targets", f"{which}is sparse", "give a dense array: values.toarray()")
+
+
+def _array(values: Any, which: str) -> NDArray[Any]:
+    try:
+        return as_array(values)
+    except ValueError:
+        raise InputError("targets", f"{which}has rows of different lengths", "give one value per row") from None
+
+
+def join_targets(names: tuple[str, ...], parts: tuple[Supervision, ...]) -> Supervision:
+    """Several targets; one alone is what it is."""
+    return parts[0] if len(parts) == 1 else SeveralTargets.of(names, parts)
+
+
+def refuse_shared_names(y: Any, features: list[Any] | None) -> None:
+    """Raise if a target is also a feature, by its name."""
+    named = y.targets if isinstance(y, SeveralLabels) and y.named else column_names(y, name="y") or ()
+    shared = [str(name) for name in features or () if str(name) in {str(target) for target in named}]
+    if shared:
+        raise InputError(
+            "y", f"names {listed(map(quoted, shared))}, which X has too", "a target is no feature: leave it out of X"
+        )

@@ -1,0 +1,359 @@
+"""Class probabilities from confidences, votes, candidate sets and tables; agreement of annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dubio.errors import InputError, counted, listed, name_row, require_choice
+from dubio.table.columns import column_names
+from dubio.table.values import is_missing
+from dubio.target.classes import Classes
+from dubio.target.label_values import as_floats, class_names, names_of_columns, unmasked
+from dubio.target.memberships import SoftLabels, read_memberships
+from dubio.target.reader import read_supervision
+
+
+@dataclass(frozen=True)
+class DawidSkene:
+    """Memberships, ``confusions[annotator, true, said]``, class priors, iterations used."""
+
+    memberships: NDArray[np.float64]
+    confusions: NDArray[np.float64]
+    priors: NDArray[np.float64]
+    n_iter: int
+
+
+def average_votes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+    """Share of the votes for each class. A row in which everybody abstained (code -1) is NaN."""
+    votes = _one_hot(codes, n_classes).sum(axis=1)
+    total = votes.sum(axis=1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.where(total > 0, votes / np.where(total > 0, total, 1.0), np.nan)
+
+
+def dawid_skene(
+    codes: NDArray[np.int64],
+    n_classes: int,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    smoothing: float = 0.01,
+) -> DawidSkene:
+    r"""Dawid and Skene's EM on votes ``codes`` (rows, annotators), -1 where an annotator abstains.
+
+    E step: :math:`p_{ik} \propto \pi_k \prod_e \theta^{(e)}_{k, v_{ie}}`, in logs. M step: :math:`\pi` and
+    :math:`\theta` from the expected counts. A pseudo-count of ``smoothing`` keeps the entries of a confusion matrix
+    above zero, so that no single vote can rule out a class for good. Rows without any vote get NaN.
+    """
+    said = _one_hot(codes, n_classes)
+    voted = said.any(axis=(1, 2))
+    P = average_votes(codes, n_classes)
+    P[~voted] = 0.0
+    confusions = np.empty((codes.shape[1], n_classes, n_classes))
+    priors = np.empty(n_classes)
+    n_iter = 0
+    for _ in range(max_iter):
+        n_iter += 1
+        counts = np.einsum("ik,iel->ekl", P, said) + smoothing
+        confusions = counts / counts.sum(axis=2, keepdims=True)
+        priors = (P.sum(axis=0) + smoothing) / (P.sum() + n_classes * smoothing)
+        logs = np.log(priors) + np.einsum("iel,ekl->ik", said, np.log(confusions))
+        logs -= logs.max(axis=1, keepdims=True)
+        new = np.exp(logs)
+        new /= new.sum(axis=1, keepdims=True)
+        new[~voted] = 0.0
+        change = float(np.abs(new - P).max()) if len(P) else 0.0
+        P = new
+        if change < tol:
+            break
+    P[~voted] = np.nan
+    return DawidSkene(P, confusions, priors, n_iter)
+
+
+def _one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
+    return (codes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+
+
+def soft_labels(
+    labels: Any,
+    *,
+    confidence: ArrayLike | None = None,
+    classes: Sequence[Any] | None = None,
+    combine: Literal["average", "dawid-skene"] = "average",
+    normalize: bool = False,
+    missing_label: Any = "auto",
+    max_iter: int = 100,
+    tol: float = 1e-6,
+) -> SoftLabels:
+    r"""Build class memberships from doubtful labels.
+
+    ======================================  ==================================================================
+    what you have                           what to write
+    ======================================  ==================================================================
+    a class and how sure it is              ``soft_labels(y, confidence=c)``: :math:`p_{iy_i} = c_i`, the rest
+                                            spread evenly over the other classes
+    one column per annotator, some abstain  ``soft_labels(votes)``: the share of votes for each class;
+                                            ``combine="dawid-skene"`` gives more weight to better annotators
+    candidate sets                          ``soft_labels([{"a", "b"}, {"a"}, None])``: spread evenly over
+                                            the set
+    a table of probabilities                ``soft_labels(P)``: checked; ``normalize=True`` divides by row sums
+    ======================================  ==================================================================
+
+    Parameters
+    ----------
+    labels : array-like
+        See above. None, NaN, pd.NA (and -1, see ``missing_label``) mean "no label" or "abstains". A 2-D array of
+        floats in [0, 1] is a table of probabilities; any other 2-D array holds votes.
+    confidence : array-like (n,), optional
+        Probability that the label of each row is right, in [0, 1].
+    classes : sequence, optional
+        All classes, in the order you want; by default the classes that occur, sorted. For a table of probabilities:
+        the names of its columns.
+    combine : {"average", "dawid-skene"}
+        How votes become memberships. Dawid-Skene [1]_ estimates a confusion matrix per annotator by EM.
+    normalize : bool
+        Divide the rows of a probability table by their sums. A 2-D array of whole numbers is then also read as such
+        a table (how often each class was seen), not as votes.
+    missing_label : "auto", None or a value
+        As in :func:`dubio.target.reader.read_supervision`.
+    max_iter, tol : int, float
+        When Dawid-Skene stops: after this many iterations, or when no membership changes by more than ``tol``.
+
+    Returns
+    -------
+    SoftLabels
+        ``memberships`` and ``classes``; with Dawid-Skene also ``confusions`` and ``priors``.
+
+    References
+    ----------
+    .. [1] A. P. Dawid and A. M. Skene (1979). Maximum likelihood estimation of observer error-rates using the EM
+       algorithm. Applied Statistics 28, 20-28.
+
+    Examples
+    --------
+    >>> from dubio import soft_labels
+    >>> soft_labels(["ill", "well", None], confidence=[0.9, 0.6, 1.0]).memberships
+    array([[0.9, 0.1],
+           [0.4, 0.6],
+           [nan, nan]])
+    >>> votes = [["ill", "ill", "well"], ["well", None, "well"]]
+    >>> soft_labels(votes).memberships.round(2)
+    array([[0.67, 0.33],
+           [0.  , 1.  ]])
+    """
+    require_choice("combine", combine, ("average", "dawid-skene"))
+    labels = unmasked(labels)
+    if confidence is not None and (isinstance(labels, SoftLabels) or _holds_sets(labels)):
+        raise InputError("confidence", "needs one class per row", "leave it out for candidate sets and memberships")
+    if isinstance(labels, SoftLabels):
+        return labels
+    if _holds_sets(labels):
+        return _from_sets(labels, classes, missing_label)
+    table = np.asarray(labels, dtype=object) if isinstance(labels, list | tuple) else np.asarray(labels)
+    if table.ndim == 0:
+        raise InputError("labels", f"is a {type(labels).__name__}", "give one label per row, votes or probabilities")
+    if len(table) == 0:
+        raise InputError("labels", "is empty", "give one label per row, votes or probabilities")
+    if table.ndim == 1:
+        return _from_confidence(labels, confidence, classes, missing_label)
+    if confidence is not None:
+        raise InputError("confidence", "needs one label per row (1-D labels)", "leave it out for a 2-D table")
+    if table.ndim != 2:
+        raise InputError("labels", f"has {table.ndim} dimensions", "give one label per row, votes or probabilities")
+    if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
+        return _from_probabilities(labels, table, classes, normalize)
+    codes, names = code_votes(table, classes, missing_label)
+    if not len(names):
+        raise InputError("labels", "holds no vote: every cell is missing", "give at least one label")
+    if combine == "average":
+        return SoftLabels(average_votes(codes, len(names)), names)
+    result = dawid_skene(codes, len(names), max_iter=max_iter, tol=tol)
+    return SoftLabels(result.memberships, names, result.confusions, result.priors, result.n_iter)
+
+
+def _holds_sets(labels: Any) -> bool:
+    if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
+        return False
+    if getattr(labels, "ndim", 1) != 1 or hasattr(labels, "columns") or not isinstance(labels, Iterable):
+        return False
+    return any(isinstance(item, set | frozenset) for item in labels)
+
+
+def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -> SoftLabels:
+    marker = -1 if missing_label == "auto" else missing_label
+    rows: list[Collection[Any]] = []
+    for index, item in enumerate(labels):
+        if is_missing(item) or (marker is not None and not isinstance(item, set | frozenset) and item == marker):
+            rows.append(())
+        elif isinstance(item, set | frozenset):
+            rows.append(item)
+        else:
+            rows.append({item})  # a single candidate needs no set
+        if isinstance(item, set | frozenset) and not item:
+            raise InputError(
+                "labels", f"has an empty candidate set in {name_row(index)}", "write None for an unlabelled row"
+            )
+    names = _class_names({value for row in rows for value in row}, classes)
+    position = {name: index for index, name in enumerate(names.tolist())}
+    P = np.zeros((len(rows), len(names)))
+    for index, row in enumerate(rows):
+        for value in row:
+            P[index, position[value]] = 1.0 / len(row)
+        if not row:
+            P[index] = np.nan
+    return SoftLabels(P, names)
+
+
+def _from_confidence(
+    labels: Any, confidence: ArrayLike | None, classes: Sequence[Any] | None, missing_label: Any
+) -> SoftLabels:
+    read = read_supervision(labels, len(labels), target="classes", missing_label=missing_label)
+    assert isinstance(read, Classes)
+    names = _class_names(set(read.classes.tolist()), classes)
+    position = {name: index for index, name in enumerate(names.tolist())}
+    codes = np.full(len(read.codes), -1, dtype=np.int64)
+    codes[read.labelled] = [position[name] for name in read.classes[read.codes[read.labelled]].tolist()]
+    n, n_classes = len(codes), len(names)
+    if n_classes < 2:
+        raise InputError("labels", "has only one class", "list all classes in classes=[...], to share out the doubt")
+    try:
+        sure = np.ones(n) if confidence is None else as_floats(confidence)
+    except (TypeError, ValueError) as error:
+        raise InputError("confidence", "does not hold real numbers", "give one probability per row") from error
+    if sure.shape != (n,):
+        raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
+    bad = np.flatnonzero(read.labelled & ~((sure >= 0) & (sure <= 1)))
+    if len(bad):
+        raise InputError(
+            "confidence",
+            f"is {sure[bad[0]]:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})",
+            "give probabilities in [0, 1]",
+        )
+    P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
+    P[np.flatnonzero(read.labelled), codes[read.labelled]] = sure[read.labelled]
+    P[~read.labelled] = np.nan
+    return SoftLabels(P, names)
+
+
+def _is_probability_table(table: NDArray[Any]) -> bool:
+    if table.dtype.kind == "O":
+        if not all(isinstance(v, float | np.floating) for v in table.ravel()):
+            return False
+        table = table.astype(np.float64)
+    if table.dtype.kind != "f":
+        return False
+    known = table[~np.isnan(table)]
+    whole = bool((known == np.floor(known)).all())
+    # Whole numbers are votes for numbered classes if some are not 0 or 1, or if rows do not sum to 1.
+    if whole and len(known):
+        complete = ~np.isnan(table).any(axis=1)
+        return bool(complete.any() and (table[complete].sum(axis=1) == 1).all() and known.max() <= 1)
+    return True
+
+
+def _from_probabilities(labels: Any, table: NDArray[Any], classes: Sequence[Any] | None, normalize: bool) -> SoftLabels:
+    if normalize:
+        table = as_floats(table)
+        known = ~np.isnan(table).all(axis=1)
+        bad = np.flatnonzero(known & ~(table >= 0).all(axis=1))
+        if len(bad):
+            raise InputError(
+                "labels",
+                f"has negative or missing values in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})",
+                "a row must be complete and not negative, or all NaN (unlabelled)",
+                code="partly missing",
+            )
+        sums = table.sum(axis=1, keepdims=True)
+        empty = np.flatnonzero(sums[:, 0] == 0)
+        if len(empty):
+            raise InputError(
+                "labels",
+                f"sums to 0 in {name_row(int(empty[0]))} ({counted(len(empty), 'such row')})",
+                "if the row is unlabelled, fill it with NaN",
+                code="sum of zero",
+            )
+        table = table / np.where(np.isinf(sums), 1.0, sums)  # infinite cells stay, and are refused
+    read = read_memberships(table, None)
+    P = read.memberships.copy()
+    P[~read.labelled] = np.nan
+    columns = column_names(labels, name="labels")
+    if classes is not None:
+        names = class_names(list(classes), "classes")
+    else:
+        names = read.classes if columns is None else names_of_columns(columns, "labels")
+    if len(names) != P.shape[1]:
+        raise InputError("classes", f"names {len(names)} classes, but the table has {P.shape[1]} columns")
+    return SoftLabels(P, names)
+
+
+def code_votes(
+    table: NDArray[Any], classes: Sequence[Any] | None, missing_label: Any
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Votes (rows, annotators) as codes, -1 where there is none, and the names of the classes."""
+    read = read_supervision(table.ravel(), table.size, target="classes", missing_label=missing_label)
+    assert isinstance(read, Classes)
+    names = _class_names(set(read.classes.tolist()), classes)
+    position = {name: index for index, name in enumerate(names.tolist())}
+    recode = np.asarray([position[name] for name in read.classes.tolist()] + [-1], dtype=np.int64)
+    return recode[read.codes].reshape(table.shape), names
+
+
+def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]:
+    if classes is None:
+        try:
+            return class_names(sorted(found), "labels")
+        except TypeError as error:
+            raise InputError("labels", f"mixes types that cannot be sorted: {sorted(map(repr, found))}") from error
+    names = list(classes)
+    unknown = sorted(map(repr, found - set(names)))
+    if unknown:
+        unnamed = counted(len(unknown), "class", "classes")
+        raise InputError("labels", f"holds {unnamed} not listed in classes: {listed(unknown, 5)}")
+    if len(set(names)) != len(names):
+        raise InputError("classes", "lists a class twice")
+    return class_names(names, "classes")
+
+
+def krippendorff_alpha(codes: NDArray[np.int64]) -> float:
+    r"""Krippendorff's alpha for classes: 1 is full agreement, 0 is chance, below 0 is less than chance.
+
+    :math:`\alpha = 1 - D_o / D_e`. Rows with one vote or none do not count. In a row with :math:`m` votes, each pair of
+    different votes adds :math:`1 / (m - 1)` to the observed disagreement :math:`D_o`; :math:`D_e` is the disagreement
+    of two votes drawn at random from all that count [1]_.
+
+    Parameters
+    ----------
+    codes : int64 array (rows, annotators)
+        The class that each annotator gave, -1 for none.
+
+    Returns
+    -------
+    float
+        NaN if no row has two votes, or if only one class was given.
+
+    References
+    ----------
+    .. [1] K. Krippendorff (2004). Content Analysis: An Introduction to Its Methodology. Sage.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.target.soft import krippendorff_alpha
+    >>> round(krippendorff_alpha(np.array([[0, 0], [1, 1], [0, 1], [1, 1]])), 3)
+    0.533
+    """
+    votes = (codes[:, :, None] == np.arange(max(1, int(codes.max(initial=0)) + 1))).sum(axis=1).astype(np.float64)
+    votes = votes[votes.sum(axis=1) >= 2]
+    per_row = votes.sum(axis=1)
+    totals = votes.sum(axis=0)
+    n = totals.sum()
+    expected = (n**2 - (totals**2).sum()) / (n * (n - 1)) if n > 1 else 0.0
+    if expected == 0.0:
+        return float("nan")
+    observed = ((per_row**2 - (votes**2).sum(axis=1)) / (per_row - 1)).sum() / n
+    return float(1.0 - observed / expected)

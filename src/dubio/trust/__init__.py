@@ -1,0 +1,37 @@
+"""How far an answer can be trusted: stability, tolerance, fingerprints, corrections."""
+
+from typing import TYPE_CHECKING
+
+from dubio._lazy import lazy_names
+
+if TYPE_CHECKING:
+    from dubio.trust.fingerprints import Fingerprints, label_fingerprints
+    from dubio.trust.mended import Mended, audit_left, compare
+    from dubio.trust.resampling import NogueiraIndex, Stability, nogueira_index, problem_stability, stability
+    from dubio.trust.tolerance import LabelTolerance, label_tolerance, problem_tolerance
+
+__all__ = [
+    "Fingerprints",
+    "LabelTolerance",
+    "Mended",
+    "NogueiraIndex",
+    "Stability",
+    "audit_left",
+    "compare",
+    "label_fingerprints",
+    "label_tolerance",
+    "nogueira_index",
+    "problem_stability",
+    "problem_tolerance",
+    "stability",
+]
+
+_HOMES = {
+    "fingerprints": "Fingerprints label_fingerprints",
+    "mended": "Mended audit_left compare",
+    "resampling": "NogueiraIndex Stability nogueira_index problem_stability stability",
+    "tolerance": "LabelTolerance label_tolerance problem_tolerance",
+}
+
+if not TYPE_CHECKING:  # type checkers and editors see the imports above
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -1,0 +1,559 @@
+"""How wrong the labels may be before a feature is no longer kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import isotonic_regression
+
+from dubio.checks import seed_of
+from dubio.errors import InputError, counted, require_choice
+from dubio.evidence.groups import independent_parts
+from dubio.evidence.multiple import cauchy_combination, check_alpha
+from dubio.evidence.relations import (
+    level_features,
+    linear_law,
+    linear_pvalues,
+    pvalues_against,
+    relation_target,
+    smooth_null,
+    smooth_r2,
+    varying_features,
+)
+from dubio.evidence.relevance import SINGLE, TOGETHER, passes, qvalues_of, relevance_of
+from dubio.evidence.together import has_enough_rows, joint_pvalues
+from dubio.problem import Problem, read_problem, sample_rows
+from dubio.progress import advance, listener_of, listening
+from dubio.table.matrix import check_squares
+from dubio.target.classes import Classes
+from dubio.target.knowledge import Supervision
+from dubio.target.memberships import Memberships
+from dubio.target.numbers import Numbers
+from dubio.target.ordered import OrderedClasses
+from dubio.target.reader import Target
+from dubio.trust.worst_case import fewest_flips, greedy_flips, smallest_shift
+
+Flips = Literal["uniform", "one-class", "next"]
+
+#: A gross error is off by so many standard deviations of the target.
+_GROSS = (3.0, 10.0)
+#: Distance between two rates of errors, and the first rate.
+_STEP, _FIRST = 0.05, 0.025
+#: More than half of the numbers being grossly wrong is not worth a question.
+_MOST_GROSS = 0.5
+
+
+def rates_of(known: Supervision, flips: Flips) -> np.ndarray:
+    """The rates of errors that are tried, in increasing order, all below the rate at which nothing is left to know."""
+    if isinstance(known, Numbers):
+        most = _MOST_GROSS
+    elif isinstance(known, Classes) and flips == "uniform":
+        most = 1.0 - 1.0 / known.n_classes
+    elif isinstance(known, Classes) and flips == "next":
+        most = 0.5  # beyond it, the next class is the more common label
+    else:
+        most = 1.0
+    steps = np.arange(_STEP, most - 1e-9, _STEP)
+    return np.round(np.concatenate([[_FIRST], steps]), 6)
+
+
+def with_errors(known: Supervision, rate: float, flips: Flips, rng: np.random.Generator) -> Supervision:
+    """What is known, with errors at random in a share ``rate`` of the labelled rows.
+
+    Classes: exactly that share of the labels is changed, to any other class ("uniform") or to the next one ("next");
+    "one-class": that share of the labels of the largest class, to any other. Probabilities: they are flattened, which
+    moves them by the share ``rate`` of the way to the shares of the classes, and one class per row is drawn from them.
+    Numbers: that share of them moves by 3 to 10 standard deviations.
+    """
+    if isinstance(known, Classes):
+        return _wrong_classes(known, rate, flips, rng)
+    if isinstance(known, Memberships):
+        shares = known.memberships[known.labelled].mean(axis=0)
+        flat = np.where(known.labelled[:, None], (1.0 - rate) * known.memberships + rate * shares, 0.0)
+        return replace(known, memberships=flat).drawn(rng)
+    if isinstance(known, Numbers):
+        values = np.array(known.values)
+        rows = rng.permutation(np.flatnonzero(known.labelled))[: round(rate * known.n_labelled)]
+        spread = values[known.labelled].std()
+        values[rows] += spread * rng.uniform(*_GROSS, len(rows)) * rng.choice((-1.0, 1.0), len(rows))
+        return replace(known, values=values)
+    raise InputError("y", f"has no labels that could be wrong: {known.given}", "give classes, probabilities or numbers")
+
+
+def _wrong_classes(known: Classes, rate: float, flips: Flips, rng: np.random.Generator) -> Classes:
+    codes = np.array(known.codes)
+    rows = np.flatnonzero(known.labelled)
+    if flips == "one-class":
+        rows = rows[codes[rows] == known.rows_per_class().argmax()]
+    rows = rng.permutation(rows)[: round(rate * len(rows))]
+    step = 1 if flips == "next" else rng.integers(1, known.n_classes, len(rows))
+    codes[rows] = (codes[rows] + step) % known.n_classes
+    return known.with_codes(codes)
+
+
+Floats = NDArray[np.float64]
+
+#: Permutations behind the smooth test, at most, and behind the linear test where a few rows decide.
+_MOST_PERMUTATIONS, _MOST_CHECKS = 50_000, 999
+
+
+class QuickTests:
+    """Decides as :func:`~dubio.evidence.relevance.relevance_of` does, in a small part of its time.
+
+    The linear test has a closed-form null. The null of the smooth test depends on the number of rows and the shares of
+    the classes, so it is drawn once for all draws of one kind. Without ``together``, features are not searched for
+    together. The third test of numbers, on a graph, is left out: it would take longer than all else.
+    """
+
+    def __init__(self, alpha: float, random_state: int, n_jobs: int | None, *, together: bool = False) -> None:
+        self._alpha, self._seed, self._n_jobs = alpha, random_state, n_jobs
+        self._nulls: dict[Hashable, Floats] = {}
+        self.together = together
+
+    def kept(self, problem: Problem, kind: Hashable) -> NDArray[np.bool_]:
+        """The features of a problem, with a label in every row, that are kept; ``kind`` names the kind of draw."""
+        problem = problem.tested
+        pvalues = np.ones(problem.n_features)
+        counts = np.zeros(problem.n_features, dtype=bool)
+        target = problem.supervision.target_matrix(np.arange(problem.n_rows))
+        if (target == target[:1]).all():  # only one class is left
+            return counts
+        for place, (part, share) in enumerate(independent_parts(problem)):
+            varying = np.flatnonzero(varying_features(part))
+            if not len(varying):
+                continue
+            counts[varying] = True
+            part = part.features(varying)
+            tested = self._single(part, (kind, place)) / (SINGLE if has_enough_rows(part) else 1.0)
+            if self.together:
+                both = joint_pvalues(part, random_state=self._seed, n_jobs=self._n_jobs).pvalues / TOGETHER
+                tested = np.minimum(tested, both)
+            pvalues[varying] = np.minimum(pvalues[varying], tested / share)
+        return passes(qvalues_of(pvalues, counts), self._alpha)
+
+    def _single(self, problem: Problem, kind: Hashable) -> Floats:
+        within = problem.groups is not None
+        if kind not in self._nulls:
+            wanted = int(np.clip(10 * problem.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
+            target = np.ascontiguousarray(relation_target(problem, np.arange(problem.n_rows), within))
+            seed = int(np.random.default_rng([self._seed, len(self._nulls)]).integers(2**31))
+            null = smooth_null(
+                target,
+                wanted,
+                groups=problem.groups,
+                weights=problem.uneven_weights,
+                random_state=seed,
+                n_jobs=self._n_jobs,
+            )
+            self._nulls[kind] = np.sort(null)
+        smooth = pvalues_against(self._nulls[kind], smooth_r2(problem, within=within, n_jobs=self._n_jobs))
+        linear = linear_pvalues(problem, most_permutations=_MOST_CHECKS)
+        levels = level_features(problem)  # smooth R2 of categories has another null
+        smooth[levels] = linear[levels]
+        return cauchy_combination(linear, smooth)
+
+
+#: Draws at one rate of errors: the first look, and the most.
+_FIRST_LOOK, _MOST_LOOKS = 6, 24
+#: A feature is kept (or not) in more than half of all draws, unless chance would show so many with this probability.
+_LEVEL = 0.02
+#: Draws in all, at most; fewer if features that matter only together must be searched for in each draw.
+_MOST_DRAWS, _MOST_DRAWS_TOGETHER = 240, 48
+#: Labelled rows used, at most.
+_MOST_ROWS = 5000
+#: In the Cauchy rule, p-values above this count as this.
+_CEILING = 0.99
+
+
+@dataclass(frozen=True)
+class LabelTolerance:
+    """How wrong the labels may be before a feature is no longer kept. Made by :func:`dubio.label_tolerance`.
+
+    Attributes
+    ----------
+    names : array (n_features,)
+    kept : array (n_features,) of bool
+        The features that are related to the target with the labels as they are. All other fields are NaN elsewhere.
+    random, low, high : array (n_features,)
+        The share of labels that may be wrong at random before the feature is kept in fewer than half of the draws, and
+        its interval: at rates below ``low`` it is kept more often than not, above ``high`` less often. For
+        probabilities: how far all of them may be flattened. For numbers: the share of gross errors.
+    worst : array (n_features,)
+        The smallest number of labels that somebody would have to change to push the feature below the cut of the linear
+        test. For numbers: the smallest shift (root mean square, in standard deviations). NaN if the feature does not
+        pass the linear test by itself, and for probabilities.
+    surety : array (n_features,) of str
+        "exact"; "at least" (no smaller number does); "at most" (a bound from a greedy search); "" without a number.
+    kind : str
+        What is known: "hard" (classes), "soft" (probabilities) or "numbers".
+    flips : str
+        Which classes the wrong labels have.
+    highest : float
+        The highest rate tried; a tolerance of this size means "at least".
+    n_labelled : int
+        Number of labelled rows used.
+    n_draws : int
+        Number of draws that were needed.
+    no_worst : str
+        For what no worst case is known, such as "for rows in groups"; empty if one is looked for.
+    """
+
+    names: NDArray[Any]
+    kept: NDArray[np.bool_]
+    random: Floats
+    low: Floats
+    high: Floats
+    worst: Floats
+    surety: NDArray[Any]
+    kind: str
+    flips: str
+    highest: float
+    n_labelled: int
+    n_draws: int
+    no_worst: str = ""
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Columns for the ranking: the tolerance, its interval, and the worst case."""
+        return {
+            "tolerance": self.random,
+            "tolerance_low": self.low,
+            "tolerance_high": self.high,
+            "worst_case": self.worst,
+        }
+
+    def to_frame(self) -> Any:
+        """One row per kept feature, the most tolerant first (needs pandas)."""
+        import pandas as pd
+
+        order = np.flatnonzero(self.kept)
+        order = order[np.lexsort((-np.nan_to_num(self.worst[order]), -self.random[order]))]
+        columns = {"feature": self.names, **self.columns(), "surety": self.surety}
+        return pd.DataFrame({name: values[order] for name, values in columns.items()})
+
+    def __repr__(self) -> str:
+        kept, features = int(self.kept.sum()), counted(len(self.names), "feature")
+        return f"<LabelTolerance of the {kept} kept of {features}, from {counted(self.n_draws, 'draw')}>"
+
+    def __str__(self) -> str:
+        order = np.flatnonzero(self.kept)
+        order = order[np.argsort(-self.random[order], kind="stable")]
+        lines = [f"{self.names[j]}: {self.in_words(j) or 'no tolerance is known'}" for j in order.tolist()]
+        return "\n".join(lines) or "No feature is kept, even with the labels as they are."
+
+    def _repr_html_(self) -> str:
+        shown = self.to_frame().round(3).to_html(index=False, border=0)
+        return f"<p>How wrong the labels may be before a feature is no longer kept</p>{shown}"
+
+    def in_words(self, feature: int) -> str:
+        """What one feature survives, in a sentence; "" if it is not kept."""
+        said = self.random_in_words(feature)
+        return "; ".join(part for part in (said, self.worst_in_words(feature)) if part)
+
+    def random_in_words(self, feature: int) -> str:
+        """The random tolerance of one feature, in a clause; "" if it is not known."""
+        value = self.random[feature]
+        if not np.isfinite(value):
+            return ""
+        low, high = (f"{100 * end[feature]:.3g}" for end in (self.low, self.high))
+        within = f"{100 * value:.3g} % (interval {low} to {high} %)"
+        if value >= self.highest:
+            within = f"{100 * self.highest:.3g} %, the highest rate tried,"
+        if self.kind == "soft":
+            return f"kept with probabilities flattened by up to {within}"
+        return f"kept with up to {within} {'wrong labels at random' if self.kind == 'hard' else 'gross errors'}"
+
+    def worst_in_words(self, feature: int) -> str:
+        """The worst case of one feature, in a clause; "" if it is not known."""
+        worst, surety = self.worst[feature], self.surety[feature]
+        if not np.isfinite(worst):
+            return ""
+        if self.kind == "numbers":
+            return f"survives any shift of {worst:.2f} standard deviations (root mean square)"
+        if surety == "at most":
+            return f"{counted(int(worst), 'chosen label')} of {self.n_labelled} would push it out, perhaps fewer"
+        return f"survives any {counted(max(0, int(worst) - 1), 'wrong label')} of {self.n_labelled}"
+
+
+def label_tolerance(
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    flips: Flips = "uniform",
+    alpha: float = 0.05,
+    target: Target = "auto",
+    missing_label: Any = "auto",
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: bool | Callable[[str, int, int], None] = False,
+) -> LabelTolerance:
+    """Measure how wrong the labels may be before a feature is no longer kept.
+
+    *At random*: labels are made wrong at growing rates, and the features are tested again in each draw
+    (:func:`~dubio.evidence.relevance.relevance_of`: false discoveries held at ``alpha``). The tolerance of a feature is
+    the rate at which it is kept in half of the draws. Rates are halved between one at which it is surely kept and one
+    at which it is surely not, with more draws where this is not clear.
+
+    *At worst*: the smallest number of labels somebody would have to change. The cut of the linear test is held fixed;
+    below it, the feature would need the other tests. So with fewer changes the feature is kept, whatever they are. For
+    two classes the number is exact (:func:`~dubio.trust.worst_case.fewest_flips`); for more, it is an upper
+    bound.
+
+    Parameters
+    ----------
+    X : array-like (n_rows, n_features)
+        The table; missing cells are filled with the median of their column.
+    y : array-like
+        Classes, class probabilities or numbers; some may be missing.
+    groups : array-like (n_rows,), optional
+        Which rows belong together, such as the visits of one patient; the tests are those of a selector with groups.
+    sample_weight : array-like (n_rows,), optional
+        The weight of each row in the tests; rows of weight 0 are left out. The errors fall on all other rows alike.
+    flips : {"uniform", "one-class", "next"}, default="uniform"
+        What wrong labels are: any other class; labels of the largest class only, to any other (rates are shares of that
+        class); the next class in order.
+    alpha : float, default=0.05
+        The share of false discoveries that is allowed.
+    target : {"auto", "classes", "numbers"}, default="auto"
+        How y is read.
+    missing_label : "auto", None or a value
+        What means "unlabelled" besides None and NaN.
+    random_state : int, default=0
+        Seed of the draws.
+    n_jobs : int, optional
+        Number of threads.
+    progress : bool or callable, default=False
+        True shows the progress on standard error; a callable gets ``(what, done, total)``.
+
+    Returns
+    -------
+    LabelTolerance
+        For every feature: both answers.
+
+    Notes
+    -----
+    Probabilities: flattening alone changes none of the tests, which depend only on the pattern. So one class per row is
+    drawn from the flattened probabilities. Of more than 5,000 labelled rows, a sample is used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import label_tolerance
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 60)
+    >>> X = rng.normal(size=(120, 4))
+    >>> X[:, 0] += 3 * y
+    >>> found = label_tolerance(X, y)
+    >>> print(found.in_words(0))  # doctest: +ELLIPSIS
+    kept with up to ... % (interval ... %) wrong labels at random; survives any ... wrong labels of 120
+    """
+    check_alpha(alpha)
+    rows = {"groups": groups, "sample_weight": sample_weight}
+    problem = read_problem(X, y, target=target, missing_label=missing_label, any_type=True, **rows)
+    with listening(listener_of(progress, with_name=True)):
+        return problem_tolerance(problem, flips=flips, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
+
+
+def problem_tolerance(
+    problem: Problem,
+    *,
+    flips: Flips = "uniform",
+    alpha: float = 0.05,
+    relevant: NDArray[np.bool_] | None = None,
+    together: bool = True,
+    random_state: int = 0,
+    n_jobs: int | None = None,
+) -> LabelTolerance:
+    """The same as :func:`label_tolerance`, for a problem.
+
+    ``relevant`` are the features in question, if they were found before. Without ``together``, features that only the
+    test of features together keeps have no tolerance (NaN): searching for them in each draw takes long.
+    """
+    require_choice("flips", flips, ("uniform", "one-class", "next"))
+    check_squares(problem.X, names=problem.column_names)
+    names = problem.feature_names
+    problem = problem.with_supervision(problem.supervision.certain())
+    if not isinstance(problem.supervision, Classes | Memberships | Numbers):
+        raise InputError(
+            "y",
+            f"cannot be used: {problem.supervision.given}",
+            "give classes, probabilities or numbers, of one target at a time",
+        )
+    problem = problem.counted.filled.labelled
+    problem.supervision.require_enough()
+    if relevant is None:
+        relevant = relevance_of(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs).relevant
+    problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
+    tests = QuickTests(alpha, random_state, n_jobs)
+    asked = np.flatnonzero(relevant)
+    seen = tests.kept(problem, "as given")[asked]
+    if together:
+        tests.together = not seen.all()
+    crossing = _Crossing(problem, flips, tests, asked, random_state)
+    random, low, high = (np.full(problem.n_features, np.nan) for _ in range(3))
+    if len(asked):
+        random[asked], low[asked], high[asked] = crossing.found()
+        if not tests.together:  # nothing can be said of features that these tests do not keep
+            unseen = asked[~seen]
+            random[unseen] = low[unseen] = high[unseen] = np.nan
+    worst, surety = _worst(problem, relevant, alpha)
+    return LabelTolerance(
+        names,
+        relevant,
+        random,
+        low,
+        high,
+        worst,
+        surety,
+        _kind_of(problem.supervision),
+        flips,
+        float(crossing.rates[-1]),
+        problem.n_rows,
+        crossing.n_draws,
+        _why_no_worst(problem),
+    )
+
+
+class _Crossing:
+    """Finds, for each feature, the rate of errors at which it is kept in half of the draws."""
+
+    def __init__(
+        self, problem: Problem, flips: Flips, tests: QuickTests, asked: NDArray[np.int64], random_state: int
+    ) -> None:
+        self._problem, self._flips, self._tests, self._asked, self._seed = problem, flips, tests, asked, random_state
+        self.rates = rates_of(problem.supervision, flips)
+        self._draws = np.zeros(len(self.rates), dtype=np.int64)
+        self._kept = np.zeros((len(self.rates), len(asked)), dtype=np.int64)
+        self._most = _MOST_DRAWS_TOGETHER if tests.together else _MOST_DRAWS
+
+    @property
+    def n_draws(self) -> int:
+        return int(self._draws.sum())
+
+    def found(self) -> tuple[Floats, Floats, Floats]:
+        """The rate for each feature, and its interval."""
+        while self.n_draws < self._most:
+            wanted = self._wanted()
+            if wanted is None:
+                break
+            self._look(wanted)
+        low, high = self._bounds()
+        edges = np.concatenate([[0.0], self.rates, [self.rates[-1]]])
+        return self._estimates(), edges[low + 1], edges[high + 1]
+
+    def _verdicts(self) -> NDArray[np.int64]:
+        """(rates, features): 1 if surely kept in more than half of the draws, -1 if surely not, else 0."""
+        few = stats.binom.cdf(self._kept, self._draws[:, None], 0.5)
+        many = stats.binom.sf(self._kept - 1, self._draws[:, None], 0.5)
+        return np.where(many <= _LEVEL, 1, np.where(few <= _LEVEL, -1, 0))
+
+    def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """For each feature the last rate at which it is surely kept (-1: none) and the first at which it is not."""
+        verdicts, n_rates = self._verdicts(), len(self.rates)
+        places = np.arange(n_rates)[:, None]
+        high = np.where(verdicts == -1, places, n_rates).min(axis=0)
+        low = np.where((verdicts == 1) & (places < high), places, -1).max(axis=0)
+        return low, high
+
+    def _wanted(self) -> int | None:
+        """The rate that most features need: the middle one between their bounds that can still be decided."""
+        low, high = self._bounds()
+        open_rates = np.zeros(len(self.rates), dtype=np.int64)
+        done, total = 0, len(self._asked) * (len(self.rates) + 1)
+        for one, other in zip(low.tolist(), high.tolist(), strict=True):
+            between = [g for g in range(one + 1, other) if self._draws[g] < _MOST_LOOKS]
+            done += len(self.rates) + 1 - len(between)
+            if between:
+                open_rates[between[len(between) // 2]] += 1
+        advance("label tolerance", done, total)
+        return int(open_rates.argmax()) if open_rates.any() else None
+
+    def _look(self, rate: int) -> None:
+        """More draws at one rate."""
+        count = _FIRST_LOOK if self._draws[rate] == 0 else min(_FIRST_LOOK, _MOST_LOOKS - int(self._draws[rate]))
+        for _ in range(count):
+            rng = np.random.default_rng([self._seed, rate, int(self._draws[rate])])
+            known = with_errors(self._problem.supervision, float(self.rates[rate]), self._flips, rng)
+            self._kept[rate] += self._tests.kept(self._problem.with_supervision(known), rate)[self._asked]
+            self._draws[rate] += 1
+
+    def _estimates(self) -> Floats:
+        """Where the share of draws that keep a feature, made to fall with the rate, crosses one half."""
+        seen = np.flatnonzero(self._draws)
+        rates = np.concatenate([[0.0], self.rates[seen]])
+        weights = np.concatenate([[1.0], self._draws[seen].astype(np.float64)])
+        found = np.empty(len(self._asked))
+        for j in range(len(found)):
+            shares = np.concatenate([[1.0], self._kept[seen, j] / self._draws[seen]])
+            falling = isotonic_regression(shares, weights=weights, increasing=False).x
+            below = np.flatnonzero(falling < 0.5)
+            if not len(below):
+                found[j] = rates[-1]
+                continue
+            after = int(below[0])
+            span = falling[after - 1] - falling[after]
+            part = (falling[after - 1] - 0.5) / span
+            found[j] = rates[after - 1] + part * (rates[after] - rates[after - 1])
+        return found
+
+
+def _kind_of(known: Supervision) -> str:
+    return "hard" if isinstance(known, Classes) else "soft" if isinstance(known, Memberships) else "numbers"
+
+
+def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
+    """The worst case of every relevant feature, and how sure the number is."""
+    worst = np.full(problem.n_features, np.nan)
+    surety = np.full(problem.n_features, "", dtype=object)
+    known = problem.supervision
+    if not relevant.any() or _why_no_worst(problem):
+        return worst, surety
+    scores, below, above, *_ = linear_law(problem)
+    n_tests = 3 if isinstance(known, Numbers) else 2
+    level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
+    cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
+    asked = np.flatnonzero(relevant & (scores >= cuts))
+    if isinstance(known, Numbers):
+        worst[asked], surety[asked] = smallest_shift(scores[asked], cuts[asked]), "exact"
+        return worst, surety
+    assert isinstance(known, Classes)
+    for j in asked:
+        column = problem.table[:, j]
+        if known.n_classes == 2:
+            found = fewest_flips(column, known.codes == 1, float(cuts[j]))
+        else:
+            found = greedy_flips(column, known.codes, known.n_classes, float(cuts[j]))
+        worst[j], surety[j] = found.changes, found.surety
+    return worst, surety
+
+
+def _why_no_worst(problem: Problem) -> str:
+    """For what no bound of the worst case is known, in a few words; "" if there is one."""
+    if isinstance(problem.supervision, Memberships):
+        return "for probabilities"
+    if isinstance(problem.supervision, OrderedClasses):
+        return "for classes with an order"
+    if problem.groups is not None:
+        return "for rows in groups"
+    if problem.uneven_weights is not None:
+        return "for rows of different weights"
+    if problem.has_wide_features:
+        return "in a table with features of several columns (dates, categories, missing cells)"
+    return ""
+
+
+def _linear_level(threshold: float, n_tests: int, shared: bool) -> float:
+    """The p-value of the linear test with which a feature is kept, whatever the other tests say.
+
+    ``threshold`` is the largest p-value that Benjamini and Hochberg's rule accepts. In the Cauchy rule, the other tests
+    count at worst as 0.99.
+    """
+    needed = threshold * (SINGLE if shared else 1.0)
+    cotangent = n_tests / np.tan(np.pi * needed) - (n_tests - 1) / np.tan(np.pi * _CEILING)
+    return float(np.arctan2(1.0, cotangent) / np.pi)

@@ -1,0 +1,1 @@
+"""What people touch: files, the command, the report."""

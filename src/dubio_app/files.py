@@ -1,0 +1,545 @@
+"""Tables in files: CSV, Excel, JSON, Parquet and Feather."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import os
+import re
+import sys
+import zlib
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dubio.errors import InputError, counted, listed, nearest, quoted
+from dubio.streams.text_files import (
+    TEXT,
+    HowToRead,
+    arrow_to_pandas,
+    called,
+    first_line,
+    line_of,
+    name_line,
+    plain_bytes,
+    read_text,
+    refuse_twins,
+    rounded_note,
+    rounded_notes,
+    suffix_of,
+)
+from dubio.table.cells import EXACT, MISSING
+from dubio.table.values import as_float
+
+#: Lists and objects inside each other, from which on a file of JSON is refused.
+_DEEPEST = 100
+#: In JSON, all that does not open or close a list or an object.
+_NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^"\[\]{}]+')
+
+
+class JsonTable(NamedTuple):
+    """A pyarrow table, notes on how it was read, the code that reads it, and where a row is in the file."""
+
+    table: Any
+    notes: tuple[str, ...]
+    code: str
+    row_name: Callable[[int], str]
+
+
+def read_json_text(path: str, text: str) -> JsonTable:
+    """The table in the text of a file."""
+    import pyarrow as pa
+    import pyarrow.json
+
+    if text.lstrip()[:1] == "[":
+        return _read_list(path, text)
+    _refuse_what_ends_pyarrow(path, text)
+    try:
+        table = pyarrow.json.read_json(io.BytesIO(text.encode()))
+    except (pa.ArrowException, ValueError) as error:
+        _explain(path, text, error)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(column.type):
+            raise _nested(path, name, column.drop_null()[0])
+    lines = text.split("\n")
+    full = [number for number, line in enumerate(lines, start=1) if line.strip()]
+
+    def written(name: str, row: int) -> str:
+        return str(_whole_in(lines[full[row] - 1], name)) if row < len(full) else ""
+
+    return JsonTable(
+        table,
+        rounded_notes(table, path, written),
+        f"pd.read_json({path!r}, lines=True)",
+        lambda row: name_line(full[row] if row < len(full) else None),
+    )
+
+
+def _whole_in(line: str, name: str) -> int | None:
+    """The whole number in one cell of JSON lines; None if the cell holds anything else."""
+    try:
+        value = json.loads(line).get(name)
+    except (ValueError, AttributeError):
+        return None
+    return value if isinstance(value, int) else None
+
+
+def _read_list(path: str, text: str) -> JsonTable:
+    """A list of objects. A column is every name that any of them has."""
+    import pyarrow as pa
+
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise InputError(
+            called(path), f"cannot be read as json: {first_line(error)}", "write one object per line"
+        ) from error
+    except RecursionError as error:
+        raise _too_deep(path) from error
+    odd = next((place for place, row in enumerate(rows) if not isinstance(row, dict)), None)
+    if odd is not None:
+        raise InputError(
+            f"{called(path)}, object {odd + 1},", f"is {quoted(json.dumps(rows[odd])[:40])}", "write a list of objects"
+        )
+    columns, notes = {}, []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        nested = next((value for value in values if isinstance(value, list | dict)), None)
+        if nested is not None:
+            raise _nested(path, name, nested)
+        large = [value for value in values if isinstance(value, int) and not -(2**63) <= value < 2**64]
+        if large:  # no column of Arrow holds them
+            values = [as_float(value) if type(value) is int else value for value in values]
+            notes.append(rounded_note(name, path, max(large, key=abs)))
+        try:
+            columns[name] = pa.array(values)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            raise InputError(
+                called(path),
+                f"cannot be read as json: in column {quoted(name)}, {first_line(error)}",
+                "write all values of a column as numbers, or all as text",
+            ) from error
+    table = pa.table(columns)
+    notes += rounded_notes(table, path)
+    return JsonTable(table, tuple(notes), f"pd.read_json({path!r})", lambda row: f"object {row + 1} of the file")
+
+
+def _refuse_what_ends_pyarrow(path: str, text: str) -> None:
+    """Raise if pyarrow's reader would end the process: over a null where an object should be, and deep nesting."""
+    null = re.search(r"^\s*null\b", text, re.MULTILINE)
+    if null is not None:
+        number = text.count("\n", 0, null.end()) + 1
+        raise InputError(f"{called(path)}, line {number},", "is 'null'", "write one object per line")
+    lines = (line for line in map(str.strip, text.split("\n")) if line)
+    if all(line[0] == "{" and line[-1] == "}" and line.count("{") + line.count("[") < _DEEPEST for line in lines):
+        return
+    steps = (1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text) if bracket != '"')
+    if max(accumulate(steps), default=0) >= _DEEPEST:
+        raise _too_deep(path)
+
+
+def _too_deep(path: str) -> InputError:
+    found = f"holds more than {_DEEPEST} lists or objects inside each other"
+    return InputError(called(path), found, "give each value a column of its own")
+
+
+def _nested(path: str, name: str, example: object) -> InputError:
+    return InputError(
+        called(path),
+        f"holds lists or objects in column {quoted(name)}, such as {quoted(example)}",
+        "give each value a column of its own",
+    )
+
+
+def _explain(path: str, text: str, error: Exception) -> None:
+    """Raise with the number of the first line that is not an object like the others."""
+    kinds: dict[str, tuple[type, int]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as bad:
+            raise InputError(
+                f"{called(path)}, line {number},", f"is not JSON: {first_line(bad)}", "write one object per line"
+            ) from error
+        if not isinstance(record, dict):
+            raise InputError(
+                f"{called(path)}, line {number},", f"is {quoted(line[:40])}", "write one object per line"
+            ) from error
+        for name, value in record.items():
+            kind = float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
+            before, where = kinds.setdefault(name, (kind, number)) if value is not None else (kind, number)
+            if kind is not before:
+                raise InputError(
+                    f"{called(path)}, line {number},",
+                    f"has {quoted(value)} in column {quoted(name)}, and line {where} has a value of another kind",
+                    "write all values of a column as numbers, or all as text",
+                ) from error
+    raise InputError(
+        called(path), f"cannot be read as json: {first_line(error)}", "write one object per line"
+    ) from error
+
+
+_FORMATS = {
+    **dict.fromkeys(TEXT, "text"),
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".feather": "feather",
+    ".arrow": "feather",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+}
+
+
+@dataclass(frozen=True)
+class TableFile:
+    """What was read from a file.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The table; text stays text.
+    separator : str
+        What separates the columns of a text file; a comma for other files.
+    notes : tuple of str
+        What the user should know about how the file was read.
+    code : str
+        The Python expression that reads the same table.
+    row_name : callable
+        Where a row is in the file, in words, given its position in the frame.
+    sheets : str
+        A sentence on the sheets of a workbook, if there were several to choose from.
+    """
+
+    frame: Any
+    separator: str = ","
+    notes: tuple[str, ...] = ()
+    code: str = ""
+    row_name: Callable[[int], str] = lambda position: f"row {position + 1}, counted from 1"
+    sheets: str = ""
+
+
+def read_table(path: str, *, as_text: Collection[str] = ()) -> Any:
+    """The table in a file as a pandas frame; see :func:`read_file`."""
+    return read_file(path, HowToRead(as_text=tuple(as_text))).frame
+
+
+def read_file(path: str, how: HowToRead | None = None) -> TableFile:
+    """Read the table in a file; ``-`` reads CSV from standard input.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from dubio_app.files import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "two.csv")
+    ...     _ = path.write_text("size;colour\\n1.5;red\\n?;blue\\n")
+    ...     read_file(str(path)).frame
+       size colour
+    0   1.5    red
+    1   NaN   blue
+    """
+    import pyarrow as pa
+
+    how = how or HowToRead()
+    if path != "-":
+        _require_file(path)
+    kind = table_format(path)
+    _require_fitting(how, kind, path)
+    read = {"parquet": _read_parquet, "feather": _read_feather, "excel": _read_excel, "json": _read_json}.get(kind)
+    try:
+        file = read(path, how) if read is not None else _read_text_file(path, how)
+    except (pa.ArrowException, UnicodeError, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
+        raise InputError(called(path), f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
+    return replace(file, frame=tidy(file.frame, path, how.missing))
+
+
+def table_format(path: str) -> str:
+    """``"text"``, ``"excel"``, ``"json"``, ``"parquet"`` or ``"feather"``, from the ending of the file name."""
+    suffix = suffix_of(path) if path != "-" else ".csv"
+    if suffix in _FORMATS:
+        return _FORMATS[suffix]
+    hint = " (save the sheet as .xlsx or CSV first)" if suffix in (".xls", ".ods", ".xlsb") else ""
+    raise InputError(
+        quoted(path),
+        f"has the ending {quoted(suffix)}{hint}",
+        "tables end in .csv, .tsv, .xlsx, .jsonl, .parquet or .feather, and text may be compressed (.csv.gz)",
+    )
+
+
+def frame_bytes(frame: Any, path: str) -> bytes:
+    """The frame as the content of a file; the ending of ``path`` decides the format."""
+    kind = table_format(path)
+    buffer = io.BytesIO()
+    if kind not in ("parquet", "feather"):
+        frame = _whole_beside_blanks(frame)
+    if kind == "parquet":
+        frame.to_parquet(buffer, index=False)
+    elif kind == "feather":
+        frame.reset_index(drop=True).to_feather(buffer)
+    elif kind == "excel":
+        _require_openpyxl()
+        _write_excel(frame, buffer, path)
+    else:
+        if kind == "json":
+            text = _json_lines(frame).encode()
+        else:
+            text = frame.to_csv(index=False, sep=TEXT[suffix_of(path)] or ",", lineterminator="\n").encode()
+        if path.endswith(".gz"):
+            return gzip.compress(text, mtime=0)  # no time stamp: the same table gives the same bytes
+        if path.endswith(".bz2"):
+            return bz2.compress(text)
+        if path.endswith(".zst"):
+            raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
+        return text
+    return buffer.getvalue()
+
+
+def _write_excel(frame: Any, buffer: io.BytesIO, path: str) -> None:
+    from openpyxl.utils.exceptions import IllegalCharacterError
+
+    try:
+        frame.to_excel(buffer, index=False)
+    except IllegalCharacterError as error:
+        raise InputError(
+            quoted(path),
+            f"cannot be written: Excel takes no control characters, as in {quoted(first_line(error))}",
+            "write .csv or .parquet instead",
+        ) from error
+
+
+def _whole_beside_blanks(frame: Any) -> Any:
+    """The same frame; columns of whole numbers that became 49.0 because of an empty cell hold 49 again."""
+    import numpy as np
+    import pandas as pd
+
+    found = {}
+    for place, name in enumerate(frame.columns):
+        values = frame.iloc[:, place]
+        if not (isinstance(values.dtype, np.dtype) and values.dtype.kind == "f" and values.isna().any()):
+            continue
+        known = values.dropna().to_numpy()
+        # -0.0 is no whole number: its sign would be lost
+        if len(known) and (np.abs(known) < EXACT).all() and (known == np.round(known)).all() and not _minus_zero(known):
+            found[name] = pd.array(values.to_numpy(), dtype="Int64")
+    return frame.assign(**found) if found else frame
+
+
+def _minus_zero(values: Any) -> bool:
+    import numpy as np
+
+    return bool((np.signbit(values) & (values == 0)).any())
+
+
+def _json_lines(frame: Any) -> str:
+    """One object per row, with all digits of the numbers; a missing cell is null."""
+    columns = {name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame.columns}
+    rows = (dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True))
+    return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+
+
+def require_columns(frame: Any, names: list[str], option: str, sheets: str = "") -> None:
+    """Raise if the frame lacks one of these columns; the message suggests similar names, or other ``sheets``."""
+    for name in names:
+        if name in frame.columns:
+            continue
+        near = nearest(name, frame.columns)
+        hint = (
+            f"did you mean {' or '.join(map(quoted, near))}?"
+            if near
+            else f"it has {listed(map(quoted, frame.columns))}"
+        )
+        if any("," in other for other in near):
+            hint += " Write a comma in a name twice, as in 'a,, b'"
+        if sheets:
+            hint = f"{sheets} " + (hint[0].upper() + hint[1:])
+        raise InputError(option, f"names {quoted(name)}, but the table has no such column", hint)
+
+
+def _require_file(path: str) -> None:
+    place = Path(path)
+    try:
+        size = place.stat().st_size
+    except FileNotFoundError as error:
+        folder = place.parent
+        near = nearest(place.name, sorted(os.listdir(folder))) if folder.is_dir() else []
+        hint = f"did you mean {' or '.join(quoted(str(folder / name)) for name in near)}?" if near else ""
+        raise InputError(quoted(path), "does not exist", hint) from error
+    except OSError as error:
+        raise InputError(quoted(path), f"cannot be opened: {error.strerror}") from error
+    if place.is_dir():
+        raise InputError(quoted(path), "is a folder", "give one file")
+    if size == 0:
+        raise InputError(quoted(path), "is empty")
+
+
+def _require_fitting(how: HowToRead, kind: str, path: str) -> None:
+    """Raise if something is said about the file that its format does not have."""
+    for name, value, kinds, what in (
+        ("sep", how.separator, ("text",), "separators"),
+        ("decimal", how.decimal, ("text",), "decimal marks"),
+        ("encoding", how.encoding, ("text", "json"), "encodings"),
+        ("sheet", how.sheet, ("excel",), "sheets"),
+    ):
+        if value is not None and kind not in kinds:
+            raise InputError(name, f"={value!r}, but a {suffix_of(path)} file has no {what}", "leave it out")
+
+
+def _read_text_file(path: str, how: HowToRead) -> TableFile:
+    content = sys.stdin.buffer.read() if path == "-" else None
+    frame, form = read_text(path, how, content)
+    source = "sys.stdin" if path == "-" else repr(path)
+    code = f"pd.read_csv({source}, {form.pandas_code()})"
+    return TableFile(frame, form.separator, form.notes, code, lambda row: name_line(line_of(path, content, form, row)))
+
+
+def _read_parquet(path: str, how: HowToRead) -> TableFile:
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(path)
+    table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
+    refuse_twins(table.column_names, path)
+    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=f"pd.read_parquet({path!r})")
+
+
+def _read_feather(path: str, how: HowToRead) -> TableFile:
+    import pyarrow.feather
+
+    table = pyarrow.feather.read_table(path)
+    table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
+    refuse_twins(table.column_names, path)
+    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=f"pd.read_feather({path!r})")
+
+
+def _read_json(path: str, how: HowToRead) -> TableFile:
+    with plain_bytes(path) as stream:
+        try:
+            content = stream.read()
+        except OSError as error:
+            raise InputError(called(path), f"cannot be read: {first_line(error)}", "is it damaged?") from error
+    try:
+        text = content.decode(how.encoding or "utf-8-sig")
+    except UnicodeError as error:
+        raise InputError(called(path), f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
+    found = read_json_text(path, text)
+    frame = _without(arrow_to_pandas(found.table), MISSING, text_only=True)
+    return TableFile(frame, notes=found.notes, code=found.code, row_name=found.row_name)
+
+
+def _require_openpyxl() -> None:
+    try:
+        import openpyxl  # noqa: F401
+    except ImportError as error:
+        raise ImportError("Excel files need openpyxl: pip install 'dubio[excel]'") from error
+
+
+def _read_excel(path: str, how: HowToRead) -> TableFile:
+    """One sheet of a workbook: the named one, or the first that is not empty."""
+    import zipfile
+
+    import pandas as pd
+
+    _require_openpyxl()
+    try:
+        book = pd.ExcelFile(path, engine="openpyxl")
+    except (zipfile.BadZipFile, OSError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise InputError(called(path), f"cannot be read as Excel: {first_line(error)}", "is it damaged?") from error
+    sheets = ""
+    with book:
+        names = [str(name) for name in book.sheet_names]
+        sheet = how.sheet
+        if sheet is not None and sheet not in names:
+            raise InputError("sheet", f"={sheet!r}, but the file has {listed(map(quoted, names))}", "give one of them")
+        if sheet is None:
+            filled = [name for name in names if _holds_cells(book.book[name])]
+            sheet = filled[0] if filled else names[0]
+            if len(filled) > 1:
+                others = listed(map(quoted, (name for name in filled if name != sheet)))
+                sheets = f"sheet {quoted(sheet)} of {called(path)} was read; --sheet names another one: {others}."
+        marks = ["", *MISSING]
+        raw = pd.read_excel(book, sheet, header=None, dtype=object, keep_default_na=False, na_values=marks)
+    raw = raw.dropna(how="all", axis=0)
+    raw = raw.loc[:, raw.notna().any(axis=0)] if len(raw) else raw
+    if not len(raw):
+        raise InputError(called(path), f"is empty: sheet {quoted(sheet)} has no cells")
+    header, body = raw.iloc[0], raw.iloc[1:]
+    if header.notna().sum() <= 1 < raw.shape[1] and len(body) and body.iloc[0].notna().sum() > 1:
+        found = quoted(header.dropna().iloc[0])
+        raise InputError(
+            called(path),
+            f"has only {found} in row {raw.index[0] + 1} of sheet {quoted(sheet)}, where the names of "
+            f"{counted(raw.shape[1], 'column')} should be",
+            "delete what stands above the names of the columns",
+        )
+    names_of = ["" if pd.isna(name) else str(name) for name in header]
+    refuse_twins(names_of, path)
+    frame = body.set_axis(names_of, axis=1).reset_index(drop=True).infer_objects()
+    as_text = [name for name in how.as_text if name in frame.columns]
+    frame[as_text] = frame[as_text].map(lambda value: value if pd.isna(value) else str(value))
+    code = (
+        f"pd.read_excel({path!r}, sheet_name={sheet!r}, dtype=object, keep_default_na=False, na_values={marks!r})"
+        ".infer_objects()"
+    )
+    rows = body.index.to_numpy() + 1
+    return TableFile(
+        frame,
+        notes=(sheets,) if sheets else (),
+        code=code,
+        row_name=lambda row: f"row {rows[row]} of sheet {quoted(sheet)}",
+        sheets=sheets,
+    )
+
+
+def _holds_cells(sheet: Any) -> bool:
+    """Whether a sheet holds any cell; a chart sheet does not."""
+    return hasattr(sheet, "iter_rows") and any(
+        cell is not None for row in sheet.iter_rows(values_only=True, max_row=100) for cell in row
+    )
+
+
+def _without(frame: Any, marks: tuple[str, ...], *, text_only: bool = False) -> Any:
+    """The frame with the cells that hold one of the marks made missing; -999 also means -999.0."""
+    if not marks:
+        return frame
+    numbers = []
+    for mark in marks:
+        try:
+            numbers.append(float(mark))
+        except ValueError:
+            continue
+    frame = frame.copy(deep=False)
+    for name in frame.columns:
+        column = frame[name]
+        kind = getattr(column.dtype, "kind", "O")
+        if kind in "iuf" and not text_only:
+            hidden = column.isin(numbers)
+        elif kind in "OUS":
+            hidden = column.isin(marks)
+        else:
+            continue
+        if hidden.any():
+            frame[name] = column.mask(hidden)
+    return frame
+
+
+def tidy(frame: Any, path: str, missing: tuple[str, ...] = ()) -> Any:
+    """Give every column a text name, and empty the cells that mean "missing"; raise if there is no row."""
+    frame = frame.reset_index(drop=True)
+    frame.columns = [
+        str(name) if str(name).strip() else f"unnamed_{position}" for position, name in enumerate(frame.columns)
+    ]
+    for name in frame.columns:
+        if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
+            frame[name] = frame[name].astype(float)  # Parquet's decimals are numbers
+    if len(frame) == 0:
+        raise InputError(called(path), f"is empty: it has {counted(len(frame.columns), 'column')} and no rows")
+    return _without(frame, missing)
