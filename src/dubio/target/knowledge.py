@@ -73,8 +73,7 @@ class Supervision(ABC):
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """Group of each row, for random draws that keep the share of each group: the class if there are classes, else
-        0; -1 for rows without a label."""
+        """The stratum of each row for random draws: its class, else 0; -1 for rows without a label."""
         return self.labelled.astype(np.int64) - 1
 
     def rows(self, index: NDArray[Any]) -> Self:
