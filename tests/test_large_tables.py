@@ -6,7 +6,6 @@ import functools
 import io
 import sys
 import warnings
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,24 +16,18 @@ from scipy import sparse
 import dubio
 from dubio import (
     FeatureSelector,
-    FuzzyRoughSearch,
-    LaplacianScore,
     MutualInformationSearch,
-    NeighborSearch,
-    audit_labels,
 )
 from dubio.alerts.alert import Alert
 from dubio.checks import free_bytes, require_memory
 from dubio.errors import InputError
 from dubio.evidence.relevance import relevance_of
 from dubio.moments.column_moments import ColumnMoments
-from dubio.neighbors.greedy import greedy_search
-from dubio.problem import Problem, read_problem, sample_rows
-from dubio.progress import Forecast, _Patient, advance, foretell, listener_of, listening, with_time_left
+from dubio.problem import read_problem, sample_rows
+from dubio.progress import _Line, advance, listener_of, listening, with_time_left
 from dubio.streams.sample import RowSample, draw_rows
 from dubio.streams.sources import open_source
 from dubio.streams.stream import rank_stream
-from dubio.target.reader import read_supervision
 from dubio_app.command.alerting import of_the_sample
 from dubio_app.command.output import hushed, step
 
@@ -222,7 +215,7 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
 
 def test_long_work_shows_its_share_and_the_time_left(capsys, monkeypatch):
     assert with_time_left("search", 1, 4, 50.0) == "search: 25 %, about 2 min left"
-    patient, now = _Patient(), iter([0.0, 1.0, 6.0, 9.0, 20.0])
+    patient, now = _Line(5.0), iter([0.0, 1.0, 6.0, 9.0, 20.0])
     monkeypatch.setattr("dubio.progress.time.monotonic", lambda: next(now))
     for done in (1, 2, 3, 4, 10):
         patient("work", done, 10)
@@ -231,29 +224,16 @@ def test_long_work_shows_its_share_and_the_time_left(capsys, monkeypatch):
     assert err.endswith("work: 100 %, about 0 s left\n")
 
 
-def test_the_time_of_long_work_is_foretold_once():
-    forecast = Forecast()
-    said = [forecast.line("neighbours", done, 100, now=3.0 + done) for done in range(1, 101)]
-    assert [line for line in said if line] == ["neighbours: about 100 s in all"] and said[3]
-    assert not any(Forecast().line("short", done, 100, now=done / 11) for done in range(101))
-    again = [forecast.line("neighbours", done, 100, now=200.0 + 300.0 * done) for done in range(1, 11)]
-    assert [line for line in again if line] == ["neighbours: about 8 h in all"]
-    assert forecast.line("rows", 5, None, now=0.0) == forecast.line("rows", 500, None, now=90.0) == ""
-
-
-def test_work_that_was_interrupted_is_foretold_anew(capsys, monkeypatch):
-    patient, now = _Patient(), [0.0]
+def test_work_that_was_interrupted_has_a_new_time_left(capsys, monkeypatch):
+    line, now = _Line(), [0.0]
     monkeypatch.setattr("dubio.progress.time.monotonic", lambda: now[0])
-    patient("resamples", 1, 20)
+    line("resamples", 1, 20)
     now[0] = 1800.0
     for done in range(1, 10):
-        patient("resamples", done, 20)
+        line("resamples", done, 20)
         now[0] += 1.0
     err = capsys.readouterr().err
-    assert "resamples: about 20 s in all" in err and "h in all" not in err and " min" not in err
-    forecast = Forecast()
-    assert [forecast.line("pairs", done, total, now) for done, total, now in ((1, 999, 0.0), (1, 4, 900.0))] == ["", ""]
-    assert forecast.line("pairs", 4, 4, 990.0) == ""  # nothing is left to foretell
+    assert err.endswith("resamples: 45 %, about 10 s left") and " h " not in err and " min" not in err
 
 
 @pytest.mark.parametrize("stderr", ["closed", "none"])
@@ -280,124 +260,18 @@ def test_moments_of_the_largest_numbers():
         assert merged.mean[0] == pytest.approx(mean) and merged.high[0] == max(case)
 
 
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_the_time_of_a_search_is_foretold_in_its_first_step(direction):
-    """Each candidate takes 1 s; 21 + 20 + ... of them are tried."""
-    forecast, clock, said = Forecast(), [0.0], []
-
-    class Slow:
-        larger_is_better = True
-
-        def start(self, features):
-            return 0.0
-
-        def evaluate(self, candidates, change):
-            for done in range(len(candidates)):
-                clock[0] += 1.0
-                advance("one step of the search", done + 1, len(candidates))
-            return np.zeros(len(candidates))
-
-        def apply(self, feature, change):
-            pass
-
-    def listen(what, done, total):
-        if line := forecast.line(what, done, total, clock[0]):
-            said.append((clock[0], line))
-
-    with listening(listen):
-        greedy_search(Slow(), np.arange(21), direction=direction)
-    minutes = round(clock[0] / 60)
-    assert said == [(4.0, f"{direction} search: about {minutes} min in all")]
-    # A search that may end early has no known number of steps: each step is foretold.
-    forecast, said = Forecast(), []
-    with listening(listen):
-        greedy_search(Slow(), np.arange(21), direction=direction, stop_value=1.0)
-    assert [line for _, line in said] == ["one step of the search: about 21 s in all"]
-
-
-def first_lines(call: Any) -> tuple[list[tuple[str, int]], list[str]]:
-    """The reports of a call, and what is said about its time."""
-    forecast, reports, said = Forecast(), [], []
-
-    def listen(what: str, done: int, total: int | None) -> None:
-        reports.append((what, done))
-        said.append(forecast.line(what, done, total, now=0.0))
-
-    with listening(listen):
-        call()
-    return reports, [line for line in said if line]
-
-
-def test_the_time_of_long_work_is_said_before_it_starts(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(1500, 3))
-    y = np.where(X[:, 0] > 0, "a", "b")
-    monkeypatch.setattr("dubio.neighbors.graphs._MANY_ROWS", 1500)
-    calls = {
-        "neighbours": lambda: LaplacianScore().fit(X),
-        "experts, search and tests": lambda: FeatureSelector().fit(X, y),
-        "experts": lambda: audit_labels(X, y),
-        "noise model and information": lambda: MutualInformationSearch(n_init=1).fit(X[:200], y[:200]),
-        "steps of the search": lambda: FuzzyRoughSearch().fit(X[:200], y[:200]),
-    }
-    for what, call in calls.items():
-        assert (what, 0) not in first_lines(call)[0]  # short work is not foretold
-    monkeypatch.setattr("dubio.progress._SHORT", 0.0)
-    for what, call in calls.items():
-        reports, said = first_lines(call)
-        assert reports[0] == (what, 0) and said[0].startswith(f"{what}: about ")
-
-
-def test_an_estimate_is_said_once_unless_it_doubles():
-    forecast, said = Forecast(), []
-    with listening(lambda what, done, total: said.append(forecast.line(what, done, total, now=0.0))):
-        for seconds in (100.0, 150.0, 260.0):
-            foretell("experts", 20, seconds, memory=3e9)
-    assert said == [
-        "experts: about 100 s in all, 3.0 GB of memory",
-        "",
-        "experts: about 4 min in all, 3.0 GB of memory",
-    ]
-    assert forecast.line("experts", 1, 20, now=20.0) == ""  # 400 s: not twice as long as was said
-    assert forecast.line("experts", 2, 20, now=90.0) == "experts: about 15 min in all"
-
-
-def test_the_first_use_of_code_that_is_compiled_does_not_mislead_the_forecast():
-    forecast, times = Forecast(), [0.0, 8.0, *(8.0 + 0.1 * step for step in range(1, 39))]
-    said = [forecast.line("search", done, 40, now) for done, now in enumerate(times, 1)]
-    assert [line for line in said if line] == ["search: about 12 s in all"]  # it took 11.8 s
-
-
-def test_work_of_few_long_parts_is_foretold():
-    forecast = Forecast()
-    assert forecast.line("resamples", 1, 4, now=0.0) == ""
-    assert forecast.line("resamples", 2, 4, now=1800.0) == "resamples: about 2 h in all"
-
-
-@pytest.mark.parametrize(("n", "d"), [(1_000, 60), (20_000, 50), (100, 20_000), (5_000, 2_000)])
-def test_estimates_grow_with_the_work(n, d):
-    """Seconds of one core, measured: 7, 10, 6 and 36. The estimates must not be off by more than a factor of 2.5."""
-    measured = {(1_000, 60): 7.5, (20_000, 50): 10.0, (100, 20_000): 6.2, (5_000, 2_000): 35.7}
-    said = []
-    search = NeighborSearch(n_features_to_select="auto", n_jobs=1)
-    codes = np.tile([0, 1, 2], n)[:n]
-    problem = Problem(np.empty((n, d)), read_supervision(codes, n, target="classes"))
-    learned = problem if n <= 5_000 else problem.rows(np.arange(5_000))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dubio.searches.neighbor_search.foretell", lambda *told: said.append(told[2]))
-        patch.setattr("dubio.searches.neighbor_search.pace", lambda: 1.0)
-        search._foretell(problem, learned)
-    assert measured[n, d] / 2.5 < said[0] < 2.5 * measured[n, d]
-
-
-def test_the_command_foretells_unless_it_is_quiet(capsys, monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("dubio_app.command.output.time.monotonic", lambda: now[0])
-    for quiet in (False, True):
-        with hushed(quiet), step("ranking"):
-            for done in range(1, 11):
-                now[0] += 30.0
-                advance("neighbours", done, 10)
-        assert capsys.readouterr().err == ("" if quiet else "dubio: ranking: neighbours: about 5 min in all\n")
+def test_the_command_shows_progress_on_a_terminal_only(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ipykernel", sys)  # where the library itself shows it
+    monkeypatch.setattr("dubio.progress._patient", _Line())
+    with step("ranking"):
+        advance("neighbours", 1, 10)
+    with hushed(True):
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+        with step("ranking"):
+            advance("neighbours", 1, 10)
+    assert capsys.readouterr().err == ""
+    advance("neighbours", 1, 10)
+    assert "neighbours: 1 of 10" in capsys.readouterr().err
 
 
 def test_a_large_audit_learns_from_a_sample_and_judges_every_row(monkeypatch):

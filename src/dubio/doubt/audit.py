@@ -14,13 +14,13 @@ from scipy import stats
 from dubio.checks import seed_of
 from dubio.doubt.audit_record import LabelAudit, in_order
 from dubio.doubt.engines import FLOOR, confident_count, fit_transitions, pool_experts
-from dubio.doubt.experts import content_order, expert_seconds, judged_codes, out_of_fold, places, require_judges
+from dubio.doubt.experts import content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.doubt.noise_model import membership_model
 from dubio.doubt.number_audit import NumberAudit, audit_numbers
 from dubio.errors import InputError, counted, listed, name_row
 from dubio.kernels.threads import resolve_threads
 from dubio.problem import Problem, read_problem
-from dubio.progress import foretell, listener_of, listening, pace
+from dubio.progress import listener_of, listening
 from dubio.table.groups import read_groups
 from dubio.table.matrix import check_squares
 from dubio.table.read import read_any_table
@@ -253,8 +253,6 @@ def audit_problem(
         posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
         record = _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
         return in_order(record) if isinstance(supervision, OrderedClasses) else record
-    if experts is None:
-        foretell("experts", 1, expert_seconds(problem) * pace(), 8.0 * 3 * problem.n_rows * problem.n_columns)
     said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
     per_row = problem.n_columns / supervision.n_labelled
     needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)

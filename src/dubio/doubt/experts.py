@@ -31,7 +31,6 @@ from dubio.errors import InputError, InputWarning, warn
 from dubio.problem import Problem, sample_rows
 from dubio.progress import advance
 from dubio.target.classes import Classes
-from dubio.target.numbers import Numbers
 
 
 class BestColumns(TransformerMixin, BaseEstimator):
@@ -514,18 +513,6 @@ class ExpertOptions:
     def for_audit(self) -> dict[str, Any]:
         """The options as arguments."""
         return dict(vars(self))
-
-
-def expert_seconds(problem: Problem) -> float:
-    """About how long the experts take to learn and to judge every row (:func:`dubio.progress.pace` times that).
-
-    Measured with 300 to 4,000 rows and 10 to 1,000 columns. Forests take the most, and they look at about the square
-    root of the columns; of many columns, the experts see the best ones and the principal components.
-    """
-    n, seen = problem.n_rows, np.sqrt(problem.n_columns)
-    if isinstance(problem.supervision, Numbers):
-        return float(6e-4 * n * min(seen, 11.0))
-    return float(1e-4 * n + min(n, MOST_TRAINED) * (5e-5 + 5.5e-5 * seen))
 
 
 def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:

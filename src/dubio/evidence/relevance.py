@@ -14,9 +14,8 @@ from dubio.errors import counted, listed, warn
 from dubio.evidence.groups import independent_parts, within_problem
 from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
 from dubio.evidence.relations import TestedFeatures, relation_pvalues, varying_features
-from dubio.evidence.together import has_enough_rows, joint_pvalues, joint_seconds
+from dubio.evidence.together import has_enough_rows, joint_pvalues
 from dubio.problem import Problem, mixed_contents
-from dubio.target.numbers import Numbers
 from dubio.target.several import SeveralTargets
 
 Floats = NDArray[np.float64]
@@ -161,13 +160,6 @@ class Relevance:
         if not front.any():
             front = best_first == best_first[np.argmin(self.pvalues[best_first])]
         return np.concatenate([best_first[front], best_first[~front]])
-
-
-def relevance_seconds(problem: Problem) -> float:
-    """About how long the tests take on one core (:func:`dubio.progress.pace` times that)."""
-    known, d = problem.supervision, problem.n_features
-    per_cell = 1e-5 if isinstance(known, Numbers) else 3.3e-6  # numbers have one test more
-    return per_cell * known.n_labelled * d + joint_seconds(known.n_labelled, d)
 
 
 def relevance_of(

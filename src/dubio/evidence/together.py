@@ -152,11 +152,6 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     return TestedFeatures(pvalues[0], low[0], high[0], by_target=by_target)
 
 
-def joint_seconds(n_rows: int, n_features: int) -> float:
-    """About how long this test takes on one core (:func:`dubio.progress.pace` times that)."""
-    return (min(n_rows, _MOST_ROWS) / 1000) ** 2 * (0.3 + 0.055 * min(n_features, _MOST_FEATURES))
-
-
 def _on_normal_scores(known: Supervision) -> Supervision:
     if isinstance(known, SeveralTargets):
         return known.with_parts(tuple(_on_normal_scores(part) for part in known.parts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from numbers import Real
 from typing import Any, Literal
@@ -17,7 +16,7 @@ from dubio.checks import clip_neighbors, random_of
 from dubio.errors import InputError, InputWarning, require_choice, warn
 from dubio.kernels.edges import SAME_DISTANCE, edge_squared_distances, list_squared_distances, neighbors_on_a_line
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
-from dubio.progress import advance, foretell
+from dubio.progress import advance
 from dubio.table.matrix import Matrix
 from dubio.table.scaling import centre_far_columns
 
@@ -28,8 +27,6 @@ Route = Literal["exact", "approximate", "anchors"]
 _FEW_ROWS = 4096
 #: Number of rows whose neighbours are searched in one call.
 _SEARCHED_AT_ONCE = 1000
-#: From so many rows on, the neighbours of a few are searched first, to tell how long all of them will take.
-_MANY_ROWS, _TRIED = 20_000, 100
 
 
 class RowSearch:
@@ -82,8 +79,6 @@ class RowSearch:
         n = self._points.shape[0]
         if n <= _SEARCHED_AT_ONCE:
             return np.asarray(self._exact.kneighbors(n_neighbors=k, return_distance=False))
-        if n >= _MANY_ROWS:
-            foretell("neighbours", n, n * self._seconds_per_row(k), 8.0 * n * (k + self._points.shape[1]))
         parts = []
         for start in range(0, n, _SEARCHED_AT_ONCE):
             rows = np.arange(start, min(start + _SEARCHED_AT_ONCE, n))
@@ -93,13 +88,6 @@ class RowSearch:
             parts.append(found[other].reshape(len(rows), k))
             advance("neighbours", int(rows[-1]) + 1, n)
         return np.concatenate(parts)
-
-    def _seconds_per_row(self, k: int) -> float:
-        """The time that a search takes for one row, tried on some rows throughout the table."""
-        few = self._points[np.linspace(0, self._points.shape[0] - 1, _TRIED).astype(np.int64)]
-        began = time.perf_counter()
-        self._exact.kneighbors(few, n_neighbors=k + 1, return_distance=False)
-        return (time.perf_counter() - began) / _TRIED
 
     def nearest(self, points: Matrix, k: int) -> NDArray[np.int64]:
         """The k rows nearest to each of some other points."""

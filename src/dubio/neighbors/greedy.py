@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError
-from dubio.progress import advance, step_of
+from dubio.progress import advance
 
 # The two changes that a search makes to a subset. They are signs, so that a kernel can use
 # `squared_distances + change * column` for both.
@@ -161,8 +160,6 @@ def greedy_search(
     if inside:
         subsets[len(start)], values[len(start)] = start, value
     n_steps = abs(len(start) - stop)
-    work, tried, may_end_early = f"{direction} search", 0, stop_value is not None  # then only each step is foretold
-    to_try = sum(range(len(features) - n_steps + 1, len(features) + 1))  # every step has one candidate less
     sign = 1.0 if criterion.larger_is_better else -1.0
     while len(inside) != stop:
         if stop_value is not None and sign * value >= sign * stop_value - tie_tolerance:
@@ -170,9 +167,7 @@ def greedy_search(
         began = time.perf_counter()
         movable = inside if change == REMOVE else set(features.tolist()) - inside
         candidates = np.asarray(sorted(movable), dtype=np.int64)
-        share = (tried / to_try, len(candidates) / to_try)
-        with nullcontext() if may_end_early else step_of(work, *share):
-            candidate_values = criterion.evaluate(candidates, change)
+        candidate_values = criterion.evaluate(candidates, change)
         signed = sign * candidate_values
         equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
         best = int(equal[np.argmin(np.isin(candidates[equal], last))])
@@ -184,9 +179,7 @@ def greedy_search(
         values[len(inside)] = value
         step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
         steps.append(step)
-        with step_of(work, *(0.0, 0.0) if may_end_early else share):
-            advance(work, len(steps), n_steps)
-        tried += len(candidates)
+        advance(f"{direction} search", len(steps), n_steps)
         if on_step is not None:
             on_step(step)
     return SearchPath(direction, subsets, values, tuple(steps))

@@ -15,7 +15,6 @@ from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
 from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.greedy import greedy_search
 from dubio.problem import Problem, read_problem
-from dubio.progress import foretell, pace
 from dubio.searches.fuzzy_rough_gamma import (
     GAMMA_TOLERANCE,
     IMPLICATORS,
@@ -83,17 +82,6 @@ def dependency_criterion(
     ), kept
 
 
-def search_seconds(n_rows: int, n_features: int, similarity: str, t_norm: str, implicator: str | None) -> float:
-    """About how long a search takes on one core (:func:`dubio.progress.pace` times that).
-
-    Measured with 1,000 to 20,000 rows and 10 to 50 features. How many steps are needed depends on the table, so it may
-    be off by a factor of two, or more.
-    """
-    if _uses_trees(similarity, t_norm, MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator):
-        return 4.2 * (n_rows / 20_000) ** 1.4 * (n_features / 50) ** 0.5
-    return 1.5e-8 * n_rows**2 * n_features
-
-
 def _uses_trees(similarity: str, t_norm: str, implicator: str) -> bool:
     """Whether near rows can be found in a tree; else all pairs of rows are visited."""
     return t_norm == implicator == "lukasiewicz" and similarity != "gaussian"
@@ -111,10 +99,6 @@ def _decision(supervision: Supervision, rows: NDArray[np.int64], similarity: str
 def _check_choice(name: str, value: Any, choices: Any) -> None:
     if not isinstance(value, str) or value not in choices:
         raise InputError(name, f"={value!r}", f"give one of {', '.join(map(repr, choices))}")
-
-
-#: Copies of the table that a search holds at the same time.
-_COPIES = 4
 
 
 @documented
@@ -333,17 +317,13 @@ class FuzzyRoughSearch(SearchSelector):
         if self.nominal is not None:  # the problem may have been read by another selector
             declared = pick_columns(self.nominal, problem.names, n_features, "nominal")
             problem = replace(problem, nominal=problem.nominal | np.isin(np.arange(n_features), declared))
-        n_threads = resolve_threads(self.n_jobs)
-        seconds = search_seconds(problem.n_rows, n_features, self.similarity, self.t_norm, self.implicator)
-        memory = 8.0 * _COPIES * problem.n_rows * n_features
-        foretell("steps of the search", 1, seconds * pace() / n_threads, memory)
         criterion, rows = dependency_criterion(
             problem,
             similarity=self.similarity,
             t_norm=self.t_norm,
             implicator=self.implicator,
             unlabelled_weight=self.unlabelled_weight,
-            n_threads=n_threads,
+            n_threads=resolve_threads(self.n_jobs),
         )
         without = criterion.value
         constant = _constant(problem.table[rows])

@@ -30,7 +30,7 @@ from dubio.neighbors.information import (
     table_mutual_information,
 )
 from dubio.problem import Problem
-from dubio.progress import foretell, lines_of, listening, pace
+from dubio.progress import lines_of, listening
 from dubio.ranking import Scored, rank_in_order
 from dubio.table.columns import columns_of_sizes
 from dubio.target.classes import OfClasses
@@ -41,9 +41,6 @@ Distances = SubsetDistances | DeviceDistances
 _GPU_IS_WORTH = Worth(again=2e7, first=5e9)
 #: A noise model takes as long as so many subsets, for each class and each of its starts.
 _SUBSETS_PER_START = 1.6
-#: Seconds that one core takes for one distance of one subset, and bytes for each pair of rows: its distance, and its
-#: place in the order of the noise model.
-_SECONDS_PER_DISTANCE, _BYTES_PER_PAIR = 3e-9, 12.0
 #: Values of the criterion that are closer than this are equal, so that rounding does not decide.
 _SAME = 1e-11
 #: The parameters that both methods have.
@@ -383,10 +380,7 @@ class Scene:
         if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
             return DeviceDistances(table, gpu, n_threads=self.n_threads)
         options: dict[str, Any] = {"n_threads": self.n_threads, "max_rows": self._method.max_rows}
-        distances = SubsetDistances(table, features=self._columns.only(features), **options)
-        seconds = _SECONDS_PER_DISTANCE * n_distances * pace() / self.n_threads
-        foretell("noise model and information", 1, seconds, _BYTES_PER_PAIR * n * n)
-        return distances
+        return SubsetDistances(table, features=self._columns.only(features), **options)
 
     @property
     def _subsets_per_model(self) -> float:

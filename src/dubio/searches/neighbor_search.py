@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from dubio._sklearn import AT_LEAST_ONE, Interval, StrOptions
 from dubio.checks import clip_neighbors, require_memory
 from dubio.doubt.belief import Belief, Cleaning, believe
-from dubio.doubt.experts import ExpertOptions, expert_seconds
+from dubio.doubt.experts import ExpertOptions
 from dubio.errors import counted
 from dubio.evidence.relations import linear_r2, smooth_r2
-from dubio.evidence.relevance import relevance_seconds
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.parameters import estimator
@@ -23,7 +22,7 @@ from dubio.neighbors.distances import DeviceDistances, SubsetDistances
 from dubio.neighbors.greedy import SearchPath, best_subsets, greedy_search, order_by_presence
 from dubio.neighbors.losses import NeighborCrossEntropy, NeighborJointLoss, NeighborSquaredError
 from dubio.problem import Problem, sample_rows
-from dubio.progress import foretell, lines_of, listening, pace
+from dubio.progress import lines_of, listening
 from dubio.scores.consensus import mean_rank
 from dubio.table.columns import Columns
 from dubio.target.numbers import Numbers, moderate
@@ -38,8 +37,6 @@ SCREENED = 300
 _GPU_IS_WORTH = Worth(again=5e6, first=7e9)
 #: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
 _SAME = 1e-11
-#: Seconds that one core takes for one distance of one subset, and copies of the table that are held at the same time.
-_SECONDS_PER_DISTANCE, _COPIES = 1.2e-9, 5
 #: A row is predicted by at most one neighbour per so many rows, but by at least so many.
 _ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
 
@@ -220,7 +217,6 @@ class NeighborSearch(SearchSelector):
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
             sample, problem = sample[drawn], whole.rows(drawn)
-        self._foretell(whole, problem)
         telling = problem.varying_features(problem.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(problem, self.clean, self.complete, options)
@@ -259,22 +255,6 @@ class NeighborSearch(SearchSelector):
                 **belief.attributes,
             },
         )
-
-    def _foretell(self, whole: Problem, problem: Problem) -> None:
-        """Say what the fit will take, if that is long: ``whole`` is tested, from ``problem`` the experts learn."""
-        if self.experts is not None or self.device != "cpu":
-            return  # nobody knows how long these take
-        judged = problem.n_rows if self.max_rows is None else min(problem.n_rows, self.max_rows)
-        rows = problem.n_rows if self.reference_rows == "all" else judged
-        searched = min(problem.n_features, self._most_features or problem.n_features)
-        in_threads = _SECONDS_PER_DISTANCE * judged * rows * self._n_subsets(searched)
-        if self.n_features_to_select in self._tested:
-            in_threads += relevance_seconds(whole)
-        seconds = in_threads / resolve_threads(self.n_jobs)
-        if self.complete or self.clean is not None:
-            seconds += expert_seconds(problem)
-        memory = 8.0 * (_COPIES * whole.n_rows * whole.n_columns + judged * rows)
-        foretell("experts, search and tests", 1, seconds * pace(), memory)
 
     @property
     def _most_features(self) -> int | None:

@@ -676,8 +676,8 @@ _STREAMS = """\
 ## Output
 
 The answer goes to standard output: a table for people, `--json` or `--csv` for programs. Notes, warnings and progress
-go to standard error, and `--quiet` leaves them out. Progress is shown on a terminal only; how long work of more than
-10 s will take is said in any case. The same seed gives the same bytes. Files are written completely or not at all.
+go to standard error, and `--quiet` leaves them out. Progress is shown on a terminal only. The same seed gives the same
+bytes. Files are written completely or not at all.
 """
 
 _COMPLETION = """\

@@ -10,7 +10,6 @@ import math
 import re
 import shutil
 import sys
-import time
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from dubio.evidence.multiple import NoFeatureStandsOut
-from dubio.progress import Forecast, listening
+from dubio.progress import listening
 from dubio_app.command.wording import UserError, one_line
 
 #: Spreadsheets run cells that begin with one of these.
@@ -200,17 +199,8 @@ def hushed(quiet: bool) -> Iterator[None]:
 @contextmanager
 def step(what: str) -> Iterator[None]:
     """Show a step and its time, and how much of it is done if the work reports that (``dubio/progress.py``)."""
-    if _hushed:
-        yield
-        return
-    forecast = Forecast()
-    if not sys.stderr.isatty():
-
-        def foretell(part: str, done: int, total: int | None) -> None:
-            if line := forecast.line(part, done, total, time.monotonic()):
-                tell([f"{what}: {line}"], quiet=False)
-
-        with listening(foretell):
+    if _hushed or not sys.stderr.isatty():
+        with listening(lambda part, done, total: None):
             yield
         return
     from rich.console import Console
@@ -224,8 +214,6 @@ def step(what: str) -> Iterator[None]:
 
         def listen(part: str, done: int, total: int | None) -> None:
             nonlocal current
-            if line := forecast.line(part, done, total, time.monotonic()):
-                progress.print(visible(f"{what}: {line}"), markup=False, highlight=False)
             if part != current:  # a new part of the work: its own share and time left
                 current = part
                 progress.reset(task)
