@@ -26,6 +26,7 @@ def raised(X, y=None, **more):
     alerts = find_alerts(read_problem(X, y, target="auto", allow_nan=True, any_type=True, **more))
     for alert in alerts:
         assert not alert.sentence.endswith(".") and not alert.remedy.endswith(".") and "\n" not in str(alert)
+        assert json.loads(json.dumps(alert.facts)).keys() == alert.facts.keys()  # plain numbers and names
     return {alert.kind: alert.features for alert in alerts}
 
 

@@ -376,8 +376,8 @@ def test_an_arrow_table_with_other_columns_is_refused_by_transform():
 
 
 def test_alerts_of_a_sample_say_what_varies_in_the_rest():
-    both = Alert("constant", ("still", "rare"), "2 columns have only one value and cannot matter: still, rare", "-")
-    other = Alert("copy", ("rare",), "a copy", "-")
+    both = Alert("constant", ("still", "rare"), {"values": 1, "others vary": True})
+    other = Alert("copy", ("rare",))
     assert of_the_sample((both, other), []) == (both, other)
     still, rare, same = of_the_sample((both, other), ["rare"])
     assert still.features == ("still",) and "rare" not in still.sentence and same is other

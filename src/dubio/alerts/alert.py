@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.errors import listed, quoted
+from dubio.alerts.words import IN_PYTHON, Phrases, Words, words_of
 from dubio.problem import Problem
-from dubio.table.columns import ColumnReading
+from dubio.table.columns import columns_of_sizes
 from dubio.target.knowledge import Supervision
-
-Kind = Literal[
-    "copy",
-    "separates",
-    "visits",
-    "repeated rows",
-    "identifier",
-    "constant",
-    "alike",
-    "text",
-    "rating",
-    "lonely class",
-    "sentinel",
-]
 
 
 @dataclass(frozen=True)
@@ -41,40 +28,54 @@ class Alert:
         "rating", "lonely class" or "sentinel".
     features : tuple of str
         The features it is about; empty if it is about rows or the target.
-    sentence : str
-        What was found.
-    remedy : str
-        What to do.
-    left_out : str
-        Why the features cannot be used, in a few words; empty if they can.
-    asks_nothing : bool
-        Whether nothing is to be done: to leave the features out is what anybody would do.
+    facts : dict
+        The numbers and names in its words.
     """
 
-    kind: Kind
-    features: tuple[str, ...]
-    sentence: str
-    remedy: str
-    left_out: str = ""
-    asks_nothing: bool = False
+    kind: str
+    features: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    def words(self, phrases: Phrases = IN_PYTHON) -> Words:
+        """The alert in words; a front end has its own phrases for what to do."""
+        return words_of(self.kind, self.features, self.facts, phrases)
+
+    @property
+    def sentence(self) -> str:
+        """What was found."""
+        return self.words().sentence
+
+    @property
+    def remedy(self) -> str:
+        """What to do."""
+        return self.words().remedy
+
+    @property
+    def left_out(self) -> str:
+        """Why the features cannot be used, in a few words; empty if they can."""
+        return self.words().left_out
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether nothing is to be done: to leave the features out is what anybody would do."""
+        return self.words().asks_nothing
 
     def __str__(self) -> str:
-        return f"{self.sentence}: {self.remedy}."
+        return str(self.words())
 
-    def record(self, remedy: str | None = None) -> dict[str, Any]:
-        """The alert as a plain dictionary; a front end may give its own remedy."""
+    def record(self, phrases: Phrases = IN_PYTHON) -> dict[str, Any]:
+        """The alert as a plain dictionary."""
+        words = self.words(phrases)
         return {
             "kind": self.kind,
             "features": list(self.features),
-            "sentence": self.sentence,
-            "remedy": self.remedy if remedy is None else remedy,
+            "sentence": words.sentence,
+            "remedy": words.remedy,
         }
 
 
-#: Most cells that are looked at, and fewest rows.
+#: Cells that are looked at, at most, but never fewer than this number of rows.
 _MOST_CELLS, _FEWEST_ROWS = 2_000_000, 500
-#: Most names in one sentence.
-_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,40 +123,27 @@ class View:
     def n_features(self) -> int:
         return len(self.names)
 
+    @cached_property
     def numbers(self) -> NDArray[np.int64]:
         """The columns of features that are one column of numbers (besides whether a cell is missing)."""
         count = np.bincount(self.feature_of[self.roles != "missing"], minlength=self.n_features)
         return np.flatnonzero((self.roles == "value") & (count[self.feature_of] == 1))
 
-    def with_levels(self) -> NDArray[np.int64]:
+    @cached_property
+    def with_levels(self) -> list[int]:
         """The features whose values are several columns of 0 and 1."""
         levels = np.bincount(self.feature_of[self.roles == "level"], minlength=self.n_features)
-        return np.flatnonzero(levels > 1)
-
-    def codes_of(self, feature: int) -> NDArray[np.float64]:
-        """A number for each category of a feature; NaN if the cell is missing."""
-        columns = np.flatnonzero((self.feature_of == feature) & (self.roles == "level"))
-        return np.asarray(self.X[:, columns] @ np.arange(1.0, len(columns) + 1))
+        return np.flatnonzero(levels > 1).tolist()
 
     def values_of(self, feature: int) -> NDArray[np.float64]:
         """A number for each value of a feature: of numbers, categories or text; NaN if the cell is missing."""
         if feature in self.texts:
             codes = self.texts[feature]
             return np.where(codes < 0, np.nan, codes.astype(np.float64))
-        if feature in self.with_levels():
-            return self.codes_of(feature)
+        if feature in self.with_levels:
+            columns = np.flatnonzero((self.feature_of == feature) & (self.roles == "level"))
+            return np.asarray(self.X[:, columns] @ np.arange(1.0, len(columns) + 1))
         return self.X[:, np.flatnonzero((self.feature_of == feature) & (self.roles != "missing"))[0]]
-
-    def called(self, features: Sequence[int] | NDArray[Any], most: int = _SHOWN) -> str:
-        """Features in a sentence: ``'a'``, ``'a', 'b' and 3 more``."""
-        return listed((quoted(self.names[int(j)]) for j in features), most)
-
-    def in_python(self, feature: int) -> str:
-        """A column in the caller's own table: ``X['a']``, or ``X[:, 0]`` of an array."""
-        if self.own_names is None:
-            return f"X[:, {feature}]"
-        name = self.own_names[feature]
-        return f"X[{name.item() if isinstance(name, np.generic) else name!r}]"
 
     def named(self, features: Sequence[int] | NDArray[Any]) -> tuple[str, ...]:
         """The names of some features."""
@@ -168,46 +156,37 @@ def view_of(problem: Problem) -> View | None:
         return None
     n_rows, n_columns = problem.X.shape
     most = max(_FEWEST_ROWS, _MOST_CELLS // max(1, n_columns))
-    rows = np.arange(n_rows)
-    supervision = problem.supervision
-    X = problem.X
+    rows, X, supervision = np.arange(n_rows), problem.X, problem.supervision
     if n_rows > most:
-        rows = _blocks(n_rows, most)
+        rows = blocks_of_rows(n_rows, most)
         X, supervision = X[rows], supervision.rows(rows)
-    columns = problem.columns
-    texts = _left_out_texts(problem)
-    feature_of = np.arange(n_columns) if columns is None else columns.feature_of
-    roles = np.full(n_columns, "value", dtype="<U7") if columns is None else columns.roles
+    columns = columns_of_sizes([1] * n_columns) if problem.columns is None else problem.columns
+    texts, problems = {}, {}
+    for feature in range(columns.n_features):
+        reading = columns.reading_of(feature)
+        if reading is not None and reading.codes is not None and len(reading.codes) == n_rows:
+            texts[feature] = reading.codes[rows]
+            if reading.problem:
+                problems[feature] = reading.problem
     return View(
         np.asarray(X, dtype=np.float64),
-        feature_of,
-        roles,
+        columns.feature_of,
+        columns.roles,
         problem.feature_names,
         supervision,
-        {feature: reading.codes[rows] for feature, reading in texts.items() if reading.codes is not None},
-        {feature: reading.problem for feature, reading in texts.items() if reading.problem},
+        texts,
+        problems,
         rows,
         problem.X,
         problem.names,
     )
 
 
-def _left_out_texts(problem: Problem) -> dict[int, ColumnReading]:
-    """What was read of each feature of text that was left out."""
-    readings = {}
-    for feature in range(problem.n_features if problem.columns is not None else 0):
-        assert problem.columns is not None
-        reading = problem.columns.reading_of(feature)
-        if reading is not None and reading.codes is not None and len(reading.codes) == problem.n_rows:
-            readings[feature] = reading
-    return readings
-
-
 #: Rows that stay neighbours when only some rows are looked at.
 _BLOCK = 200
 
 
-def _blocks(n_rows: int, most: int) -> NDArray[np.int64]:
+def blocks_of_rows(n_rows: int, most: int) -> NDArray[np.int64]:
     """Blocks of neighbouring rows, spread evenly over the table."""
     starts = np.linspace(0, n_rows - _BLOCK, max(1, most // _BLOCK)).astype(np.int64)
     return np.unique(starts[:, None] + np.arange(_BLOCK))

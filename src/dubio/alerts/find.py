@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from dubio.alerts.alert import Alert, View, view_of
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
 from dubio.alerts.of_rows import repeated_alerts, units_of, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
-from dubio.errors import quoted
+from dubio.alerts.words import LEAKS
 from dubio.problem import Problem
 from dubio.target.several import SeveralTargets
 
@@ -19,28 +18,29 @@ from dubio.target.several import SeveralTargets
 def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     """What in a problem may make the answer wrong, the worst first; nothing for a sparse table.
 
-    Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
+        Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
 
-    Parameters
-    ----------
-    problem : Problem
-        The table and what is known of its target.
+        Parameters
+        ----------
+        problem : Problem
+            The table and what is known of its target.
 
-    Returns
-    -------
-    tuple of Alert
-        The worst first.
+        Returns
+        -------
+        tuple of Alert
+            The worst first.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from dubio.alerts.find import find_alerts
-    >>> from dubio.problem import read_problem
-    >>> y = np.arange(60) % 2
-    >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
-    >>> for alert in find_alerts(read_problem(X, y)):
-    ...     print(alert)
-    'x1' is a copy of the target, or a recoding of it: leave it out if it is not known before the target.
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from dubio.alerts.find import find_alerts
+        >>> from dubio.alerts.words import LEAKS
+    from dubio.problem import read_problem
+        >>> y = np.arange(60) % 2
+        >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
+        >>> for alert in find_alerts(read_problem(X, y)):
+        ...     print(alert)
+        'x1' is a copy of the target, or a recoding of it: leave it out if it is not known before the target.
     """
     view = view_of(problem)
     if view is None or len(view.X) == 0:
@@ -49,36 +49,22 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     of_rows = [*visit_alerts(view), *repeated_alerts(view)] if problem.groups is None else []
     units = units_of(view, problem.groups, of_rows)
     copies, of_labels = [], []
-    for target in _targets(view):
-        copies += target.named_alerts(copy_alerts(target.view, units))
-        of_labels += target.named_alerts([*rating_alerts(target.view), *lonely_alerts(target.view)])
+    for part, name in _targets(view):
+        named = {"target": name} if name else {}
+        copies += [replace(alert, facts=alert.facts | named) for alert in copy_alerts(part, units)]
+        of_label = [*rating_alerts(part), *lonely_alerts(part)]
+        of_labels += [replace(alert, facts=alert.facts | named) for alert in of_label]
     finders = [sentinel_alerts, alike_alerts, text_alerts, constant_alerts]
     others = [alert for find in finders for alert in find(view)]
     return (*copies, *of_rows, *identifier_alerts(view), *of_labels, *others)
 
 
-class _Target(NamedTuple):
-    """One target of a table, which has a name if there are several."""
-
-    view: View
-    name: str = ""
-
-    def named_alerts(self, alerts: list[Alert]) -> list[Alert]:
-        """The alerts; their sentences name the target."""
-        if not self.name:
-            return alerts
-        return [replace(alert, sentence=f"target {quoted(self.name)}: {alert.sentence}") for alert in alerts]
-
-
-def _targets(view: View) -> list[_Target]:
+def _targets(view: View) -> list[tuple[View, str]]:
+    """The view of each target, and its name if there are several."""
     known = view.supervision
     if not isinstance(known, SeveralTargets):
-        return [_Target(view)]
-    return [_Target(replace(view, supervision=part), name) for name, part in zip(known.names, known.parts, strict=True)]
-
-
-#: Features that are suspected to be the target in disguise: why they are left out, in a few words.
-_LEAKS = {"copy": "perhaps a copy of the target", "separates": "separates the classes completely"}
+        return [(view, "")]
+    return [(replace(view, supervision=part), name) for name, part in zip(known.names, known.parts, strict=True)]
 
 
 def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str, str]:
@@ -96,7 +82,7 @@ def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str
     dict of str to str
         The reason by the name of the feature.
     """
-    why = _LEAKS if drop_leaks else {}
+    why = LEAKS if drop_leaks else {}
     return {
         name: alert.left_out or why[alert.kind]
         for alert in alerts
@@ -123,7 +109,7 @@ def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
     Problem
         The same one, if nothing is suspected.
     """
-    named = {name for alert in alerts if alert.kind in _LEAKS for name in alert.features}
+    named = {name for alert in alerts if alert.kind in LEAKS for name in alert.features}
     copies = np.flatnonzero([str(name) in named for name in problem.feature_names])
     if not len(copies):
         return problem

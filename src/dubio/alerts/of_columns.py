@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import re
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.alerts.alert import Alert, View
-from dubio.errors import counted
 
 #: Fewest rows of which all may be different without being an identifier.
 _FEWEST_ROWS = 20
-#: All different whole numbers within so many times the number of rows count the rows.
+#: Whole numbers count the rows if all are different, within a range of this many times the number of rows.
 _DENSE = 2.0
 #: Names of identifiers. "number" and "code" alone also name measurements, so the values must be all different too.
 _ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|ids|uuid|guid|key|index|mrn|nr|no|number|code|record)$|[a-z]I[Dd]$")
 #: Squared correlation from which two columns say the same.
 _ALIKE = 0.9999
-#: All pairs of columns are compared up to so many columns, on so many rows; beyond, equal columns only.
+#: Most columns of which all pairs are compared, and rows on which they are; of more columns, only equal ones are found.
 _MOST_COMPARED, _ROWS_COMPARED = 1500, 1000
 #: Numbers that people write for "missing", with how far away they must be from all other values, in ranges of these.
 _SENTINELS = {
@@ -38,103 +38,52 @@ def constant_alerts(view: View) -> list[Alert]:
     empty = np.bincount(view.feature_of, weights=~np.isnan(low), minlength=view.n_features) == 0
     empty[list(view.texts)] = False  # text that was left out is not constant
     varies[list(view.texts)] = True
-    some = bool(varies.any())  # otherwise the table may have been read in a wrong way
-    remedy = "nothing needs to be done; such columns come last" if some else "look at how the table was read"
-    alerts = []
-    for mask, what in ((empty, "no value"), (~varies & ~empty, "only one value")):
-        features = np.flatnonzero(mask)
-        if len(features):
-            has = "has" if len(features) == 1 else "have"
-            alerts.append(
-                Alert(
-                    "constant",
-                    view.named(features),
-                    f"{_columns(features)} {has} {what} and cannot matter: {view.called(features)}",
-                    remedy,
-                    left_out=what,
-                    asks_nothing=some,
-                )
-            )
-    return alerts
+    return [
+        Alert("constant", view.named(np.flatnonzero(mask)), {"values": values, "others vary": bool(varies.any())})
+        for values, mask in enumerate((empty, ~varies & ~empty))
+        if mask.any()
+    ]
 
 
 def identifier_alerts(view: View) -> list[Alert]:
     """Whole numbers that are different in every row, and look like a count of the rows or are named like one."""
-    n = len(view.X)
-    if n < _FEWEST_ROWS:
+    if len(view.X) < _FEWEST_ROWS:
         return []
-    columns = view.numbers()
+    columns = view.numbers
     X = view.X[:, columns]
     with np.errstate(invalid="ignore"):
         columns = columns[((np.floor(X) == X).all(axis=0)) & (X[0] != X[-1])]
-    found = []
+    numbers = []
     for column in columns.tolist():
         values = np.sort(view.X[:, column])
-        if (values[1:] == values[:-1]).any():
-            continue
-        is_count = values[-1] - values[0] < _DENSE * view.n_rows_in_all
         feature = int(view.feature_of[column])
-        if is_count or _ID_NAME.search(str(view.names[feature])):
-            found.append(feature)
-    named = [feature for feature, codes in view.texts.items() if _is_identifier(view, feature, codes)]
-    alerts = []
-    for features, what, remedy, left_out in (
-        (found, "whole number", "leave it out unless it is a measurement", ""),
-        (named, "text", "nothing needs to be done; it was left out", "a different text in every row"),
-    ):
-        if features:
-            has = "has" if len(features) == 1 else "have"
-            sentence = f"{_columns(features)} {has} a different {what} in every row, like an identifier"
-            sentence += f": {view.called(features)}"
-            alerts.append(Alert("identifier", view.named(features), sentence, remedy, left_out, bool(left_out)))
-    return alerts
+        is_count = values[-1] - values[0] < _DENSE * view.n_rows_in_all
+        if (is_count or _ID_NAME.search(str(view.names[feature]))) and (values[1:] != values[:-1]).all():
+            numbers.append(feature)
+    found = {"whole number": numbers, "text": _identifiers_of_text(view)}
+    return [Alert("identifier", view.named(those), {"value": value}) for value, those in found.items() if those]
 
 
 def text_alerts(view: View) -> list[Alert]:
     """Text that was left out; text that is different in every row is an identifier, see above."""
-    alerts = [
-        Alert(
-            "text",
-            view.named([feature]),
-            f"column {view.called([feature])} was left out: {problem}",
-            "write all of its cells in the same way",
-            left_out=problem,
-        )
-        for feature, problem in view.problems.items()
-    ]
-    features = [
-        feature
-        for feature, codes in view.texts.items()
-        if feature not in view.problems and not _is_identifier(view, feature, codes)
-    ]
-    if not features:
-        return alerts
-    was = "was" if len(features) == 1 else "were"
-    return [
-        *alerts,
-        Alert(
-            "text",
-            view.named(features),
-            f"{_columns(features)} of text {was} left out, with many different values or of an unclear form: "
-            f"{view.called(features)}",
-            "nothing needs to be done, unless it holds numbers, dates or categories",
-            left_out="text that could not be used",
-        ),
-    ]
+    alerts = [Alert("text", view.named([feature]), {"problem": why}) for feature, why in view.problems.items()]
+    others = [feature for feature in view.texts if feature not in {*view.problems, *_identifiers_of_text(view)}]
+    return [*alerts, Alert("text", view.named(others), {"problem": ""})] if others else alerts
 
 
-def _is_identifier(view: View, feature: int, codes: NDArray[np.int64]) -> bool:
-    return feature not in view.problems and _all_different(codes)
-
-
-def _all_different(codes: NDArray[np.int64]) -> bool:
-    known = codes[codes >= 0]
-    return len(known) > 0.9 * len(codes) and len(np.unique(known)) == len(known)
+def _identifiers_of_text(view: View) -> list[int]:
+    """Features of text that has another value in every row, and a value in nearly all of them."""
+    features = []
+    for feature, codes in view.texts.items():
+        present = codes[codes >= 0]
+        if len(present) > 0.9 * len(codes) and len(np.unique(present)) == len(present):
+            features.append(feature)
+    return [feature for feature in features if feature not in view.problems]
 
 
 def alike_alerts(view: View) -> list[Alert]:
     """Features that are equal, or differ only by their unit."""
-    columns = view.numbers()
+    columns = view.numbers
     rows = np.arange(len(view.X))
     if len(rows) > _ROWS_COMPARED:
         rows = np.linspace(0, len(rows) - 1, _ROWS_COMPARED).astype(np.int64)
@@ -145,54 +94,27 @@ def alike_alerts(view: View) -> list[Alert]:
     columns = columns[kept]
     groups = _equal_groups(unit) if len(columns) > _MOST_COMPARED else _close_groups(unit)
     groups = [group for group in groups if _really_alike(view.X[:, columns[group]])]
-    named = [view.feature_of[columns[group]] for group in groups] + _equal_categories(view)
-    if not named:
-        return []
-    shown = "; ".join(" and ".join(view.called(pair).split(", ")) for pair in named[:3])
-    more = f" and {len(named) - 3} more" if len(named) > 3 else ""
-    features = np.concatenate(named)
-    return [
-        Alert(
-            "alike",
-            view.named(features),
-            f"{counted(len(features), 'feature')} are equal to another one, or nearly so: {shown}{more}",
-            "one of each is enough",
-        )
-    ]
+    alike = [view.named(view.feature_of[columns[group]]) for group in groups] + _equal_categories(view)
+    return [Alert("alike", tuple(chain(*alike)), {"groups": alike})] if alike else []
 
 
 def sentinel_alerts(view: View) -> list[Alert]:
     """Numbers such as -999 that stand far from all other values of their column and occur more than once."""
-    found: dict[float, list[int]] = {}
-    columns = view.numbers()
+    columns = view.numbers
     if len(view.X) < _FEWEST_ROWS:
         return []
+    features: dict[float, list[int]] = {}
     extremes = np.stack([np.fmin.reduce(view.X[:, columns], axis=0), np.fmax.reduce(view.X[:, columns], axis=0)])
-    candidates = columns[np.isin(extremes, list(_SENTINELS)).any(axis=0)]
-    for column in candidates.tolist():
+    for column in columns[np.isin(extremes, list(_SENTINELS)).any(axis=0)].tolist():
         values = view.X[:, column]
-        values = values[~np.isnan(values)]
+        rest = values[~np.isnan(values) & ~np.isin(values, list(_SENTINELS))]
         for mark, distance in _SENTINELS.items():
-            here = values == mark
-            rest = values[~np.isin(values, list(_SENTINELS))]
-            if here.sum() < _FEWEST_SENTINELS or len(np.unique(rest)) < 2:
+            if (values == mark).sum() < _FEWEST_SENTINELS or len(np.unique(rest)) < 2:
                 continue
             gap = rest.min() - mark if mark < 0 else mark - rest.max()
             if gap > distance * (rest.max() - rest.min()):
-                found.setdefault(mark, []).append(int(view.feature_of[column]))
-    return [
-        Alert(
-            "sentinel",
-            view.named(features),
-            f"{mark:g} stands far from all other values of {view.called(features)}, and may mean 'missing'",
-            "if so, make these cells missing; they were used as numbers",
-        )
-        for mark, features in found.items()
-    ]
-
-
-def _columns(features: NDArray[np.int64] | list[int]) -> str:
-    return counted(len(features), "column")
+                features.setdefault(mark, []).append(int(view.feature_of[column]))
+    return [Alert("sentinel", view.named(those), {"mark": mark}) for mark, those in features.items()]
 
 
 def _unit_columns(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
@@ -230,15 +152,15 @@ def _equal_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     return [np.flatnonzero(inverse.ravel() == group) for group in np.flatnonzero(counts > 1).tolist()]
 
 
-def _equal_categories(view: View) -> list[NDArray[np.int64]]:
+def _equal_categories(view: View) -> list[tuple[str, ...]]:
     """Groups of features whose categories are one-to-one: rows that share one share the others."""
     same: dict[bytes, list[int]] = {}
-    for feature in view.with_levels().tolist():
-        codes = view.codes_of(feature)
+    for feature in view.with_levels:
+        codes = view.values_of(feature)
         if np.isnan(codes).mean() < 0.5:
             first, inverse = np.unique(np.nan_to_num(codes, nan=-1.0), return_index=True, return_inverse=True)[1:]
             same.setdefault(first.argsort().argsort()[inverse].astype(np.int32).tobytes(), []).append(feature)
-    return [np.asarray(features) for features in same.values() if len(features) > 1]
+    return [view.named(features) for features in same.values() if len(features) > 1]
 
 
 def _really_alike(X: NDArray[np.float64]) -> bool:

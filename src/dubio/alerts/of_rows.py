@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import Alert, View
-from dubio.errors import counted
+from dubio.alerts.alert import Alert, View, blocks_of_rows
+from dubio.table.groups import groups_of_rows
 from dubio.target.classes import Classes
 from dubio.target.numbers import Numbers, moderate
 
-#: A column that names subjects has at least so many values, of which so many occur in several rows, and at most so many
-#: rows per value on average: codes of products, diagnoses or towns often have fewer values, and more rows for each.
-_FEWEST_VALUES, _FEWEST_IN_SUBJECT, _MOST_SUBJECT_ROWS = 20, 8, 10.0
-#: If only its name says so, it has so many rows per value.
+Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Share of rows in which a column that names subjects has a value.
+_SHARE_PRESENT = 0.9
+#: Fewest different values of a column that names subjects, and fewest of these that occur in several rows.
+_FEWEST_VALUES, _FEWEST_IN_SUBJECT = 20, 8
+#: Most rows per value, on average: codes of products, diagnoses or towns often have more.
+_MOST_SUBJECT_ROWS = 10.0
+#: Rows per value, on average, of a column that only its name gives away.
 _FEWEST_ROWS_NAMED, _MOST_ROWS_NAMED = 1.2, 20.0
-#: Two other columns must be the same in all rows of each value; for each of them, chance does this at most so often.
+#: Two other columns must be the same in all rows of each value; the most that chance may do this to one of them.
 _CHANCE = 1e-6
 #: Mean squared difference between neighbouring values, as a share of that of random ones: an age class is the same for
 #: all rows of an age, and changes little from one age to the next. Names in random order have 1, with a standard
 #: deviation of one over the root of their number; the line is three of these below 1, but within these limits.
 _LOW_STEPS, _HIGH_STEPS = 0.3, 0.7
-#: Of a wide table, so many features are looked at as names and as what stays the same.
+#: Features of a wide table, the first and the last, that are looked at as names and as what stays the same.
 _MOST_SUBJECT_FEATURES = 100
-#: So many columns that stay the same are enough to be named; rows that show at once that most do not.
-_MOST_SAME, _FIRST_ROWS = 8, 300
+#: Columns that stay the same, of which no more are looked for.
+_MOST_SAME = 8
+#: Pairs of rows that show at once that most columns do not stay the same.
+_FIRST_ROWS = 300
 #: Names that people give to such columns, as a whole: 'age of patient' and 'in-patient' are measurements.
 _NUMBER = r"(?:ids?|nr|no|num|number|code|key|name)"
 _SUBJECT = r"(?:patient|pat|subject|subj|participant|person|proband|probandin|case|animal|study)"
@@ -41,7 +50,40 @@ _SUBJECT_NAME = re.compile(
 )
 
 
-def same_within(view: View, rows: NDArray[np.int64]) -> tuple[int, list[int]] | None:
+def visit_alerts(view: View) -> list[Alert]:
+    """Rows that look like several visits of the same subject.
+
+    A column of whole numbers (or names) whose equal values join rows that are much alike, or that have the same values
+    in two other columns; or neighbours in the file that are much alike; or a column that is called like a patient's
+    name. Rows are compared within classes, so that a file sorted by class raises nothing. If rows are independent and
+    in any order, a quarter of the neighbours fall among the nearest twentieth of all pairs of rows with a probability
+    below 1 in 1000 (binomial, from 30 pairs on); a column that is sorted over the whole file is not used.
+    """
+    Z, features, strata, rows = _compared(view)
+    if Z.shape[1] == 0 or len(Z) < _FEWEST_PAIRS:
+        return []
+    subject = _subject_column(view, Z, features, strata, rows)
+    if subject is not None:
+        return [_visits(view, "alike", subject)]
+    codes = _codes(view, rows)
+    same = _same_within(codes, len(rows))
+    if same is not None:
+        return [_visits(view, "same values", same[0], same[1])]
+    if _neighbours_alike(Z, strata, rows):
+        return [Alert("visits", facts={"why": "neighbours alike"})]
+    named = _named_subjects(view, codes)
+    return [] if named is None else [_visits(view, "name", named)]
+
+
+def _visits(view: View, why: str, feature: int, same: Sequence[int] = ()) -> Alert:
+    facts = {"why": why, "same": view.named(same), "position": feature, "column": None}
+    if view.own_names is not None:
+        name = view.own_names[feature]
+        facts["column"] = name.item() if isinstance(name, np.generic) else name
+    return Alert("visits", view.named([feature]), facts)
+
+
+def _same_within(codes: dict[int, Codes], n_rows: int) -> tuple[int, list[int]] | None:
     r"""The feature whose equal values join rows with the same values of two or more others, and these others.
 
     Two columns are evidence if neither follows from the other (a country and a continent, which follow from a city, are
@@ -49,70 +91,57 @@ def same_within(view: View, rows: NDArray[np.int64]) -> tuple[int, list[int]] | 
     not). If rows are independent, a column is the same within all values with the probability
     :math:`\prod_g \sum_v p_v^{n_g}`, with its shares :math:`p_v` and the sizes :math:`n_g` of the groups.
     """
-    codes = dict(_codes(view, rows))
     features = np.array([*codes], dtype=np.int64)
-    table = np.array([*codes.values()], dtype=np.int32).reshape(len(codes), len(rows))
+    table = np.array([*codes.values()], dtype=np.int32).reshape(len(codes), n_rows)
     for feature, group in codes.items():
         sizes = np.bincount(group[group >= 0])
         if len(sizes) < _FEWEST_VALUES or (sizes > 1).sum() < _FEWEST_IN_SUBJECT or sizes.mean() > _MOST_SUBJECT_ROWS:
             continue
-        if (group >= 0).mean() < 0.9:
+        if (group >= 0).mean() < _SHARE_PRESENT:
             continue
-        same: list[int] = []
-        for other in features[_may_be_same_within(table, group)].tolist():
-            if other != feature and _is_same_within(codes[other], group):
-                same.append(other)
-            if len(same) == _MOST_SAME:
-                break
+        others = (other for other in features[_may_be_same_within(table, group)].tolist() if other != feature)
+        same = list(islice((other for other in others if _is_same_within(codes[other], group)), _MOST_SAME))
         pairs = [
-            (one, other)
-            for one in same
-            for other in same
-            if one < other and not _follows(codes[one], codes[other]) and not _follows(codes[other], codes[one])
+            pair
+            for pair in combinations(sorted(same), 2)
+            if not any(follows(codes[one], codes[other]) for one, other in (pair, pair[::-1]))
         ]
         if pairs:
             return feature, sorted({one for pair in pairs for one in pair})
     return None
 
 
-def named_subjects(view: View, rows: NDArray[np.int64]) -> int | None:
+def _named_subjects(view: View, codes: dict[int, Codes]) -> int | None:
     """The feature that is called like a number or a name of patients, and has the same value in several rows."""
-    named = [feature for feature, name in enumerate(view.names) if _SUBJECT_NAME.fullmatch(str(name))]
-    if not named:
-        return None
-    for feature, group in _codes(view, rows):
+    for feature, group in codes.items():
         sizes = np.bincount(group[group >= 0])
         if (
-            feature in named
+            _SUBJECT_NAME.fullmatch(str(view.names[feature]))
             and len(sizes) >= _FEWEST_VALUES
             and _FEWEST_ROWS_NAMED <= sizes.mean() <= _MOST_ROWS_NAMED
-            and (group >= 0).mean() >= 0.9
+            and (group >= 0).mean() >= _SHARE_PRESENT
         ):
             return feature
     return None
 
 
-def _codes(view: View, rows: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def _codes(view: View, rows: Codes) -> dict[int, Codes]:
     """Features with a number for each of their values, in the order of the values; -1 for a missing cell."""
-    columns = {int(view.feature_of[column]): view.X[rows, column] for column in view.numbers()}
-    columns |= {feature: view.codes_of(feature)[rows] for feature in view.with_levels().tolist()}
-    columns |= {
-        feature: np.where(codes[rows] < 0, np.nan, codes[rows].astype(np.float64))
-        for feature, codes in view.texts.items()
-    }
-    features = sorted(columns)
+    features = sorted({*view.feature_of[view.numbers].tolist(), *view.with_levels, *view.texts})
     if len(features) > 2 * _MOST_SUBJECT_FEATURES:  # names stand first or last
         features = [*features[:_MOST_SUBJECT_FEATURES], *features[-_MOST_SUBJECT_FEATURES:]]
+    codes = {}
     for feature in features:
-        values = columns[feature]
-        known = ~np.isnan(values)
-        codes = np.full(len(values), -1)
-        codes[known] = np.unique(values[known], return_inverse=True)[1]
-        if 1 < len(np.unique(codes[known])) < len(rows):
-            yield feature, codes
+        values = view.values_of(feature)[rows]
+        present = ~np.isnan(values)
+        different, numbers = np.unique(values[present], return_inverse=True)
+        if 1 < len(different) < len(rows):
+            codes[feature] = np.full(len(values), -1)
+            codes[feature][present] = numbers
+    return codes
 
 
-def _may_be_same_within(table: NDArray[np.int32], group: NDArray[np.int64]) -> NDArray[np.int64]:
+def _may_be_same_within(table: NDArray[np.int32], group: Codes) -> Codes:
     """The rows of ``table`` (one per feature) whose known neighbours within a group are equal."""
     order = np.argsort(group, kind="stable")[np.count_nonzero(group < 0) :]
     within = np.flatnonzero(np.diff(group[order]) == 0)
@@ -125,20 +154,16 @@ def _may_be_same_within(table: NDArray[np.int32], group: NDArray[np.int64]) -> N
     return candidates
 
 
-def _is_same_within(values: NDArray[np.int64], group: NDArray[np.int64]) -> bool:
+def _is_same_within(values: Codes, group: Codes) -> bool:
     """Whether all rows of a group have the same value, and chance hardly does that; several groups share a value."""
-    known = (values >= 0) & (group >= 0)
-    if known.mean() < 0.5 or not _follows(values, group) or _follows(group, values):
+    present = (values >= 0) & (group >= 0)
+    if present.mean() < 0.5 or not follows(values, group) or follows(group, values):
         return False
-    values, group = values[known], group[known]
+    values, group = values[present], group[present]
     sizes = np.bincount(group)
-    shares = np.log(np.bincount(values)[np.unique(values)] / len(values))
-    counts = np.bincount(sizes[sizes > 1])
-    chance = sum(counts[size] * np.logaddexp.reduce(size * shares) for size in np.flatnonzero(counts).tolist())
-    if chance > np.log(_CHANCE):
+    if log_chance_of_one_value(sizes[sizes > 1], np.bincount(values)) > np.log(_CHANCE):
         return False
-    first = np.unique(group, return_index=True)[1]
-    of_groups = values[first]  # the groups are in the order of their names
+    of_groups = values[np.unique(group, return_index=True)[1]]  # the groups are in the order of their names
     if np.sort(np.bincount(of_groups))[::-1][1] < 2 and len(np.unique(of_groups)) == 2:
         return False  # it only marks one group
     ranks = np.unique(of_groups, return_inverse=True)[1].astype(np.float64)
@@ -146,35 +171,45 @@ def _is_same_within(values: NDArray[np.int64], group: NDArray[np.int64]) -> bool
     return steps >= min(max(1 - 3 / float(np.sqrt(len(ranks))), _LOW_STEPS), _HIGH_STEPS)
 
 
-def _follows(values: NDArray[np.int64], from_these: NDArray[np.int64]) -> bool:
-    """Whether equal values of the second always go with one value of the first."""
-    known = (values >= 0) & (from_these >= 0)
-    if not known.any():
-        return False
-    order = np.lexsort((values[known], from_these[known]))
-    one, other = from_these[known][order], values[known][order]
-    return not bool(((one[1:] == one[:-1]) & (other[1:] != other[:-1])).any())
+def follows(values: Codes, from_these: Codes) -> bool:
+    """Whether equal values of the second always go with one value of the first; -1 is missing."""
+    present = (values >= 0) & (from_these >= 0)
+    order = np.lexsort((values[present], from_these[present]))
+    one, other = from_these[present][order], values[present][order]
+    return len(one) > 0 and not bool(((one[1:] == one[:-1]) & (other[1:] != other[:-1])).any())
 
 
-#: Fewest repeated rows, as a number and as a share of all rows. A row counts if chance gives it at most so many twins.
-_FEWEST_REPEATED, _SHARE_REPEATED, _CHANCE_OF_TWIN = 3, 0.02, 0.05
+def log_chance_of_one_value(sizes: Codes, counts: Codes) -> float:
+    """Logarithm of the chance that all rows of each group have the same value, if rows are independent.
+
+    ``sizes`` are the numbers of rows of the groups, ``counts`` those of the values.
+    """
+    log_shares = np.log(counts[counts > 0] / counts.sum())
+    different, times = np.unique(sizes, return_counts=True)
+    return float(sum(n * np.logaddexp.reduce(size * log_shares) for size, n in zip(different, times, strict=True)))
+
+
+#: Fewest repeated rows, as a number and as a share of all rows.
+_FEWEST_REPEATED, _SHARE_REPEATED = 3, 0.02
+#: A repeated row counts if chance gives it fewer twins than this.
+_CHANCE_OF_TWIN = 0.05
 #: Rows of the table and features that are enough to see how alike rows are.
 _MOST_ROWS, _MOST_FEATURES = 4000, 200
-#: Neighbouring rows are compared in at least so many pairs.
+#: Fewest pairs of neighbouring rows that are compared.
 _FEWEST_PAIRS = 30
-#: The nearest twentieth of all pairs of rows; among neighbours in the file, so many pairs must be as near as these.
+#: The nearest twentieth of all pairs of rows, and the share of neighbours in the file that must be as near as these.
 _NEAR, _SHARE_NEAR = 0.05, 0.25
-#: Mean squared difference within pairs or groups, as a share of that of random pairs: the median feature has at most
-#: this.
+#: Rows are alike in a feature if the mean squared difference within pairs or groups is at most this share of that of
+#: random pairs.
 _MOST_WITHIN = 0.4
-#: A column that is sorted over the file makes neighbours alike; with such a rank correlation it is left out.
+#: Rank correlation with the place in the file from which a column is left out: it makes neighbours alike.
 _SORTED = 0.9
-#: A column that names subjects has at least so many different values, each in at least so many rows on average.
+#: Fewest different values of a column that names subjects, and fewest rows of each, on average.
 _FEWEST_SUBJECTS, _FEWEST_VISITS = 8, 2.0
-#: In this share of the columns, rows of the same subject are alike; in fewer if each subject has one class, which
-#: chance does at most so often.
+#: Share of the columns in which rows of the same subject are alike; the second one if each subject has one class, and
+#: chance does that less often than the third.
 _ALIKE, _ALIKE_IF_PURE, _CHANCE_OF_PURE = 0.5, 1 / 3, 1e-3
-#: Of a wide table, so many of the first and of the last columns are taken for names of subjects.
+#: The first and the last columns of a wide table that may be names of subjects.
 _MOST_CANDIDATES = 50
 #: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
 #: near 1, for a measurement that others follow near 0.
@@ -199,65 +234,10 @@ def repeated_alerts(view: View) -> list[Alert]:
     repeated = int((counts[several] - 1)[surprising].sum())
     if repeated < fewest:
         return []
-    return [
-        Alert(
-            "repeated rows",
-            (),
-            f"{counted(repeated, 'row')} of {len(X)} {'is a repetition' if repeated == 1 else 'are repetitions'} of "
-            "other rows",
-            "keep each row once, unless different subjects have the same values; q-values assume independent rows",
-        )
-    ]
+    return [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X)})]
 
 
-def visit_alerts(view: View) -> list[Alert]:
-    """Rows that look like several visits of the same subject.
-
-    A column of whole numbers (or names) whose equal values join rows that are much alike, or that have the same values
-    in two other columns; or neighbours in the file that are much alike; or a column that is called like a patient's
-    name. Rows are compared within classes, so that a file sorted by class raises nothing. If rows are independent and
-    in any order, a quarter of the neighbours fall among the nearest twentieth of all pairs of rows with a probability
-    below 1 in 1000 (binomial, from 30 pairs on); a column that is sorted over the whole file is not used.
-    """
-    Z, features, strata, rows = _compared(view)
-    if Z.shape[1] == 0 or len(Z) < _FEWEST_PAIRS:
-        return []
-    subject = _subject_column(view, Z, features, strata, rows)
-    if subject is not None:
-        return [_same_subject(view, subject, f"rows with the same value of {view.called([subject])} are much alike")]
-    same = same_within(view, rows)
-    if same is not None:
-        feature, others = same
-        found = f"rows with the same value of {view.called([feature])} have the same {view.called(others)}"
-        like = "several rows of the same subject, or a code with its properties"
-        return [_same_subject(view, feature, found, like)]
-    if _neighbours_alike(Z, strata, rows):
-        return [
-            Alert(
-                "visits",
-                (),
-                "rows that stand next to each other in the table are much alike, like visits of the same subject or "
-                "moments of the same process; q-values assume independent rows",
-                "say with groups= which rows belong together",
-            )
-        ]
-    named = named_subjects(view, rows)
-    if named is None:
-        return []
-    return [_same_subject(view, named, f"many values of {view.called([named])} occur in several rows")]
-
-
-def _same_subject(view: View, feature: int, found: str, like: str = "visits of the same subject") -> Alert:
-    name = str(view.names[feature])
-    return Alert(
-        "visits",
-        (name,),
-        f"{found}, like {like}; q-values assume independent rows",
-        f"say groups={view.in_python(feature)} if they belong together, and leave the column out",
-    )
-
-
-def _target_codes(view: View) -> NDArray[np.float64] | None:
+def _target_codes(view: View) -> Floats | None:
     known = view.supervision
     if isinstance(known, Classes):
         return known.codes.astype(np.float64)
@@ -277,9 +257,7 @@ def row_keys(view: View) -> NDArray[np.uint64]:
     return keys
 
 
-def _twins_by_chance(
-    X: NDArray[np.float64], rows: NDArray[np.int64], repeats: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _twins_by_chance(X: Floats, rows: Codes, repeats: Codes) -> Floats:
     """About how many rows have the same values as each of these rows by chance.
 
     The chance of a value is its share in its column, among rows that are not repetitions of this one. Columns are
@@ -293,12 +271,10 @@ def _twins_by_chance(
     return np.asarray(len(X) * np.exp(0.5 * logs))
 
 
-def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _compared(view: View) -> tuple[Floats, Codes, Codes, Codes]:
     """Standardised columns of some rows, their features, the stratum of each row (its class), and the rows' places."""
-    rows = np.arange(len(view.X))
-    if len(rows) > _MOST_ROWS:
-        starts = np.linspace(0, len(rows) - 200, _MOST_ROWS // 200).astype(np.int64)
-        rows = np.unique(starts[:, None] + np.arange(200))
+    n_rows = len(view.X)
+    rows = blocks_of_rows(n_rows, _MOST_ROWS) if n_rows > _MOST_ROWS else np.arange(n_rows)
     columns = np.flatnonzero(view.roles == "value")  # one column per feature
     columns = columns[np.unique(view.feature_of[columns], return_index=True)[1]]
     if len(columns) > _MOST_FEATURES:
@@ -314,7 +290,7 @@ def _compared(view: View) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArr
     return Z, view.feature_of[columns[spread > 0]], _strata(view)[rows], rows
 
 
-def _strata(view: View) -> NDArray[np.int64]:
+def _strata(view: View) -> Codes:
     known = view.supervision
     if isinstance(known, Numbers):
         if not known.labelled.any():
@@ -325,7 +301,7 @@ def _strata(view: View) -> NDArray[np.int64]:
     return np.asarray(known.strata)
 
 
-def _neighbours_alike(Z: NDArray[np.float64], strata: NDArray[np.int64], rows: NDArray[np.int64]) -> bool:
+def _neighbours_alike(Z: Floats, strata: Codes, rows: Codes) -> bool:
     place = np.arange(len(Z), dtype=np.float64)
     with np.errstate(invalid="ignore"):
         ranks = rankdata(Z, axis=0)
@@ -347,7 +323,7 @@ def _neighbours_alike(Z: NDArray[np.float64], strata: NDArray[np.int64], rows: N
     return bool((near.mean(axis=1) <= line).mean() >= _SHARE_NEAR)
 
 
-def _random_pairs(strata: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
+def _random_pairs(strata: Codes, wanted: Codes) -> tuple[NDArray[Any], NDArray[Any]]:
     """Random pairs of rows of the same stratum, for each stratum in proportion to ``wanted``."""
     rng = np.random.RandomState(0)
     first, second = [], []
@@ -361,10 +337,10 @@ def _random_pairs(strata: NDArray[np.int64], wanted: NDArray[np.int64]) -> tuple
 
 def _subject_column(
     view: View,
-    Z: NDArray[np.float64],
-    features: NDArray[np.int64],
-    strata: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    Z: Floats,
+    features: Codes,
+    strata: Codes,
+    rows: Codes,
 ) -> int | None:
     """The feature whose equal values join rows that are much alike in all others; None if there is none.
 
@@ -372,82 +348,66 @@ def _subject_column(
     """
     frequent = (np.median(Z, axis=0) != Z).sum(axis=0) >= _FEWEST_SUBJECTS  # a rare event may fall into one group
     Z, features = Z[:, frequent], features[frequent]
-    Z = Z - _group_means(Z, np.unique(strata, return_inverse=True)[1])
+    stratum = np.unique(strata, return_inverse=True)[1]
+    Z = Z - _group_means(Z, stratum)[stratum]
     moving = (Z**2).sum(axis=0) > 0
     Z, features = Z[:, moving], features[moving]
     if not Z.shape[1]:
         return None
     Z = Z / np.sqrt((Z**2).mean(axis=0))
-    columns = view.numbers()
+    columns = view.numbers
     if len(columns) > 2 * _MOST_CANDIDATES:  # names stand first or last
         columns = np.concatenate([columns[:_MOST_CANDIDATES], columns[-_MOST_CANDIDATES:]])
-    for column in columns.tolist():
-        values = view.X[rows, column]
-        known = np.flatnonzero(~np.isnan(values))
-        if len(known) < 0.9 * len(values) or (values[known] != np.floor(values[known])).any():
+    for feature in view.feature_of[columns].tolist():
+        values = view.values_of(feature)[rows]
+        present = np.flatnonzero(~np.isnan(values))
+        if len(present) < _SHARE_PRESENT * len(values) or (values[present] != np.floor(values[present])).any():
             continue
-        others = Z[:, features != view.feature_of[column]]
-        group = _groups_alike(values, known, others, strata)
+        others = Z[:, features != feature]
+        group = _groups_alike(values, present, others, strata)
         if group is None:
             continue
-        alike = _within_shares(others[known], group) <= _MOST_WITHIN
-        means = _group_means(others[known], group)[np.unique(group, return_index=True)[1]][:, alike]
+        means = _group_means(others[present], group)[:, _within_shares(others[present], group) <= _MOST_WITHIN]
         steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
         if (steps > _LEAST_STEP).any() and np.median(steps[steps > _LEAST_STEP]) >= _FEWEST_STEPS:
-            return int(view.feature_of[column])
-    for feature, codes in [*view.texts.items(), *((f, view.codes_of(f)) for f in view.with_levels().tolist())]:
-        values = codes[rows].astype(np.float64)
-        known = np.flatnonzero(~np.isnan(values) & (values >= 0))
-        if len(known) >= 0.9 * len(values) and _groups_alike(values, known, Z, strata) is not None:
             return int(feature)
+    for feature in (*view.texts, *view.with_levels):
+        values = view.values_of(feature)[rows]
+        present = np.flatnonzero(~np.isnan(values))
+        if len(present) >= _SHARE_PRESENT * len(values) and _groups_alike(values, present, Z, strata) is not None:
+            return feature
     return None
 
 
-def _groups_alike(
-    values: NDArray[np.float64], known: NDArray[np.int64], Z: NDArray[np.float64], strata: NDArray[np.int64]
-) -> NDArray[np.int64] | None:
+def _groups_alike(values: Floats, present: Codes, Z: Floats, strata: Codes) -> Codes | None:
     """The groups of rows with equal values, if there are enough of them and their rows are much alike; else None.
 
     They must be alike in half of the columns; in a third of them if also each group has only one class, and chance
     hardly does that.
     """
-    levels, group = np.unique(values[known], return_inverse=True)
-    if not Z.shape[1]:
-        return None
-    if len(levels) < _FEWEST_SUBJECTS or len(known) < _FEWEST_VISITS * len(levels):
+    levels, group = np.unique(values[present], return_inverse=True)
+    if not Z.shape[1] or len(levels) < _FEWEST_SUBJECTS or len(present) < _FEWEST_VISITS * len(levels):
         return None
     few = Z[:, :: max(1, Z.shape[1] // 10)]
-    if (_within_shares(few[known], group) < 1.5 * _MOST_WITHIN).mean() < 0.2:
+    if (_within_shares(few[present], group) < 1.5 * _MOST_WITHIN).mean() < 0.2:
         return None
-    alike = float((_within_shares(Z[known], group) <= _MOST_WITHIN).mean())
-    needed = _ALIKE_IF_PURE if _are_pure(group, strata[known]) else _ALIKE
-    return np.asarray(group) if alike >= needed else None
+    alike = float((_within_shares(Z[present], group) <= _MOST_WITHIN).mean())
+    classes = np.unique(strata[present], return_inverse=True)[1]
+    are_pure = follows(classes, group) and (
+        log_chance_of_one_value(np.bincount(group), np.bincount(classes)) < np.log(_CHANCE_OF_PURE)
+    )
+    return np.asarray(group) if alike >= (_ALIKE_IF_PURE if are_pure else _ALIKE) else None
 
 
-def _are_pure(group: NDArray[np.int64], strata: NDArray[np.int64]) -> bool:
-    """Whether all rows of a group have the same class, and random classes would hardly do that."""
-    classes, codes = np.unique(strata, return_inverse=True)
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    if (np.minimum.reduceat(codes[order], starts) != np.maximum.reduceat(codes[order], starts)).any():
-        return False
-    shares = np.log(np.bincount(codes, minlength=len(classes)) / len(codes))
-    sizes = np.diff(starts, append=len(order))
-    return bool(sum(np.logaddexp.reduce(size * shares) for size in sizes.tolist()) < np.log(_CHANCE_OF_PURE))
+def _group_means(Z: Floats, group: Codes) -> Floats:
+    """(groups, columns): the means of the rows of each group."""
+    order, starts, sizes = groups_of_rows(group)
+    return np.asarray(np.add.reduceat(Z[order], starts, axis=0) / sizes[:, None])
 
 
-def _group_means(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
-    """For each row, the means of the rows of its group."""
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    sums = np.add.reduceat(Z[order], starts, axis=0)
-    counts = np.diff(starts, append=len(order))
-    return np.asarray((sums / counts[:, None])[group])
-
-
-def _within_shares(Z: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.float64]:
+def _within_shares(Z: Floats, group: Codes) -> Floats:
     """The variance within groups as a share of the whole, for each column."""
-    within = ((Z - _group_means(Z, group)) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
+    within = ((Z - _group_means(Z, group)[group]) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
     return np.asarray(within / np.maximum(Z.var(axis=0), 1e-300))
 
 
@@ -463,10 +423,10 @@ class Units:
         Whether rows that stand next to each other in the table depend on each other.
     """
 
-    shared: tuple[NDArray[np.int64], ...] = ()
+    shared: tuple[Codes, ...] = ()
     neighbours: bool = False
 
-    def one_of_each(self, rows: NDArray[np.int64], codes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def one_of_each(self, rows: Codes, codes: Codes) -> Codes:
         """Positions in ``rows`` of one row of each unit and class; all of them if rows are independent.
 
         If neighbours depend on each other, neighbours of one class are one unit: nobody knows where a subject ends.
@@ -484,7 +444,7 @@ class Units:
         return np.flatnonzero(chosen)
 
 
-def units_of(view: View, groups: NDArray[np.int64] | None, of_rows: Sequence[Alert]) -> Units:
+def units_of(view: View, groups: Codes | None, of_rows: Sequence[Alert]) -> Units:
     """The units of a table: groups that are given, or what the alerts about its rows suspect."""
     if groups is not None:
         return Units((groups[view.rows],))

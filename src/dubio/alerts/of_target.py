@@ -8,8 +8,7 @@ from scipy.special import gammaln
 from scipy.stats import rankdata
 
 from dubio.alerts.alert import Alert, View
-from dubio.alerts.of_rows import Units
-from dubio.errors import counted, listed, quoted
+from dubio.alerts.of_rows import Units, follows, log_chance_of_one_value
 from dubio.target.classes import Classes
 from dubio.target.numbers import Numbers
 
@@ -38,34 +37,13 @@ def copy_alerts(view: View, units: Units) -> list[Alert]:
     """
     known = view.supervision
     if isinstance(known, Numbers):
-        copies, separating = _copies_of_numbers(view, known), np.zeros(0, dtype=np.int64)
+        copies, separating = _copies_of_numbers(view, known)
     elif isinstance(known, Classes):
         copies, separating = _tellers_of_classes(view, known, units)
     else:
         return []
-    alerts = []
-    if len(copies):
-        one = len(copies) == 1
-        alerts.append(
-            Alert(
-                "copy",
-                view.named(copies),
-                f"{view.called(copies)} {'is a copy' if one else 'are copies'} of the target, or "
-                f"{'a recoding' if one else 'recodings'} of it",
-                "leave it out if it is not known before the target" if one else "leave out what is not known before it",
-            )
-        )
-    if len(separating):
-        one = len(separating) == 1
-        alerts.append(
-            Alert(
-                "separates",
-                view.named(separating),
-                f"{view.called(separating)} {'separates' if one else 'each separate'} the classes completely",
-                f"was {'it' if one else 'each'} measured before the class was known? If not, leave it out",
-            )
-        )
-    return alerts
+    found = {"copy": copies, "separates": separating}
+    return [Alert(kind, view.named(features)) for kind, features in found.items() if features]
 
 
 def lonely_alerts(view: View) -> list[Alert]:
@@ -76,15 +54,7 @@ def lonely_alerts(view: View) -> list[Alert]:
     lonely = known.classes[known.rows_per_class() == 1].tolist()
     if not lonely or len(lonely) == known.n_classes:
         return []
-    has, it = ("has", "it") if len(lonely) == 1 else ("have", "each of them")
-    return [
-        Alert(
-            "lonely class",
-            (),
-            f"{counted(len(lonely), 'class', 'classes')} {has} only one row: {listed(map(quoted, lonely), 5)}",
-            f"label more rows of {it}, merge {it} with another class, or leave the row out",
-        )
-    ]
+    return [Alert("lonely class", facts={"classes": tuple(lonely)})]
 
 
 def rating_alerts(view: View) -> list[Alert]:
@@ -107,7 +77,7 @@ def rating_alerts(view: View) -> list[Alert]:
     if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (present < 2).sum() > 2:
         return []
     labelled = known.labelled
-    columns = view.numbers()
+    columns = view.numbers
     Z = view.X[np.ix_(labelled, columns)]
     Z = np.where(np.isnan(Z), np.nanmean(Z, axis=0) if len(Z) else 0.0, Z) if len(columns) else Z
     spread = Z.std(axis=0)
@@ -131,18 +101,11 @@ def rating_alerts(view: View) -> list[Alert]:
     share, better = float(shares[0]), float((shares >= shares[0]).mean())
     if share < _LINE_SHARE or better > _ORDER_CHANCE:
         return []
-    return [
-        Alert(
-            "rating",
-            (),
-            f"the target has {len(grades)} whole numbers ({grades.min():g} to {grades.max():g}) that were read as "
-            "classes, but the features follow their order, as in a rating",
-            'say target="ordered" or target="numbers" to use the order',
-        )
-    ]
+    facts = {"grades": len(grades), "lowest": float(grades.min()), "highest": float(grades.max())}
+    return [Alert("rating", facts=facts)]
 
 
-def _tellers_of_classes(view: View, known: Classes, units: Units) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _tellers_of_classes(view: View, known: Classes, units: Units) -> tuple[list[int], list[int]]:
     """Features that are one-to-one with the classes, and other features that tell the class of every row."""
     labelled = np.flatnonzero(known.labelled)
     codes = known.codes[labelled]
@@ -150,33 +113,30 @@ def _tellers_of_classes(view: View, known: Classes, units: Units) -> tuple[NDArr
     codes, rows = codes[order], labelled[order]
     counts = np.bincount(codes, minlength=known.n_classes)
     n_classes = int((counts > 0).sum())
-    nothing = np.zeros(0, dtype=np.int64)
     if n_classes < 2 or not _is_rare(counts, view):
-        return nothing, nothing
+        return [], []
     separation_is_rare = _is_rare(np.bincount(codes[units.one_of_each(rows, codes)]), view)
     X = view.X[rows]
     starts = np.searchsorted(codes, np.flatnonzero(counts))
     low, high = np.fmin.reduceat(X, starts, axis=0), np.fmax.reduceat(X, starts, axis=0)
-    copies, separating = [], []
     flat = np.asarray((low == high).all(axis=0))
     by_low = np.argsort(low, axis=0)
-    ends = np.take_along_axis(high, by_low, axis=0)
-    begins = np.take_along_axis(low, by_low, axis=0)
+    ends, begins = np.take_along_axis(high, by_low, axis=0), np.take_along_axis(low, by_low, axis=0)
     apart = np.asarray((ends[:-1] < begins[1:]).all(axis=0))
-    told = _may_be_told(X, codes)
-    levels = view.with_levels()
+    candidates = np.union1d(view.feature_of[apart | flat | _may_be_told(X, codes)], view.with_levels)
     bounds = np.append(np.searchsorted(view.feature_of, np.arange(view.n_features)), len(view.feature_of))
-    for feature in np.union1d(view.feature_of[apart | flat | told], levels).tolist():
+    copies, separating = [], []
+    for feature in candidates.astype(np.int64).tolist():
         columns = np.arange(bounds[feature], bounds[feature + 1])
         held = columns[view.roles[columns] != "missing"]
         one_to_one = len(held) and flat[held].all() and len(np.unique(low[:, held], axis=0)) == n_classes
         if one_to_one or (flat & apart)[columns].any():
             copies.append(feature)
             continue
-        values = view.codes_of(feature)[rows] if feature in levels else X[:, held[:1]].ravel()
+        values = view.values_of(feature)[rows] if feature in view.with_levels else X[:, held[:1]].ravel()
         if (separation_is_rare and apart[columns].any()) or _is_told(values, codes, rows, units, view):
             separating.append(feature)
-    return np.asarray(copies, dtype=np.int64), np.asarray(separating, dtype=np.int64)
+    return copies, separating
 
 
 def _is_rare(counts: NDArray[np.int64], view: View) -> bool:
@@ -202,36 +162,27 @@ def _is_told(
     if known.sum() < 0.5 * len(known) or len(np.unique(x[:: max(1, len(x) // (4 * _MOST_VALUES))])) > _MOST_VALUES:
         return False
     values, inverse = np.unique(x, return_inverse=True)
-    if len(values) > _MOST_VALUES or len(values) < 2:
-        return False
-    first, last = np.full(len(values), np.iinfo(np.int64).max), np.full(len(values), -1)
-    np.minimum.at(first, inverse, codes)
-    np.maximum.at(last, inverse, codes)
-    if (first != last).any():
+    if not 2 <= len(values) <= _MOST_VALUES or not follows(codes, inverse):
         return False
     one = units.one_of_each(rows, codes)
-    sizes, counts = np.bincount(inverse[one]), np.bincount(codes[one])
-    log_share = np.log(counts[counts > 0] / len(one))
-    # the chance that all units with the same value have the same class, if labels were drawn at random
-    chance = sum(np.logaddexp.reduce(size * log_share) for size in sizes.tolist())
+    chance = log_chance_of_one_value(np.bincount(inverse[one]), np.bincount(codes[one]))
     return bool(chance + np.log(view.n_features) < np.log(_CHANCE))
 
 
-def _copies_of_numbers(view: View, known: Numbers) -> NDArray[np.int64]:
+def _copies_of_numbers(view: View, known: Numbers) -> tuple[list[int], list[int]]:
     labelled = np.flatnonzero(known.labelled)
-    columns = view.numbers()
     y = known.values[labelled]
-    if len(labelled) < _FEWEST_NUMBERS or not len(columns) or len(np.unique(y)) < 3:
-        return np.zeros(0, dtype=np.int64)
+    if len(labelled) < _FEWEST_NUMBERS or len(np.unique(y)) < 3:
+        return [], []
     some = np.arange(len(labelled))
     if len(some) > _ROWS_OF_RANKS:
         some = np.linspace(0, len(some) - 1, _ROWS_OF_RANKS).astype(np.int64)
-    found = []
-    for column in columns.tolist():
+    copies = []
+    for column in view.numbers.tolist():
         x = view.X[labelled, column]
         if _is_copy(x[some], y[some]) and (len(some) == len(labelled) or _is_copy(x, y)):
-            found.append(int(view.feature_of[column]))
-    return np.asarray(found, dtype=np.int64)
+            copies.append(int(view.feature_of[column]))
+    return copies, []
 
 
 def _is_copy(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dubio.alerts.find import find_alerts, left_out_by
+from dubio.alerts.words import LEAKS
 from dubio.doubt.audit import audit_problem
 from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import NumberAudit, audit_numbers
@@ -19,7 +20,7 @@ from dubio.table.matrix import check_squares
 from dubio.target.classes import Classes
 from dubio.target.numbers import Numbers
 from dubio.trust.fingerprints import annotators_in_words
-from dubio_app.command.alerting import LEAKS, alert_lines, alert_records, told_once
+from dubio_app.command.alerting import alert_lines, alert_records, told_once
 from dubio_app.command.labels import before_and_after, fingerprints_of, with_corrections
 from dubio_app.command.output import (
     as_csv,
