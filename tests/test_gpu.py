@@ -26,7 +26,7 @@ from dubio.kernels.gpu import Device, Worth, find_device, torch
 from dubio.neighbors.distances import DeviceDistances, SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE
 from dubio.neighbors.information import InformationCriterion
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
+from dubio.neighbors.losses import NeighborCrossEntropy, NeighborJointLoss, NeighborSquaredError
 from dubio.simulate import flip_labels, hide_labels
 from dubio.target.reader import read_supervision
 from tests import naive
@@ -120,6 +120,11 @@ def test_losses_equal_the_literal_ones(device, whole, k, n_judged, weighted):
     weights = np.random.default_rng(1).uniform(0.2, 1.8, size=len(X)) if weighted else None
     weights = weights / weights.mean() if weighted else None
     options = {"weights": weights, "n_judged": n_judged}
+    alone = (
+        NeighborCrossEntropy(at, P, balanced=False, weights=weights),
+        NeighborSquaredError(at, numbers, weights=weights),
+    )
+    nothing = [criterion.value_of_nothing for criterion in alone]
     for criterion, literal in (
         (
             NeighborCrossEntropy(at, P, n_neighbors=k, weights=weights),
@@ -128,6 +133,16 @@ def test_losses_equal_the_literal_ones(device, whole, k, n_judged, weighted):
         (
             NeighborSquaredError(at, numbers, n_neighbors=k, weights=weights),
             lambda s: naive.neighbor_squared_error(X[:, s], numbers, k, **options),
+        ),
+        (
+            NeighborJointLoss(at, [P, numbers], n_neighbors=k, weights=weights),
+            lambda s: (
+                (
+                    naive.neighbor_cross_entropy(X[:, s], P, k, balanced=False, **options) / nothing[0]
+                    + naive.neighbor_squared_error(X[:, s], numbers, k, **options) / nothing[1]
+                )
+                / 2
+            ),
         ),
     ):
         assert criterion.start(np.array([0, 2, 4])) == pytest.approx(literal([0, 2, 4]), rel=1e-12)

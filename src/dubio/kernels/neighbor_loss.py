@@ -7,12 +7,13 @@ an upper bound for the k nearest rows in a changed subset, so only few rows have
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.kernels.distances import UNBOUNDED, offer, scratch_marks
+from dubio.kernels.distances import offer, scratch_marks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -22,8 +23,6 @@ _ONES = np.uint64(0x0101010101010101)
 _ONE, _TOP_BYTE = np.uint64(1), np.uint64(56)
 #: Up to this many surplus rows are removed one by one; if there are more, the rows are sorted.
 _FEW_TOO_MANY = 8
-#: Rows used for a first bound, per neighbour wanted, when no near rows are known.
-_SAMPLED_PER_NEIGHBOR = 4
 #: If more than this many rows per neighbour wanted lie within a bound, a tighter one is tried; and how many it aims at.
 _LOOSE, _TIGHT = 3, 1.6
 
@@ -44,39 +43,6 @@ def nearest_of_some(
         gap = own - column[other]
         filled = offer(row[other] + sign * gap * gap, other, distances, rows, filled)
     return distances[len(distances) - 1]
-
-
-@numba.njit(cache=True, nogil=True)
-def nearest_after_change(
-    row: Floats,
-    column: Floats,
-    own: float,
-    sign: float,
-    bound: float,
-    marks: NDArray[np.bool_],
-    distances: Floats,
-    nearest: NDArray[np.int32],
-) -> None:
-    """Fill ``nearest`` with the rows of smallest changed distance, in order; ties go to the earlier row.
-
-    At least ``len(nearest)`` rows must lie within ``bound``; ``distances`` is scratch space of that length. The first
-    loop has no branch and compiles to vector instructions; the second looks at eight marks at once.
-    """
-    n = row.shape[0]
-    for other in range(n):
-        gap = own - column[other]
-        marks[other] = row[other] + sign * gap * gap <= bound
-    found = 0
-    words = marks.view(np.uint64)
-    for word in range(words.shape[0]):
-        if words[word] == 0:
-            continue
-        for other in range(8 * word, 8 * word + 8):
-            if not marks[other]:
-                continue
-            gap = own - column[other]
-            distance = row[other] + sign * gap * gap
-            found = offer(distance, other, distances, nearest, found)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -149,182 +115,106 @@ def nearest_set_after_change(
 
 
 @numba.njit(cache=True, nogil=True)
-def first_rows(n: int, k: int) -> NDArray[np.int32]:
-    """Some rows for a first bound on distances, when no near rows are known."""
-    return np.arange(min(n, _SAMPLED_PER_NEIGHBOR * k + 1)).astype(np.int32)
+def fill_nearest(squared: Floats, near: NDArray[np.int32], nearest: NDArray[np.int32], dimensions: int) -> None:
+    """Fill ``nearest`` with the nearest rows of each row in the current subset, in order; ties go to the earlier row.
+
+    ``near`` holds more rows, or as many, for a first bound on the distances: those of an earlier subset, or any.
+    """
+    n, k = squared.shape[1], nearest.shape[1]
+    marks, no_column = scratch_marks(n), np.zeros(n)
+    distances, rows = np.empty(n), np.empty(n, dtype=np.int32)
+    for i in range(len(squared)):
+        nearest_set_after_change(squared[i], no_column, 0.0, 0.0, near[i], 2.0 / dimensions, marks, distances, rows, k)
+        for p in range(k):
+            distance, row = distances[p], rows[p]
+            q = p
+            while q > 0 and (distances[q - 1] > distance or (distances[q - 1] == distance and rows[q - 1] > row)):
+                distances[q], rows[q] = distances[q - 1], rows[q - 1]
+                q -= 1
+            distances[q], rows[q] = distance, row
+        for p in range(k):  # an assignment of the whole row would take a second to compile
+            nearest[i, p] = rows[p]
+
+
+class Targets(NamedTuple):
+    """What near rows predict: numbers, classes, or some of both.
+
+    Attributes
+    ----------
+    values : array (numbers, rows)
+        One row for each target of numbers.
+    memberships : array (classes, rows)
+        Of the classes of all other targets, times the votes.
+    row_weights : array (classes, judged rows)
+        How much each membership counts in the loss.
+    priors : array (classes,)
+        They count as one more near row.
+    target_of : int64 array (numbers + classes,)
+        The target to which each number, and then each class, belongs.
+    votes : array (rows,)
+        The weight of each row; empty if all count alike.
+    """
+
+    values: Floats
+    memberships: Floats
+    row_weights: Floats
+    priors: Floats
+    target_of: Integers
+    votes: Floats
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_nearest(squared_part: Floats, known: NDArray[np.int32], is_known: bool, start: int) -> None:
-    """Find the nearest rows of rows ``start..`` in the current subset; ``known`` holds those of an earlier subset."""
-    n = squared_part.shape[1]
-    marks = scratch_marks(n)
-    no_column = np.zeros(n)
-    distances = np.empty(known.shape[1])
-    nearest = np.empty(known.shape[1], dtype=np.int32)
-    for p in range(squared_part.shape[0]):
-        row = squared_part[p]
-        bound = UNBOUNDED
-        if is_known:
-            bound = nearest_of_some(row, no_column, 0.0, 0.0, known[start + p], distances, nearest)
-        nearest_after_change(row, no_column, 0.0, 0.0, bound, marks, distances, nearest)
-        known[start + p] = nearest
-
-
-@numba.njit(cache=True, nogil=True)
-def cross_entropy_sums(
+def loss_sums(
     columns: Floats,
     squared: Floats,
     candidates: Integers,
     sign: float,
-    memberships: Floats,
-    row_weights: Floats,
-    votes: Floats,
-    priors: Floats,
-    known: NDArray[np.int32],
-    is_known: bool,
+    targets: Targets,
+    near: NDArray[np.int32],
     k: int,
     dimensions: int,
     start: int,
     stop: int,
 ) -> Floats:
-    """Weighted cross-entropy of rows ``start..stop`` for the subset changed by each candidate (``sign`` 0: unchanged).
+    """The loss of each target, summed over rows ``start..stop``, for the subset changed by each candidate.
 
-    ``memberships`` and ``row_weights`` are (classes, rows). A row is predicted from the memberships of its nearest rows
-    and the priors, which count as one more row. ``votes`` is empty, or the weight of each row: then ``memberships``
-    contain it already.
+    Returns one row for each candidate (``sign`` 0: the subset is not changed) and one column for each target. Numbers
+    are predicted by the mean of the k nearest rows, and have squared errors. Classes are predicted by the memberships
+    of these rows and by the priors, and have weighted cross-entropies. ``near`` are some rows for each row, at least k,
+    preferably near ones: they give a first bound on its distances.
     """
-    n_classes, n = memberships.shape
-    marks = scratch_marks(n)
-    distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
-    anywhere = first_rows(n, k)
-    sums = np.zeros(len(candidates))
-    power = 2.0 / dimensions
-    for i in range(start, stop):
-        row = squared[i]
-        for c in range(len(candidates)):
-            column = columns[candidates[c]]
-            own = column[i]
-            some = known[i] if is_known else anywhere
-            nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
-            total = k + 1.0
-            if len(votes):
-                total = 1.0
-                for p in range(k):
-                    total += votes[nearest[p]]
-            for s in range(n_classes):
-                if row_weights[s, i] == 0.0:
-                    continue
-                mass = priors[s]
-                of_class = memberships[s]
-                for p in range(k):
-                    mass += of_class[nearest[p]]
-                sums[c] -= row_weights[s, i] * math.log(mass / total)
-    return sums
-
-
-@numba.njit(cache=True, nogil=True)
-def squared_error_sums(
-    columns: Floats,
-    squared: Floats,
-    candidates: Integers,
-    sign: float,
-    values: Floats,
-    votes: Floats,
-    known: NDArray[np.int32],
-    is_known: bool,
-    k: int,
-    dimensions: int,
-    start: int,
-    stop: int,
-) -> Floats:
-    """Squared error when a row is predicted by the mean of its nearest rows, summed over rows ``start..stop``.
-
-    ``votes`` is empty, or the weight of each row. Returns one sum per changed subset.
-    """
-    marks = scratch_marks(len(values))
-    distances, nearest = np.empty(len(values)), np.empty(len(values), dtype=np.int32)
-    anywhere = first_rows(len(values), k)
-    sums = np.zeros(len(candidates))
-    power = 2.0 / dimensions
-    for i in range(start, stop):
-        row = squared[i]
-        for c in range(len(candidates)):
-            column = columns[candidates[c]]
-            own = column[i]
-            some = known[i] if is_known else anywhere
-            nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
-            total = 0.0
-            if len(votes):
-                voices = 0.0
-                for p in range(k):
-                    total += votes[nearest[p]] * values[nearest[p]]
-                    voices += votes[nearest[p]]
-                error = values[i] - total / voices
-                sums[c] += votes[i] * error * error
-                continue
-            for p in range(k):
-                total += values[nearest[p]]
-            error = values[i] - total / k
-            sums[c] += error * error
-    return sums
-
-
-@numba.njit(cache=True, nogil=True)
-def joint_sums(
-    columns: Floats,
-    squared: Floats,
-    candidates: Integers,
-    sign: float,
-    values: Floats,
-    memberships: Floats,
-    row_weights: Floats,
-    priors: Floats,
-    target_of: Integers,
-    votes: Floats,
-    known: NDArray[np.int32],
-    is_known: bool,
-    k: int,
-    dimensions: int,
-    start: int,
-    stop: int,
-) -> Floats:
-    """The losses of several targets for the same neighbours: one column per target, one row per changed subset.
-
-    ``values`` are (targets of numbers, rows), as in :func:`squared_error_sums`; ``memberships``, ``row_weights`` and
-    ``priors`` hold the classes of all other targets, as in :func:`cross_entropy_sums`. ``target_of`` says to which
-    target each row of ``values`` and then each class belongs.
-    """
-    n_numbers, n_classes, n = values.shape[0], memberships.shape[0], columns.shape[1]
+    n_numbers, n_classes, n = len(targets.values), len(targets.memberships), columns.shape[1]
+    votes = targets.votes
+    weighted = len(votes) > 0
     marks = scratch_marks(n)
     distances, nearest = np.empty(n), np.empty(n, dtype=np.int32)
-    anywhere = first_rows(n, k)
-    sums = np.zeros((len(candidates), target_of.max() + 1))
+    sums = np.zeros((len(candidates), targets.target_of.max() + 1))
     power = 2.0 / dimensions
     for i in range(start, stop):
         row = squared[i]
         for c in range(len(candidates)):
             column = columns[candidates[c]]
-            own = column[i]
-            some = known[i] if is_known else anywhere
-            nearest_set_after_change(row, column, own, sign, some, power, marks, distances, nearest, k)
-            voices = float(k)
-            if len(votes):
-                voices = 0.0
+            nearest_set_after_change(row, column, column[i], sign, near[i], power, marks, distances, nearest, k)
+            heard, heard_with_priors = float(k), k + 1.0
+            if weighted:
+                heard, heard_with_priors = 0.0, 1.0
                 for p in range(k):
-                    voices += votes[nearest[p]]
+                    heard += votes[nearest[p]]
+                    heard_with_priors += votes[nearest[p]]
             for v in range(n_numbers):
+                values = targets.values[v]
                 total = 0.0
                 for p in range(k):
-                    other = nearest[p]
-                    total += votes[other] * values[v, other] if len(votes) else values[v, other]
-                error = values[v, i] - total / voices
-                sums[c, target_of[v]] += (votes[i] if len(votes) else 1.0) * error * error
+                    total += votes[nearest[p]] * values[nearest[p]] if weighted else values[nearest[p]]
+                error = values[i] - total / heard
+                sums[c, targets.target_of[v]] += (votes[i] if weighted else 1.0) * error * error
             for s in range(n_classes):
-                if row_weights[s, i] == 0.0:
+                if targets.row_weights[s, i] == 0.0:
                     continue
-                mass = priors[s]
+                memberships = targets.memberships[s]
+                mass = targets.priors[s]
                 for p in range(k):
-                    mass += memberships[s, nearest[p]]
-                sums[c, target_of[n_numbers + s]] -= row_weights[s, i] * math.log(mass / (voices + 1.0))
+                    mass += memberships[nearest[p]]
+                term = targets.row_weights[s, i] * math.log(mass / heard_with_priors)
+                sums[c, targets.target_of[n_numbers + s]] -= term
     return sums

@@ -2,58 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.kernels.distances_gpu import NEAR, PairDistances, smallest
 from dubio.kernels.gpu import Device, torch
+from dubio.kernels.neighbor_loss import Targets
 from dubio.progress import parts_of
 
 Floats = NDArray[np.float64]
 
 
-class Terms(Protocol):
-    """What each row adds to a loss, given its neighbours."""
+class Terms:
+    """What each row adds to the loss, given its neighbours; see :class:`~dubio.kernels.neighbor_loss.Targets`.
+
+    The term of a target is divided by its unit, then the terms of all targets are added.
+    """
+
+    def __init__(self, device: Device, targets: Targets, units: Floats) -> None:
+        self._values, self._memberships = device.put(targets.values), device.put(targets.memberships)
+        self._row_weights, self._priors = device.put(targets.row_weights), targets.priors.tolist()
+        self._votes = device.put(targets.votes) if len(targets.votes) else None
+        units_of = units[targets.target_of].tolist()
+        self._value_units, self._class_units = units_of[: len(targets.values)], units_of[len(targets.values) :]
 
     def of(self, nearest: Any, rows: Any) -> Any:
         """(..., k) neighbours of (...) rows -> (...) terms."""
-        ...
-
-
-class CrossEntropyTerms:
-    """Weighted cross-entropy; the priors count as one more neighbour.
-
-    ``memberships`` (times the votes) and ``row_weights`` are (classes, rows); ``votes`` is empty if all vote alike.
-    """
-
-    def __init__(self, device: Device, memberships: Floats, row_weights: Floats, votes: Floats, priors: Floats) -> None:
-        self._memberships, self._row_weights = device.put(memberships), device.put(row_weights)
-        self._votes = device.put(votes) if len(votes) else None
-        self._priors = priors.tolist()
-
-    def of(self, nearest: Any, rows: Any) -> Any:
-        votes = nearest.shape[-1] if self._votes is None else self._votes[nearest].sum(dim=-1)
-        total = 0.0
-        for of_class, weights, prior in zip(self._memberships, self._row_weights, self._priors, strict=True):
+        votes: Any = 1.0 if self._votes is None else self._votes[nearest]
+        heard = nearest.shape[-1] if self._votes is None else votes.sum(dim=-1)
+        total = torch.zeros(nearest.shape[:-1], dtype=torch.float64, device=nearest.device)
+        for values, unit in zip(self._values, self._value_units, strict=True):
+            errors = (values[rows] - (votes * values[nearest]).sum(dim=-1) / heard) ** 2
+            total += (errors if self._votes is None else self._votes[rows] * errors) / unit
+        for of_class, weights, prior, unit in zip(
+            self._memberships, self._row_weights, self._priors, self._class_units, strict=True
+        ):
             mass = of_class[nearest].sum(dim=-1) + prior
-            total = total - weights[rows] * torch.log(mass / (votes + 1.0))
+            total -= weights[rows] * torch.log(mass / (heard + 1.0)) / unit
         return total
-
-
-class SquaredErrorTerms:
-    """Squared error of the mean of the neighbours, divided by the number of judged rows, or by their votes."""
-
-    def __init__(self, device: Device, values: Floats, votes: Floats, n_judged: int) -> None:
-        votes = votes if len(votes) else np.ones(len(values))
-        self._values, self._votes = device.put(values), device.put(votes)
-        self._total = float(votes[:n_judged].sum())
-
-    def of(self, nearest: Any, rows: Any) -> Any:
-        votes = self._votes[nearest]
-        mean = (votes * self._values[nearest]).sum(dim=-1) / votes.sum(dim=-1)
-        return self._votes[rows] * (self._values[rows] - mean) ** 2 / self._total
 
 
 def row_losses(pairs: PairDistances, terms: Terms, candidates: NDArray[np.int64], sign: int, k: int) -> Floats:

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted
-from dubio.kernels.gpu import Device
-from dubio.kernels.neighbor_loss import cross_entropy_sums, fill_nearest, joint_sums, squared_error_sums
-from dubio.kernels.neighbor_loss_gpu import CrossEntropyTerms, SquaredErrorTerms, Terms, row_losses
+from dubio.kernels.neighbor_loss import Targets, fill_nearest, loss_sums
+from dubio.kernels.neighbor_loss_gpu import Terms, row_losses
 from dubio.kernels.threads import run_chunks
 from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
 from dubio.progress import parts_of
@@ -21,19 +20,25 @@ Floats = NDArray[np.float64]
 # How many nearest rows in the current subset are kept per neighbour wanted: enough that most neighbours in a changed
 # subset are among them, and few enough to go through for every candidate.
 KNOWN_PER_NEIGHBOR = 2
-
-
-#: Stands for "every row counts alike" in the kernels.
-_NO_WEIGHTS = np.empty(0)
+# How many rows are used per neighbour wanted for a first bound on distances, when no near rows are known yet.
+SAMPLED_PER_NEIGHBOR = 4
 
 
 class _NeighborLoss(ABC):
-    """What the two criteria share: the distances in the current subset, and the nearest rows."""
+    """The loss of a subset, summed over targets: each target is predicted by the same nearest rows.
+
+    ``targets`` says what is predicted. The loss of target t is its sum over rows, divided by ``units[t]``.
+    """
 
     larger_is_better = False
 
-    def __init__(self, distances: SubsetDistances | DeviceDistances, n_neighbors: int) -> None:
-        self.distances = distances
+    def __init__(
+        self,
+        distances: SubsetDistances | DeviceDistances,
+        n_neighbors: int,
+        targets: Targets,
+        units: Floats,
+    ) -> None:
         n = distances.n_rows
         if n < 2:
             raise InputError(
@@ -41,28 +46,16 @@ class _NeighborLoss(ABC):
             )
         if n_neighbors < 1:
             raise InputError("n_neighbors", f"={n_neighbors}", "give at least 1")
-        others = distances.n_others
-        if others < 1:
+        if distances.n_others < 1:
             raise InputError(
                 "groups",
                 "puts all labelled rows into one group",
                 "a row is predicted by rows of other groups, so at least two are needed",
             )
-        self.n_neighbors = min(n_neighbors, others)
-        self._terms: Terms | None = None  # of the rows, on a device
-        if isinstance(distances, DeviceDistances):
-            return
-        n_known = min(KNOWN_PER_NEIGHBOR * self.n_neighbors, others)
-        self._known = np.zeros((distances.n_judged, n_known), dtype=np.int32)
-        self._is_known = False
-
-    @abstractmethod
-    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
-        """The loss of some rows for the current subset changed by each candidate."""
-
-    @abstractmethod
-    def _terms_on(self, device: Device) -> Terms:
-        """What each row adds to the loss, on a device."""
+        self.distances, self.n_neighbors = distances, min(n_neighbors, distances.n_others)
+        self._targets, self._units = targets, units
+        self._near = self._any_rows()
+        self._terms: Terms | None = None  # on a device, from the first time that they are needed
 
     @property
     @abstractmethod
@@ -72,7 +65,7 @@ class _NeighborLoss(ABC):
     def start(self, features: NDArray[np.int64]) -> float:
         """Start at a subset and return its value, or 0.0 for the empty subset."""
         self.distances.start(features)
-        self._is_known = False
+        self._near = self._any_rows()
         if len(features) == 0:
             return 0.0
         self._find_nearest()
@@ -82,11 +75,16 @@ class _NeighborLoss(ABC):
         """Loss of the current subset with or without each candidate."""
         if isinstance(self.distances, DeviceDistances):
             return self._row_losses(self.distances, candidates, change).sum(axis=1)
-        values = np.empty(len(candidates))
+        return np.asarray(self.evaluate_each(candidates, change).sum(axis=1))
+
+    def evaluate_each(self, candidates: NDArray[np.int64], change: int) -> Floats:
+        """(candidates, targets): the loss of each target, on the processor."""
+        assert isinstance(self.distances, SubsetDistances)
+        values = np.empty((len(candidates), len(self._units)))
         for step in self.distances.changes(candidates, change):
 
             def work(start: int, stop: int, step: Change = step) -> Floats:
-                return self._sums(step, float(change), start, stop)
+                return self._sums(step, change, start, stop)
 
             parts = run_chunks(
                 work, self.distances.row_chunks, self.distances.n_threads, parts_of("one step of the search")
@@ -101,13 +99,7 @@ class _NeighborLoss(ABC):
         if isinstance(self.distances, DeviceDistances):
             return self._row_losses(self.distances, one, 0)[0]
         step = next(self.distances.changes(one, 0))
-        return np.array([self._sums(step, 0.0, i, i + 1)[0] for i in range(self.distances.n_judged)])
-
-    def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
-        """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
-        if self._terms is None:
-            self._terms = self._terms_on(at.pairs.device)
-        return row_losses(at.pairs, self._terms, candidates, change, self.n_neighbors)
+        return np.array([self._sums(step, 0, i, i + 1).sum() for i in range(self.distances.n_judged)])
 
     def unit_values(self, features: NDArray[np.int64]) -> Floats:
         """How much each independent unit adds to the loss of a subset: each row, or each group of rows."""
@@ -121,16 +113,45 @@ class _NeighborLoss(ABC):
         self.distances.apply(feature, change)
         self._find_nearest()
 
+    def _sums(self, step: Change, change: int, start: int, stop: int) -> Floats:
+        """(candidates, targets): what some rows add to the losses for the current subset changed by each candidate."""
+        sums = loss_sums(
+            self.distances.columns,
+            step.squared,
+            step.columns,
+            float(change),
+            self._targets,
+            self._near,
+            self.n_neighbors,
+            max(1, len(step.subset) + change),
+            start,
+            stop,
+        )
+        return np.asarray(sums / self._units)
+
+    def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
+        """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
+        if self._terms is None:
+            self._terms = Terms(at.pairs.device, self._targets, self._units)
+        return row_losses(at.pairs, self._terms, candidates, change, self.n_neighbors)
+
+    def _any_rows(self) -> NDArray[np.int32]:
+        """Some rows for each judged row, when no near ones are known."""
+        first = np.arange(min(self.distances.n_rows, SAMPLED_PER_NEIGHBOR * self.n_neighbors + 1), dtype=np.int32)
+        return np.tile(first, (self.distances.n_judged if isinstance(self.distances, SubsetDistances) else 0, 1))
+
     def _find_nearest(self) -> None:
         at = self.distances
         if isinstance(at, DeviceDistances):
             return
+        near = self._near
+        nearest = np.empty((at.n_judged, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, at.n_others)), dtype=np.int32)
 
         def work(start: int, stop: int) -> None:
-            fill_nearest(at.squared[start:stop], self._known, self._is_known, start)
+            fill_nearest(at.squared[start:stop], near[start:stop], nearest[start:stop], max(1, len(at.subset_columns)))
 
         run_chunks(work, at.row_chunks, at.n_threads)
-        self._is_known = True
+        self._near = nearest
 
 
 class NeighborCrossEntropy(_NeighborLoss):
@@ -172,48 +193,28 @@ class NeighborCrossEntropy(_NeighborLoss):
         balanced: bool = True,
         weights: Floats | None = None,
     ) -> None:
-        super().__init__(distances, n_neighbors)
-        self._votes = _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        votes = _votes(weights)
         by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
-        if weights is not None:
-            by_class = by_class * self._votes
+        if len(votes):
+            by_class = by_class * votes
         totals = by_class.sum(axis=1)
         present = totals > 0
-        self._memberships = np.ascontiguousarray(by_class[present])
-        totals = totals[present]
-        judged = self._memberships[:, : distances.n_judged]
+        by_class, totals = np.ascontiguousarray(by_class[present]), totals[present]
+        judged = by_class[:, : distances.n_judged]
         sizes = judged.sum(axis=1)
         if balanced:
-            self._row_weights = judged / np.where(sizes > 0, sizes, 1.0)[:, None] / np.count_nonzero(sizes)
+            row_weights = judged / np.where(sizes > 0, sizes, 1.0)[:, None] / np.count_nonzero(sizes)
         else:
-            self._row_weights = judged / sizes.sum()
-        self._priors = totals / totals.sum()
+            row_weights = judged / sizes.sum()
+        one_target = np.zeros(len(totals), dtype=np.int64)
+        nothing = np.empty((0, distances.n_rows))
+        targets = Targets(nothing, by_class, row_weights, totals / totals.sum(), one_target, votes)
+        super().__init__(distances, n_neighbors, targets, np.ones(1))
 
     @property
     def value_of_nothing(self) -> float:
         """The cross-entropy of the priors."""
-        return float(-(self._row_weights.sum(axis=1) @ np.log(self._priors)))
-
-    def _terms_on(self, device: Device) -> Terms:
-        return CrossEntropyTerms(device, self._memberships, self._row_weights, self._votes, self._priors)
-
-    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
-        return cross_entropy_sums(
-            self.distances.columns,
-            change.squared,
-            change.columns,
-            sign,
-            self._memberships,
-            self._row_weights,
-            self._votes,
-            self._priors,
-            self._known,
-            self._is_known,
-            self.n_neighbors,
-            max(1, len(change.subset) + int(sign)),
-            start,
-            stop,
-        )
+        return float(-(self._targets.row_weights.sum(axis=1) @ np.log(self._targets.priors)))
 
 
 class NeighborSquaredError(_NeighborLoss):
@@ -243,41 +244,24 @@ class NeighborSquaredError(_NeighborLoss):
         n_neighbors: int = 15,
         weights: Floats | None = None,
     ) -> None:
-        super().__init__(distances, n_neighbors)
-        self._values = np.ascontiguousarray(values, dtype=np.float64)
-        self._votes = _NO_WEIGHTS if weights is None else np.ascontiguousarray(weights, dtype=np.float64)
+        votes, n_judged = _votes(weights), distances.n_judged
+        numbers = np.array(values, dtype=np.float64)[None]
+        nothing = np.empty((0, distances.n_rows))
+        targets = Targets(numbers, nothing, nothing[:, :n_judged], np.empty(0), np.zeros(1, dtype=np.int64), votes)
+        unit = votes[:n_judged].sum() if len(votes) else float(n_judged)
+        super().__init__(distances, n_neighbors, targets, np.array([unit]))
 
     @property
     def value_of_nothing(self) -> float:
         """The error when a row is predicted by the mean of all other rows."""
-        n = len(self._values)
-        judged = self._values[: self.distances.n_judged]
-        if len(self._votes):
-            w, whole = self._votes[: len(judged)], self._votes.sum()
-            alone = (judged - np.average(self._values, weights=self._votes)) * whole / (whole - w)
+        values, votes = self._targets.values[0], self._targets.votes
+        n = len(values)
+        judged = values[: self.distances.n_judged]
+        if len(votes):
+            w, whole = votes[: len(judged)], votes.sum()
+            alone = (judged - np.average(values, weights=votes)) * whole / (whole - w)
             return float(np.average(alone**2, weights=w))
-        return float(np.mean((judged - self._values.mean()) ** 2) * (n / (n - 1)) ** 2)
-
-    def _terms_on(self, device: Device) -> Terms:
-        return SquaredErrorTerms(device, self._values, self._votes, self.distances.n_judged)
-
-    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
-        sums = squared_error_sums(
-            self.distances.columns,
-            change.squared,
-            change.columns,
-            sign,
-            self._values,
-            self._votes,
-            self._known,
-            self._is_known,
-            self.n_neighbors,
-            max(1, len(change.subset) + int(sign)),
-            start,
-            stop,
-        )
-        judged = self.distances.n_judged
-        return sums / (self._votes[:judged].sum() if len(self._votes) else judged)
+        return float(np.mean((judged - values.mean()) ** 2) * (n / (n - 1)) ** 2)
 
 
 class NeighborJointLoss(_NeighborLoss):
@@ -291,8 +275,8 @@ class NeighborJointLoss(_NeighborLoss):
 
     Parameters
     ----------
-    distances : SubsetDistances
-        Shared distances; the criterion updates them.
+    distances : SubsetDistances or DeviceDistances
+        Shared distances; the criterion updates them, and works where they are.
     targets : sequence of array (n_rows,) or array (n_rows, n_classes)
         Numbers, or memberships whose rows sum to 1.
     n_neighbors : int, default=15
@@ -303,86 +287,42 @@ class NeighborJointLoss(_NeighborLoss):
         Weights of the rows, with a mean of 1.
     """
 
-    distances: SubsetDistances
-
     def __init__(
         self,
-        distances: SubsetDistances,
+        distances: SubsetDistances | DeviceDistances,
         targets: Sequence[Floats],
         *,
         n_neighbors: int = 15,
         balanced: bool = False,
         weights: Floats | None = None,
     ) -> None:
-        super().__init__(distances, n_neighbors)
-        numbers: list[Floats] = []
-        classes: list[NeighborCrossEntropy] = []
-        of_numbers, of_classes, nothing, units = [], [], [], []
-        judged = distances.n_judged
-        for place, target in enumerate(targets):
-            part: NeighborSquaredError | NeighborCrossEntropy
-            if target.ndim == 1:
-                part = NeighborSquaredError(distances, target, n_neighbors=n_neighbors, weights=weights)
-                numbers.append(part._values)
-                of_numbers.append(place)
-                units.append(1.0 / (judged if weights is None else part._votes[:judged].sum()))
-            else:
-                part = NeighborCrossEntropy(
-                    distances, target, n_neighbors=n_neighbors, balanced=balanced, weights=weights
-                )
-                classes.append(part)
-                of_classes += [place] * len(part._priors)
-                units.append(1.0)
-            self._votes = part._votes
-            nothing.append(part.value_of_nothing)
-        n = distances.n_rows
-        self._values = np.array(numbers).reshape(len(numbers), n)
-        self._memberships = np.concatenate([np.empty((0, n)), *(part._memberships for part in classes)])
-        self._row_weights = np.concatenate([np.empty((0, judged)), *(part._row_weights for part in classes)])
-        self._priors = np.concatenate([np.empty(0), *(part._priors for part in classes)])
-        self._target_of = np.asarray([*of_numbers, *of_classes], dtype=np.int64)
-        #: What a sum is multiplied by to get the share of each target that is left, divided by their number.
-        self._scale = np.asarray(units) / np.where(np.asarray(nothing) > 0, nothing, 1.0) / len(targets)
+        losses = [
+            NeighborSquaredError(distances, target, n_neighbors=n_neighbors, weights=weights)
+            if target.ndim == 1
+            else NeighborCrossEntropy(distances, target, n_neighbors=n_neighbors, balanced=balanced, weights=weights)
+            for target in targets
+        ]
+        parts = [loss._targets for loss in losses]
+        of_numbers = [place for place, part in enumerate(parts) for _ in part.values]
+        of_classes = [place for place, part in enumerate(parts) for _ in part.priors]
+        joined = Targets(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.memberships for part in parts]),
+            np.concatenate([part.row_weights for part in parts]),
+            np.concatenate([part.priors for part in parts]),
+            np.array([*of_numbers, *of_classes], dtype=np.int64),
+            parts[0].votes,
+        )
+        nothing = [loss.value_of_nothing or 1.0 for loss in losses]
+        units = np.concatenate([loss._units for loss in losses]) * nothing * len(losses)
+        super().__init__(distances, n_neighbors, joined, units)
 
     @property
     def value_of_nothing(self) -> float:
         """The loss without any feature: 1."""
         return 1.0
 
-    def evaluate_each(self, candidates: NDArray[np.int64], change: int) -> Floats:
-        """(candidates, targets): the share of the loss that each target has."""
-        values = np.empty((len(candidates), len(self._scale)))
-        for step in self.distances.changes(candidates, change):
 
-            def work(start: int, stop: int, step: Change = step) -> Floats:
-                return self._sums_of_each(step, float(change), start, stop)
-
-            values[step.places] = np.sum(run_chunks(work, self.distances.row_chunks, self.distances.n_threads), axis=0)
-        return values
-
-    def _terms_on(self, device: Device) -> Terms:
-        raise NotImplementedError("several targets are searched on the processor only")
-
-    def _sums(self, change: Change, sign: float, start: int, stop: int) -> Floats:
-        return np.asarray(self._sums_of_each(change, sign, start, stop).sum(axis=1))
-
-    def _sums_of_each(self, change: Change, sign: float, start: int, stop: int) -> Floats:
-        sums = joint_sums(
-            self.distances.columns,
-            change.squared,
-            change.columns,
-            sign,
-            self._values,
-            self._memberships,
-            self._row_weights,
-            self._priors,
-            self._target_of,
-            self._votes,
-            self._known,
-            self._is_known,
-            self.n_neighbors,
-            max(1, len(change.subset) + int(sign)),
-            start,
-            stop,
-        )
-        return np.asarray(sums * self._scale)
+def _votes(weights: Floats | None) -> Floats:
+    """The weights of the rows as kernels take them: empty if every row counts alike."""
+    return np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
