@@ -242,37 +242,6 @@ def rank_sparse(**size: Any) -> Callable[[], Any]:
     return lambda: float(weighted_laplacian_score(X, P)[0])
 
 
-def scattered_sums(lines: bool, **size: Any) -> Callable[[], Any]:
-    """Sums of values and squares for every column and class, in one thread: by whole cache lines, or by plain loops."""
-    import numba
-
-    from dubio.kernels.moments import LINE, class_sums_csr
-
-    X, P = _text_table(**size)
-    n_classes = P.shape[1]
-
-    @numba.njit
-    def plain(data: Any, indices: Any, indptr: Any, memberships: Any, sums: Any) -> None:
-        for i in range(len(indptr) - 1):
-            for e in range(indptr[i], indptr[i + 1]):
-                for k in range(memberships.shape[1]):
-                    weighted = memberships[i, k] * data[e]
-                    sums[indices[e], k] += weighted
-                    sums[indices[e], memberships.shape[1] + k] += weighted * data[e]
-
-    def by_lines() -> float:
-        sums = np.zeros(X.shape[1] * -(-2 * n_classes // LINE) * LINE)
-        class_sums_csr(X.data, X.indices, X.indptr, P, 0, X.shape[0], sums)
-        return float(sums[0])
-
-    def by_loops() -> float:
-        sums = np.zeros((X.shape[1], 2 * n_classes))
-        plain(X.data, X.indices, X.indptr, P, sums)
-        return float(sums[0, 0])
-
-    return by_lines if lines else by_loops
-
-
 def sparse_text_table(n: int = 1_000_000, d: int = 100_000, stored: int = 100) -> None:
     for popular in (True, False):
         size = {"n": n, "d": d, "stored": stored, "popular": popular}
@@ -285,12 +254,6 @@ def sparse_text_table(n: int = 1_000_000, d: int = 100_000, stored: int = 100) -
         kind = "columns as frequent as words" if popular else "columns equally likely"
         title = f"CSR {n:,} x {d:,}, {stored} stored per row, three soft classes, {kind}"
         show(title, rows, rows[1][0])
-        # How much the hand-written vector instructions of _kernels/cache_lines.py gain.
-        sums = [
-            ("plain loops", measure(ME, "scattered_sums", lines=False, **size)),
-            ("cache lines", measure(ME, "scattered_sums", lines=True, **size)),
-        ]
-        show(f"The sums alone, one thread: {title}", sums, "plain loops")
 
 
 # --- Anchors -------------------------------------------------------------------------------------------------------

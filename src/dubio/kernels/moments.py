@@ -6,69 +6,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
-#: Number of sums in a cache line: 64 bytes.
-LINE = 8
-
-
-def _address(context: Any, builder: Any, array_type: Any, array: Any, position: Any) -> Any:
-    data = cgutils.create_struct_proxy(array_type)(context, builder, array).data
-    return builder.gep(data, [position])
-
-
-@intrinsic
-def add_to_line(typing_context: Any, sums: Any, position: Any, row: Any, at: Any, value: Any) -> Any:
-    """``sums[position + j] += row[at + j] * (value if j < 4 else value ** 2)`` for all eight j, in float64."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        sums, position, row, at, value = arguments
-        line = ir.VectorType(ir.DoubleType(), LINE)
-        target = builder.bitcast(_address(context, builder, signature.args[0], sums, position), line.as_pointer())
-        source = builder.bitcast(_address(context, builder, signature.args[2], row, at), line.as_pointer())
-        square = builder.fmul(value, value)
-        factors = ir.Constant(line, ir.Undefined)
-        for j in range(LINE):
-            factors = builder.insert_element(factors, value if j < LINE // 2 else square, ir.IntType(32)(j))
-        old, weights = builder.load(target), builder.load(source)
-        old.align = weights.align = 8
-        builder.store(builder.fadd(old, builder.fmul(weights, factors)), target).align = 8
-        return context.get_dummy_value()
-
-    return types.void(sums, position, row, at, value), generate
-
-
-@intrinsic
-def prefetch_line(typing_context: Any, sums: Any, position: Any) -> Any:
-    """Start to load ``sums[position]`` into the fastest cache, for writing."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        address = _address(context, builder, signature.args[0], *arguments)
-        pointer, number = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [pointer], kind)
-        builder.call(function, [builder.bitcast(address, pointer), number(1), number(3), number(1)])
-        return context.get_dummy_value()
-
-    return types.void(sums, position), generate
-
-
-if config.DISABLE_JIT:  # the same without the compiler, so that the kernels can be debugged and measured
-
-    def add_to_line(sums: Any, position: Any, row: Any, at: Any, value: Any) -> None:
-        position, at, half = int(position), int(at), LINE // 2
-        sums[position : position + half] += row[at : at + half] * value
-        sums[position + half : position + LINE] += row[at + half : at + LINE] * value**2
-
-    def prefetch_line(sums: Any, position: Any) -> None:
-        """Nothing: only the compiled version can do it."""
-
-
-#: How many stored values of a sparse table ahead the sums are prefetched.
-_AHEAD = np.uint64(24)
 #: Rows of a Fortran-ordered table that are processed together.
 _BLOCK = 2048
 
@@ -221,30 +159,33 @@ def class_sums_coded(
 
 
 @numba.njit(cache=True, nogil=True)
-def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> None:
-    """Add rows ``start:stop`` of a CSR table to ``sums``; zeros add nothing.
+def class_sums_csr(data: Any, indices: Any, indptr: Any, P: Any, start: int, stop: int, sums: Any) -> float:
+    """Add rows ``start:stop`` of a CSR table to ``sums``, (features, classes, 2): ``p_ik v`` and ``p_ik v^2``.
 
-    ``sums`` is flat. For each feature and each group of four classes it has a cache line with their sums of ``p_ik v``,
-    then of ``p_ik v^2``. So a stored value needs one memory access, requested some values ahead, instead of 2 K.
-    A bad value shows in every class, even with membership 0.
+    Zeros add nothing, nor do classes without the row. ``sums`` has room for an even number of classes, because two are
+    summed at a time. Returns a value that is NaN if a row without a class has a bad value.
     """
     n_classes = P.shape[1]
-    half = LINE // 2
-    width = LINE * ((n_classes + half - 1) // half)
-    row = np.zeros(width)
-    # Unsigned positions: signed ones would have their sign checked for each value.
-    step, line = np.uint64(width), np.uint64(LINE)
-    last = np.uint64(max(indptr[stop] - 1, 0))
+    poison = 0.0
     for i in range(start, stop):
-        for k in range(n_classes):
-            at = LINE * (k // half) + k % half
-            row[at] = row[at + half] = P[i, k]
-        for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
-            prefetch_line(sums, step * np.uint64(indices[min(np.uint64(e) + _AHEAD, last)]))
-            a, v = step * np.uint64(indices[e]), np.float64(data[e])
-            add_to_line(sums, a, row, np.uint64(0), v)
-            for at in range(line, step, line):  # more than four classes
-                add_to_line(sums, a + at, row, at, v)
+        counted = False
+        for k in range(0, n_classes, 2):
+            p, q = P[i, k], P[i, k + 1] if k + 1 < n_classes else 0.0
+            if p == 0.0 and q == 0.0:
+                continue
+            counted = True
+            # Unsigned positions: signed ones would have their sign checked for each value.
+            for e in range(np.uint64(indptr[i]), np.uint64(indptr[i + 1])):
+                r, v = np.uint64(indices[e]), np.float64(data[e])
+                square = v * v
+                sums[r, k, 0] += p * v
+                sums[r, k, 1] += p * square
+                sums[r, k + 1, 0] += q * v
+                sums[r, k + 1, 1] += q * square
+        if not counted:
+            for e in range(indptr[i], indptr[i + 1]):
+                poison += 0.0 * data[e]
+    return poison
 
 
 @numba.njit(cache=True, nogil=True)

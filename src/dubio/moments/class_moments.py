@@ -5,6 +5,7 @@ Weighted Laplacian, Fisher and closed-form constraint scores are all functions o
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.kernels.moments import LINE, class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
+from dubio.kernels.moments import class_sums_columns, class_sums_csr, class_sums_csr_centred, class_sums_rows
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.problem import Problem
 from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
@@ -23,6 +24,8 @@ from dubio.target.classes import OfClasses
 _CHUNK = 65_536
 #: Number of rows used to find a provisional centre of each column.
 _CENTRE_ROWS = 256
+#: A cache line, 64 bytes, holds both sums of so many classes. The sums of a column begin with a new line.
+_CLASSES_IN_A_LINE = 4
 #: Number of pieces of a sparse table that are summed separately, each with its own sums.
 _SPARSE_PIECES = 16
 
@@ -200,20 +203,18 @@ def _sparse_moments(
     d, n_classes = X.shape[1], P.shape[1]
     if n_classes == 0:
         return ClassMoments(np.zeros(0), np.zeros(d), np.zeros((0, d)), np.zeros((0, d)))
-    n_lines = -(-2 * n_classes // LINE)
+    room = (d, -(-n_classes // _CLASSES_IN_A_LINE) * _CLASSES_IN_A_LINE, 2)
 
-    def work(start: int, stop: int) -> NDArray[np.float64]:
-        sums = np.zeros(d * n_lines * LINE)
-        class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
-        return sums
+    def work(start: int, stop: int) -> tuple[NDArray[np.float64], float]:
+        sums = np.zeros(room)
+        return sums, class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
 
-    parts = run_chunks(work, _sparse_pieces(X.indptr, d * n_lines * LINE), n_threads)
-    sums = parts[0]
-    for part in parts[1:]:
-        sums += part
-    lines = sums.reshape(d, n_lines, 2, LINE // 2).transpose(2, 1, 3, 0)
-    first, second = lines.reshape(2, -1, d)[:, :n_classes]
-    if not np.isfinite(sums.sum()):
+    (sums, poison), *parts = run_chunks(work, _sparse_pieces(X.indptr, math.prod(room)), n_threads)
+    for more, more_poison in parts:
+        sums += more
+        poison += more_poison
+    first, second = sums.transpose(2, 1, 0)[:, :n_classes]
+    if not np.isfinite(sums.sum() + poison):
         check_finite(X, names=names, first_row=first_row)
         check_overflow((np.abs(first) + second).sum(axis=0), names)
     check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
