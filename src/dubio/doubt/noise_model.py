@@ -13,7 +13,7 @@ from scipy.special import logsumexp
 from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters
 from dubio.checks import clip_neighbors, random_of
 from dubio.errors import InputError
-from dubio.kernels.information import deal_into_buckets, log_densities
+from dubio.kernels.information import Balls, Buckets, deal_into_buckets, log_densities
 from dubio.kernels.information_gpu import SortedRows
 from dubio.kernels.threads import resolve_threads, run_chunks
 from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances
@@ -77,18 +77,19 @@ class NeighborOrder:
     """
 
     def __init__(self, n_rows: int) -> None:
-        self.n_buckets = int(np.clip(n_rows // 16, 4, 256))
-        self._order = np.empty((n_rows, n_rows - 1), dtype=np.int32)
-        self._starts = np.empty((n_rows, self.n_buckets + 1), dtype=np.int32)
-        self._sorted = np.empty((n_rows, self.n_buckets), dtype=np.bool_)
+        n_buckets = int(np.clip(n_rows // 16, 4, 256))
+        self._buckets = Buckets(
+            np.empty((n_rows, n_rows - 1), dtype=np.int32),
+            np.empty((n_rows, n_buckets + 1), dtype=np.int32),
+            np.empty((n_rows, n_buckets), dtype=np.bool_),
+        )
 
     def update(self, distances: SubsetDistances) -> None:
         """Replace the order by that of the current distances."""
         self._distances = distances
-        self._sorted[:] = False
 
         def work(start: int, stop: int) -> None:
-            deal_into_buckets(distances.squared, self._order, self._starts, start, stop)
+            deal_into_buckets(distances.squared, self._buckets, start, stop)
 
         run_chunks(work, distances.row_chunks, distances.n_threads, parts_of("order of the rows"))
 
@@ -100,28 +101,14 @@ class NeighborOrder:
         """Equation 15 for every row and class."""
         at = self._distances
         weights = np.ascontiguousarray(memberships.T)
+        balls = Balls(weights, weights.sum(axis=1), float(n_neighbors), 0.0)
         densities = np.zeros(memberships.shape)
         inside = at.subset_columns
         log_volume = log_unit_ball_volume(len(inside))
 
         def work(start: int, stop: int) -> int:
-            return int(
-                log_densities(
-                    at.rows,
-                    inside,
-                    at.squared,
-                    self._order,
-                    self._starts,
-                    self._sorted,
-                    weights,
-                    weights.sum(axis=1),
-                    float(n_neighbors),
-                    log_volume,
-                    start,
-                    stop,
-                    densities,
-                )
-            )
+            found = log_densities(at.rows, inside, at.squared, self._buckets, balls, log_volume, start, stop, densities)
+            return int(found)
 
         parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the noise model"))
         raise_if_zero(sum(parts), at.subset)

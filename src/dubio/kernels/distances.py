@@ -13,8 +13,11 @@ Integers = NDArray[np.int64]
 
 # A bound above every distance except the infinite distance of a row to itself.
 UNBOUNDED = 1.7e308
-# Below this length an insertion sort is faster than another partition.
+# Below this length a sort is faster than another partition.
 _SMALL = 24
+#: 1 in each of the eight bytes of a word.
+_ONES = np.uint64(0x0101010101010101)
+_ONE, _TOP_BYTE = np.uint64(1), np.uint64(56)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -74,42 +77,62 @@ def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known:
 
 
 @numba.njit(cache=True, nogil=True)
+def scratch_marks(n: int) -> NDArray[np.bool_]:
+    """Marks for ``n`` rows, all False, padded to a multiple of eight."""
+    return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
+
+
+@numba.njit(cache=True, nogil=True)
+def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: NDArray[np.bool_]) -> int:
+    """Mark the rows whose changed distance is within ``bound`` and return how many there are.
+
+    ``marks`` is scratch space from `scratch_marks`. No loop has a branch, so both compile to vector instructions.
+    """
+    for other in range(row.shape[0]):
+        gap = own - column[other]
+        marks[other] = row[other] + sign * gap * gap <= bound
+    count = 0
+    words = marks.view(np.uint64)
+    for word in range(words.shape[0]):
+        count += int((words[word] * _ONES) >> _TOP_BYTE)
+    return count
+
+
+@numba.njit(cache=True, nogil=True)
+def gather_marked(
+    row: Floats, column: Floats, own: float, sign: float, marks: NDArray[np.bool_], distances: Floats, rows: Any
+) -> int:
+    """The marked rows, in row order, and their changed distances; returns how many there are."""
+    found = 0
+    words = marks.view(np.uint64)
+    for word in range(words.shape[0]):
+        left = words[word]
+        while left != 0:
+            low = left & (~left + _ONE)
+            left ^= low
+            # the bytes below the lowest mark, counted by a multiplication
+            other = 8 * word + np.int64((((low - _ONE) & _ONES) * _ONES) >> _TOP_BYTE)
+            gap = own - column[other]
+            distances[found] = row[other] + sign * gap * gap
+            rows[found] = other
+            found += 1
+    return found
+
+
+@numba.njit(cache=True, nogil=True)
 def collect_within(
     row: Floats,
     column: Floats,
     own: float,
     sign: float,
     bound: float,
-    near: NDArray[np.bool_],
-    found_distances: Floats,
-    found_rows: Integers,
+    marks: NDArray[np.bool_],
+    distances: Floats,
+    rows: Integers,
 ) -> int:
-    """Find all rows whose changed distance is at most ``bound``, in row order, and return how many there are.
-
-    The first loop has no branch and compiles to vector instructions. The second loop looks at eight marks at once and
-    usually finds none. ``near`` is scratch space from `scratch_marks`.
-    """
-    n = row.shape[0]
-    for other in range(n):
-        gap = own - column[other]
-        near[other] = row[other] + sign * gap * gap <= bound
-    count = 0
-    words = near.view(np.uint64)
-    for word in range(words.shape[0]):
-        if words[word] != 0:
-            for other in range(8 * word, 8 * word + 8):
-                if near[other]:
-                    gap = own - column[other]
-                    found_distances[count] = row[other] + sign * gap * gap
-                    found_rows[count] = other
-                    count += 1
-    return count
-
-
-@numba.njit(cache=True, nogil=True)
-def scratch_marks(n: int) -> NDArray[np.bool_]:
-    """Marks for ``n`` rows, all False, padded to a multiple of eight."""
-    return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
+    """Find all rows whose changed distance is at most ``bound``, in row order, and return how many there are."""
+    mark_within(row, column, own, sign, bound, marks)
+    return gather_marked(row, column, own, sign, marks, distances, rows)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -137,20 +160,18 @@ def _gather_below(
 @numba.njit(cache=True, nogil=True)
 def sort_by_distance(distances: Floats, rows: Integers, weights: Floats, first: int, last: int) -> None:
     """Sort by distance; equal distances by row."""
-    if last - first > _SMALL:
-        by_row = np.argsort(rows[first:last])
-        order = by_row[np.argsort(distances[first:last][by_row], kind="mergesort")]
-        distances[first:last] = distances[first:last][order]
-        rows[first:last] = rows[first:last][order]
-        weights[first:last] = weights[first:last][order]
-        return
-    for p in range(first + 1, last):
-        distance, row, weight = distances[p], rows[p], weights[p]
-        q = p
-        while q > first and (distances[q - 1] > distance or (distances[q - 1] == distance and rows[q - 1] > row)):
-            distances[q], rows[q], weights[q] = distances[q - 1], rows[q - 1], weights[q - 1]
-            q -= 1
-        distances[q], rows[q], weights[q] = distance, row, weight
+    gap = 1
+    while last - first > _SMALL * gap:
+        gap = 3 * gap + 1
+    while gap > 0:  # Shell's sort; with few entries an insertion sort
+        for p in range(first + gap, last):
+            distance, row, weight = distances[p], rows[p], weights[p]
+            q = p - gap
+            while q >= first and (distances[q] > distance or (distances[q] == distance and rows[q] > row)):
+                distances[q + gap], rows[q + gap], weights[q + gap] = distances[q], rows[q], weights[q]
+                q -= gap
+            distances[q + gap], rows[q + gap], weights[q + gap] = distance, row, weight
+        gap //= 3
 
 
 @numba.njit(cache=True, nogil=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -56,6 +57,43 @@ _BOUND_ONLY = -2.0
 _SAMPLE = 256
 # A ball that turns out too small grows by this factor in volume.
 _VOLUME_GROWTH = 3.0
+
+
+class Balls(NamedTuple):
+    """The groups of rows over which balls grow, and how far: every class, and last all rows together.
+
+    Attributes
+    ----------
+    weights : array (groups, rows)
+        Membership of each row in each group.
+    totals : array (groups,)
+        Their sums.
+    n_neighbors, slack : float
+        A ball stops growing when the weights in it reach ``n_neighbors - slack``.
+    """
+
+    weights: Floats
+    totals: Floats
+    n_neighbors: float
+    slack: float
+
+
+class Seeds(NamedTuple):
+    """Near rows of every row in every group, from the last subset, for a first bound on the next ball.
+
+    Attributes
+    ----------
+    rows : int32 array (rows, groups, room)
+        The near rows.
+    counts : int32 array (rows, groups)
+        How many of them there are.
+    radii : array (rows, groups)
+        Squared radius of the last ball.
+    """
+
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    radii: Floats
 
 
 @numba.njit(cache=True, nogil=True)
@@ -124,14 +162,9 @@ def candidate_information(
     subset: Integers,
     candidates: Integers,
     sign: float,
-    weights: Floats,
-    totals: Floats,
-    n_neighbors: float,
-    slack: float,
+    balls: Balls,
     minor: float,
-    seeds: NDArray[np.int32],
-    n_seeds: NDArray[np.int32],
-    radii: Floats,
+    seeds: Seeds,
     start: int,
     stop: int,
 ) -> tuple[Floats, Floats, int]:
@@ -144,6 +177,7 @@ def candidate_information(
     the ball of such a class often holds hundreds of rows, is expensive to find, and hardly counts. With ``minor = 0``
     both bounds are exact.
     """
+    weights = balls.weights
     n_groups, n = weights.shape
     marks = scratch_marks(n)
     found_distances, found_rows = np.empty(n), np.empty(n, dtype=np.int64)
@@ -155,7 +189,7 @@ def candidate_information(
     for i in range(start, stop):
         squared_row = squared[i]
         for g in range(n_groups):
-            targets[g] = ball_target(n_neighbors, slack, totals[g] - weights[g, i])
+            targets[g] = ball_target(balls.n_neighbors, balls.slack, balls.totals[g] - weights[g, i])
         for c in range(len(candidates)):
             feature = candidates[c]
             column = columns[feature]
@@ -165,10 +199,10 @@ def candidate_information(
                 bounds[g] = _SKIP
                 if weights[g, i] <= NEGLIGIBLE:
                     continue
-                known = seeds[i, g, : n_seeds[i, g]]
-                if weights[g, i] < minor and targets[g] > n_neighbors - 1.0 and (len(known) > 0 or sign < 0.0):
+                known = seeds.rows[i, g, : seeds.counts[i, g]]
+                if weights[g, i] < minor and targets[g] > balls.n_neighbors - 1.0 and (len(known) > 0 or sign < 0.0):
                     bounds[g] = _BOUND_ONLY
-                    limit = radii[i, g]
+                    limit = seeds.radii[i, g]
                     if len(known) > 0:
                         limit = bound_from_rows(squared_row, column, own, sign, known)
                     log_bounds[g] = 0.5 * math.log(4.0 * limit)
@@ -179,7 +213,7 @@ def candidate_information(
                     )
                 else:
                     # Without a feature every distance shrinks, so the ball of the larger subset is large enough.
-                    bounds[g] = radii[i, g] if sign < 0.0 else UNBOUNDED
+                    bounds[g] = seeds.radii[i, g] if sign < 0.0 else UNBOUNDED
                 widest = max(widest, bounds[g])
             count = collect_within(squared_row, column, own, sign, widest, marks, found_distances, found_rows)
             log_overall = 0.0
@@ -268,14 +302,9 @@ def current_information(
     table: Floats,
     subset: Integers,
     squared_part: Floats,
-    weights: Floats,
-    totals: Floats,
-    n_neighbors: float,
-    slack: float,
+    balls: Balls,
     minor: float,
-    seeds: NDArray[np.int32],
-    n_seeds: NDArray[np.int32],
-    radii: Floats,
+    seeds: Seeds,
     start: int,
     stop: int,
 ) -> tuple[float, int]:
@@ -284,13 +313,14 @@ def current_information(
     ``squared_part`` holds only the distances of rows ``start..stop``. Classes in which a row has a membership below
     ``minor`` keep their seeds as long as these reach the target, and are left out of the sum.
     """
+    weights = balls.weights
     n_groups, n = weights.shape
     marks = scratch_marks(n)
     found_distances, found_rows = np.empty(n), np.empty(n, dtype=np.int64)
     distances, rows, row_weights = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
     no_column = np.zeros(n)
     bounds, targets, wanted = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
-    reserve = _SEED_RESERVE if seeds.shape[2] > 0 else 1.0
+    reserve = _SEED_RESERVE if seeds.rows.shape[2] > 0 else 1.0
     growth = _VOLUME_GROWTH ** (2.0 / len(subset))
     total = 0.0
     n_zero = 0
@@ -300,20 +330,20 @@ def current_information(
         for g in range(n_groups):
             bounds[g] = _SKIP
             if weights[g, i] <= NEGLIGIBLE:
-                n_seeds[i, g] = 0
+                seeds.counts[i, g] = 0
                 continue
-            available = totals[g] - weights[g, i]
-            targets[g] = ball_target(n_neighbors, slack, available)
+            available = balls.totals[g] - weights[g, i]
+            targets[g] = ball_target(balls.n_neighbors, balls.slack, available)
             wanted[g] = min(reserve * targets[g], available * (1.0 - ROUNDING))
-            known = seeds[i, g, : n_seeds[i, g]]
+            known = seeds.rows[i, g, : seeds.counts[i, g]]
             if weights[g, i] < minor and _seeds_reach(weights[g], known, targets[g]):
                 continue
             # The memberships may have changed since the seeds were stored, so this bound is only a guess.
-            bounds[g] = radii[i, g]
+            bounds[g] = seeds.radii[i, g]
             if len(known) > 0:
                 bounds[g] = bound_from_rows(squared_row, no_column, 0.0, 0.0, known)
             elif bounds[g] >= UNBOUNDED:
-                bounds[g] = _guess_radius(squared_row, n_neighbors, distances, rows, row_weights)
+                bounds[g] = _guess_radius(squared_row, balls.n_neighbors, distances, rows, row_weights)
             widest = max(widest, bounds[g])
         enough = False
         count = 0
@@ -337,9 +367,11 @@ def current_information(
                 weights, g, bounds[g], count, found_distances, found_rows, distances, rows, row_weights
             )
             last, reached = nearest_until(distances, rows, row_weights, members, targets[g])
-            radii[i, g] = distances[last]
+            seeds.radii[i, g] = distances[last]
             exact = distance_after_change(table, subset, i, rows[last], -1, 0.0)
-            n_seeds[i, g] = _keep_seeds(distances, rows, row_weights, members, targets[g], wanted[g], seeds[i, g])
+            seeds.counts[i, g] = _keep_seeds(
+                distances, rows, row_weights, members, targets[g], wanted[g], seeds.rows[i, g]
+            )
             if exact <= 0.0:
                 n_zero += 1
                 continue
@@ -376,14 +408,12 @@ def _grow_interval(positions: Floats, member_weights: Floats, place: int, target
 def univariate_information(
     columns: Floats,
     features: NDArray[np.int64],
-    weights: Floats,
-    totals: Floats,
-    n_neighbors: float,
-    slack: float,
+    balls: Balls,
     start: int,
     stop: int,
 ) -> tuple[Floats, int]:
     """The sum of `current_information` for each single feature in ``features[start:stop]``."""
+    weights = balls.weights
     n_groups, n = weights.shape
     positions, member_weights = np.empty(n), np.empty(n)
     sums = np.zeros(stop - start)
@@ -402,7 +432,7 @@ def univariate_information(
                 weight = member_weights[place]
                 if weight <= NEGLIGIBLE:
                     continue
-                target = ball_target(n_neighbors, slack, totals[g] - weight)
+                target = ball_target(balls.n_neighbors, balls.slack, balls.totals[g] - weight)
                 radius, reached = _grow_interval(positions[:members], member_weights, place, target)
                 if radius <= 0.0:
                     n_zero += 1
@@ -415,11 +445,28 @@ def univariate_information(
     return sums, n_zero
 
 
+class Buckets(NamedTuple):
+    """For each row, the other rows by distance, sorted only as far as needed.
+
+    Attributes
+    ----------
+    order : int32 array (rows, rows - 1)
+        The other rows of each row, bucket by bucket.
+    starts : int32 array (rows, buckets + 1)
+        Where each bucket starts.
+    sorted : bool array (rows, buckets)
+        Whether its rows are sorted.
+    """
+
+    order: NDArray[np.int32]
+    starts: NDArray[np.int32]
+    sorted: NDArray[np.bool_]
+
+
 @numba.njit(cache=True, nogil=True)
-def deal_into_buckets(
-    squared: Floats, order: NDArray[np.int32], starts: NDArray[np.int32], start: int, stop: int
-) -> None:
-    """Fill ``order[i]`` with all other rows, bucket by bucket; bucket ``b`` starts at ``starts[i, b]``."""
+def deal_into_buckets(squared: Floats, buckets: Buckets, start: int, stop: int) -> None:
+    """Deal the other rows of each row into buckets by distance; no bucket is sorted."""
+    order, starts = buckets.order, buckets.starts
     n = squared.shape[0]
     n_buckets = starts.shape[1] - 1
     bucket_of = np.empty(n, dtype=np.int32)
@@ -451,6 +498,7 @@ def deal_into_buckets(
                 bucket = bucket_of[other]
                 order[i, place[bucket]] = other
                 place[bucket] += 1
+        buckets.sorted[i] = False
 
 
 @numba.njit(cache=True, nogil=True)
@@ -511,23 +559,20 @@ def log_densities(
     table: Floats,
     subset: NDArray[np.int64],
     squared: Floats,
-    order: NDArray[np.int32],
-    starts: NDArray[np.int32],
-    is_sorted: NDArray[np.bool_],
-    weights: Floats,
-    totals: Floats,
-    n_neighbors: float,
+    buckets: Buckets,
+    balls: Balls,
     log_volume: float,
     start: int,
     stop: int,
     densities: Floats,
 ) -> int:
-    """Equation 15 for every row in the range and every class; returns the number of balls of radius zero."""
+    """Equation 15 for every row in the range and every group; returns the number of balls of radius zero."""
     n_zero = 0
     for i in range(start, stop):
-        for s in range(weights.shape[0]):
-            target = ball_target(n_neighbors, 0.0, totals[s] - weights[s, i])
-            other, reached = _ball(squared[i], order[i], starts[i], is_sorted[i], weights[s], target)
+        for s in range(len(balls.weights)):
+            of_group = balls.weights[s]
+            target = ball_target(balls.n_neighbors, balls.slack, balls.totals[s] - of_group[i])
+            other, reached = _ball(squared[i], buckets.order[i], buckets.starts[i], buckets.sorted[i], of_group, target)
             if reached <= 0.0:  # no other row belongs to the class
                 densities[i, s] = -np.inf
                 continue
@@ -536,6 +581,6 @@ def log_densities(
                 n_zero += 1
                 continue
             densities[i, s] = (
-                digamma(reached) - digamma(totals[s]) - log_volume - 0.5 * len(subset) * math.log(4.0 * distance)
+                digamma(reached) - digamma(balls.totals[s]) - log_volume - 0.5 * len(subset) * math.log(4.0 * distance)
             )
     return n_zero

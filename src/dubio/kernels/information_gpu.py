@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,16 +9,16 @@ from numpy.typing import NDArray
 
 from dubio.kernels.distances_gpu import BYTES_PER_CELL, PairDistances
 from dubio.kernels.gpu import Device, torch
-from dubio.kernels.information import NEGLIGIBLE, ROUNDING, ball_target
+from dubio.kernels.information import NEGLIGIBLE, ROUNDING, Balls, ball_target
 from dubio.progress import parts_of
 
 #: Nearest rows looked at first; only balls that need more look at all rows.
 _FIRST = 256
 
 
-def ball_targets(n_neighbors: int, slack: float, available: Any) -> Any:
-    """The weight at which each ball stops growing: ``ball_target`` of ``_kernels/information.py``."""
-    return (available.clamp(max=float(n_neighbors)) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
+def ball_targets(n_neighbors: float, slack: float, available: Any) -> Any:
+    """The weight at which each ball stops growing: ``ball_target`` of ``kernels/information.py``."""
+    return (available.clamp(max=n_neighbors) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
 
 
 def grow_balls(order: Any, weights: Any, targets: Any) -> tuple[Any, Any]:
@@ -76,31 +75,20 @@ Floats = NDArray[np.float64]
 SORTED_BYTES_PER_CELL = 96
 
 
-@dataclass(frozen=True)
-class BallSize:
-    """What the balls of all rows share."""
-
-    n_neighbors: int
-    slack: float
-
-
 def information_terms(
     pairs: PairDistances,
     subset: NDArray[np.int64],
-    weights: Floats,
-    totals: Floats,
-    size: BallSize,
+    balls: Balls,
     candidates: NDArray[np.int64],
     sign: int,
 ) -> tuple[Floats, int]:
     """(candidates, rows): what each row adds to the sum of equation 19, and the number of balls of radius zero.
 
-    ``weights`` and ``totals`` are those of :class:`dubio.neighbors.information.Groups`: one row per class, and a last
-    one for all rows together. Groups in which every weight is 0 or 1 need only the k nearest members; for the others,
-    all rows are sorted by distance.
+    Groups in which every weight is 0 or 1 need only the k nearest members; for the others, all rows are sorted by
+    distance.
     """
     device = pairs.device
-    groups = [_Group(device, of_group, total, size) for of_group, total in zip(weights, totals, strict=True)]
+    groups = [_Group(device, balls, place) for place in range(len(balls.totals))]
     chosen = device.put(candidates)
     place_of = {int(feature): place for place, feature in enumerate(subset)}
     places = device.put(np.array([place_of.get(int(candidate), 0) for candidate in candidates]))
@@ -112,14 +100,14 @@ def information_terms(
     def work(start: int, stop: int) -> tuple[Floats, int]:
         current = pairs.of(start, stop)
         rows = torch.arange(start, stop, device=device.name)
-        balls = [(group, *group.balls_of(rows)) for group in groups]
+        balls_of = [(group, *group.balls_of(rows)) for group in groups]
         at_once = max(1, int(device.tile_bytes // ((stop - start) * bytes_per_row)))
         parts, n_zero = [], torch.zeros((), dtype=torch.int64, device=device.name)
         for some, some_places in zip(chosen.split(at_once), places.split(at_once), strict=True):
             distances = pairs.changed(current, start, stop, some, sign)
             order = None
             total = torch.zeros((len(some), stop - start), dtype=torch.float64, device=device.name)
-            for group, inside, own, targets in balls:
+            for group, inside, own, targets in balls_of:
                 if not len(inside):
                     continue
                 if group.members is not None:
@@ -147,20 +135,21 @@ def information_terms(
 class _Group:
     """A class, or all rows: the weight of every row in it, and how balls grow over these weights."""
 
-    def __init__(self, device: Device, weights: Floats, total: float, size: BallSize) -> None:
-        self._weights, self._total, self._size = device.put(weights), float(total), size
+    def __init__(self, device: Device, balls: Balls, place: int) -> None:
+        weights, self._total = balls.weights[place], float(balls.totals[place])
+        self._weights, self._n_neighbors, self._slack = device.put(weights), balls.n_neighbors, balls.slack
         #: The rows in the group, if all weights are 0 or 1; else None.
         self.members: Any = None
         if ((weights == 0) | (weights == 1)).all():
             self.members = device.put(np.flatnonzero(weights))
-            self._k = int(np.ceil(ball_target(float(size.n_neighbors), size.slack, self._total - 1.0)))
+            self._k = int(np.ceil(ball_target(self._n_neighbors, self._slack, self._total - 1.0)))
 
     def balls_of(self, rows: Any) -> tuple[Any, Any, Any]:
         """Places of the rows that are in the group, their weights, and the targets of their balls."""
         own = self._weights[rows]
         inside = (own > NEGLIGIBLE).nonzero()[:, 0]
         own = own[inside]
-        return inside, own, ball_targets(self._size.n_neighbors, self._size.slack, self._total - own)
+        return inside, own, ball_targets(self._n_neighbors, self._slack, self._total - own)
 
     def nearest_members(self, distances: Any, inside: Any) -> tuple[Any, Any]:
         """The last row of each ball, and how many are in it: members weigh 1, so all balls hold the same number."""
@@ -229,7 +218,7 @@ class SortedRows:
             ends, reached = [], []
             for of_set, of_set_totals in zip(weights, totals, strict=True):
                 for of_class, total in zip(of_set, of_set_totals, strict=True):
-                    targets = ball_targets(n_neighbors, 0.0, total - of_class[rows])
+                    targets = ball_targets(float(n_neighbors), 0.0, total - of_class[rows])
                     end, weight = grow_balls(order, of_class, targets)
                     ends.append(end)
                     reached.append(weight)

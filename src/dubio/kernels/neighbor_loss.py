@@ -13,14 +13,11 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.kernels.distances import offer, scratch_marks
+from dubio.kernels.distances import gather_marked, mark_within, offer, scratch_marks
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-#: 1 in each of the eight bytes of a word.
-_ONES = np.uint64(0x0101010101010101)
-_ONE, _TOP_BYTE = np.uint64(1), np.uint64(56)
 #: Up to this many surplus rows are removed one by one; if there are more, the rows are sorted.
 _FEW_TOO_MANY = 8
 #: If more than this many rows per neighbour wanted lie within a bound, a tighter one is tried; and how many it aims at.
@@ -43,19 +40,6 @@ def nearest_of_some(
         gap = own - column[other]
         filled = offer(row[other] + sign * gap * gap, other, distances, rows, filled)
     return distances[len(distances) - 1]
-
-
-@numba.njit(cache=True, nogil=True)
-def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: NDArray[np.bool_]) -> int:
-    """Mark the rows whose changed distance is within ``bound`` and return how many there are. No loop has a branch."""
-    for other in range(row.shape[0]):
-        gap = own - column[other]
-        marks[other] = row[other] + sign * gap * gap <= bound
-    count = 0
-    words = marks.view(np.uint64)
-    for word in range(words.shape[0]):
-        count += int((words[word] * _ONES) >> _TOP_BYTE)
-    return count
 
 
 @numba.njit(cache=True, nogil=True)
@@ -85,19 +69,7 @@ def nearest_set_after_change(
         within = mark_within(row, column, own, sign, bound * (_TIGHT * k / within) ** power, marks)
         if within < k:
             mark_within(row, column, own, sign, bound, marks)
-    found = 0
-    words = marks.view(np.uint64)
-    for word in range(words.shape[0]):
-        left = words[word]
-        while left != 0:
-            low = left & (~left + _ONE)
-            left ^= low
-            # the bytes below the lowest mark, counted by a multiplication
-            other = 8 * word + np.int64((((low - _ONE) & _ONES) * _ONES) >> _TOP_BYTE)
-            gap = own - column[other]
-            distances[found] = row[other] + sign * gap * gap
-            rows[found] = other
-            found += 1
+    found = gather_marked(row, column, own, sign, marks, distances, rows)
     if found - k <= _FEW_TOO_MANY:
         while found > k:
             worst = 0

@@ -14,8 +14,15 @@ from scipy.special import digamma, gammaln
 from dubio.checks import clip_neighbors
 from dubio.errors import InputError, counted
 from dubio.kernels.distances import UNBOUNDED, fill_squared_distances
-from dubio.kernels.information import NEGLIGIBLE, candidate_information, current_information, univariate_information
-from dubio.kernels.information_gpu import BallSize, information_terms
+from dubio.kernels.information import (
+    NEGLIGIBLE,
+    Balls,
+    Seeds,
+    candidate_information,
+    current_information,
+    univariate_information,
+)
+from dubio.kernels.information_gpu import information_terms
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
 from dubio.problem import Problem, read_problem
@@ -25,25 +32,17 @@ from dubio.target.classes import OfClasses
 
 
 class Groups:
-    """Weights of every row in every class, their totals, and the terms of equation 19 that do not depend on balls."""
+    """The classes of all rows, as kernels take them, and the terms of equation 19 that do not depend on balls."""
 
-    def __init__(self, memberships: NDArray[np.float64]) -> None:
+    def __init__(self, memberships: NDArray[np.float64], n_neighbors: int, slack: float = 0.5) -> None:
         n, n_classes = memberships.shape
-        self.weights: NDArray[np.float64] = np.ones((n_classes + 1, n))
-        self.weights[:-1] = memberships.T
-        self.totals: NDArray[np.float64] = self.weights.sum(axis=1)
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.weights.shape[1])
-
-    def constant(self, n_neighbors: int) -> float:
-        """``psi(n) - psi(k) - sum_s Gamma(s)/n psi(Gamma(s))``."""
-        n = self.n_rows
-        totals = self.totals[:-1]
-        present = totals > NEGLIGIBLE
-        expected = (totals[present] * digamma(totals[present])).sum() / n
-        return float(digamma(n) - digamma(n_neighbors) - expected)
+        weights = np.ones((n_classes + 1, n))
+        weights[:-1] = memberships.T
+        self.balls = Balls(weights, weights.sum(axis=1), float(n_neighbors), float(slack))
+        totals = self.balls.totals[:-1]
+        totals = totals[totals > NEGLIGIBLE]
+        #: ``psi(n) - psi(k) - sum_s Gamma(s)/n psi(Gamma(s))``
+        self.constant = float(digamma(n) - digamma(n_neighbors) - (totals * digamma(totals)).sum() / n)
 
 
 def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
@@ -102,8 +101,7 @@ def knn_entropy(X: ArrayLike, *, n_neighbors: int = 8, n_jobs: int | None = None
     table = np.ascontiguousarray(read_matrix(X), dtype=np.float64)
     n, d = table.shape
     n_neighbors = clip_neighbors(n_neighbors, n - 1)
-    groups = Groups(np.empty((n, 0)))
-    total = _information_sum(table, groups, n_neighbors, 0.5, resolve_threads(n_jobs))
+    total = _information_sum(table, Groups(np.empty((n, 0)), n_neighbors), resolve_threads(n_jobs))
     return float(digamma(n) - digamma(n_neighbors) + log_unit_ball_volume(d) + total / n)
 
 
@@ -209,52 +207,25 @@ def noise_tolerant_mutual_information(
     return _information_of_labels(read_problem(X, memberships), n_neighbors, n_jobs, slack)
 
 
-def univariate_mutual_information(
-    columns: NDArray[np.float64],
-    features: NDArray[np.int64],
-    groups: Groups,
-    *,
-    n_neighbors: int,
-    slack: float,
-    n_threads: int,
+def feature_mutual_information(
+    columns: NDArray[np.float64], features: Sequence[NDArray[np.int64]], groups: Groups, n_threads: int
 ) -> NDArray[np.float64]:
-    """The estimate for each single feature, from sorted columns: no distances between all rows are needed."""
+    """The estimate for each feature, given by its columns. For a single column, no distances of all rows are needed."""
+    values = np.empty(len(features))
+    single = [place for place, own in enumerate(features) if len(own) == 1]
+    alone = np.array([features[place][0] for place in single], dtype=np.int64)
 
     def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
-        sums: tuple[NDArray[np.float64], int] = univariate_information(
-            columns, features, groups.weights, groups.totals, float(n_neighbors), slack, start, stop
-        )
+        sums: tuple[NDArray[np.float64], int] = univariate_information(columns, alone, groups.balls, start, stop)
         return sums
 
-    parts = run_chunks(work, chunks(len(features), 8), n_threads)
+    parts = run_chunks(work, chunks(len(alone), 8), n_threads)
     raise_if_zero(sum(n_zero for _, n_zero in parts))
-    sums = np.concatenate([part for part, _ in parts])
-    return groups.constant(n_neighbors) + sums / groups.n_rows
-
-
-def feature_mutual_information(
-    rows: NDArray[np.float64],
-    columns: NDArray[np.float64],
-    features: Sequence[NDArray[np.int64]],
-    groups: Groups,
-    *,
-    n_neighbors: int,
-    slack: float,
-    n_threads: int,
-) -> NDArray[np.float64]:
-    """The estimate for each feature, given by its columns; ``rows`` and ``columns`` are the same table."""
-    values = np.empty(len(features))
-    single = np.array([len(own) == 1 for own in features], dtype=bool)
-    if single.any():
-        alone = np.array([own[0] for own, is_single in zip(features, single, strict=True) if is_single])
-        values[single] = univariate_mutual_information(
-            columns, alone, groups, n_neighbors=n_neighbors, slack=slack, n_threads=n_threads
-        )
-    for place in np.flatnonzero(~single).tolist():
-        table = np.ascontiguousarray(rows[:, features[place]])
-        total = _information_sum(table, groups, n_neighbors, slack, n_threads)
-        values[place] = groups.constant(n_neighbors) + total / len(rows)
-    return values
+    if len(alone):
+        values[single] = np.concatenate([part for part, _ in parts])
+    for place in sorted(set(range(len(features))) - set(single)):
+        values[place] = _information_sum(np.ascontiguousarray(columns[features[place]].T), groups, n_threads)
+    return np.asarray(groups.constant + values / columns.shape[1])
 
 
 def table_mutual_information(levels: NDArray[np.int64], memberships: NDArray[np.float64]) -> float:
@@ -290,41 +261,30 @@ def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | Non
     known = problem.labelled
     assert isinstance(known.supervision, OfClasses)
     n_neighbors = clip_neighbors(n_neighbors, known.n_rows - 1, where="labelled row")
-    groups = Groups(known.supervision.memberships)
-    table = np.ascontiguousarray(known.table)
-    total = _information_sum(table, groups, n_neighbors, slack, resolve_threads(n_jobs))
-    return groups.constant(n_neighbors) + total / known.n_rows
+    groups = Groups(known.supervision.memberships, n_neighbors, slack)
+    total = _information_sum(np.ascontiguousarray(known.table), groups, resolve_threads(n_jobs))
+    return groups.constant + total / known.n_rows
 
 
-def _information_sum(
-    table: NDArray[np.float64], groups: Groups, n_neighbors: int, slack: float, n_threads: int
-) -> float:
+def _no_seeds(groups: Groups, n_rows: int, room: int = 0) -> Seeds:
+    n_groups = len(groups.balls.totals)
+    return Seeds(
+        np.zeros((n_rows, n_groups, room), dtype=np.int32),
+        np.zeros((n_rows, n_groups), dtype=np.int32),
+        np.full((n_rows, n_groups), UNBOUNDED),
+    )
+
+
+def _information_sum(table: NDArray[np.float64], groups: Groups, n_threads: int) -> float:
     n, d = table.shape
-    n_groups = len(groups.totals)
     columns = np.ascontiguousarray(table.T)
     features = np.arange(d, dtype=np.int64)
-    no_seeds = np.empty((n, n_groups, 0), dtype=np.int32)
-    n_seeds = np.zeros((n, n_groups), dtype=np.int32)
-    radii = np.full((n, n_groups), UNBOUNDED)
+    seeds = _no_seeds(groups, n)
 
     def work(start: int, stop: int) -> tuple[float, int]:
         part = np.empty((stop - start, n))
         fill_squared_distances(columns, features, start, part)
-        result: tuple[float, int] = current_information(
-            table,
-            features,
-            part,
-            groups.weights,
-            groups.totals,
-            float(n_neighbors),
-            slack,
-            0.0,
-            no_seeds,
-            n_seeds,
-            radii,
-            start,
-            stop,
-        )
+        result: tuple[float, int] = current_information(table, features, part, groups.balls, 0.0, seeds, start, stop)
         return result
 
     parts = run_chunks(work, chunks(n, _ROWS_PER_CHUNK), n_threads)
@@ -384,16 +344,8 @@ class InformationCriterion:
             self._prepare(MINOR)
         at = self.distances
         if len(at.subset) == 0:
-            return feature_mutual_information(
-                at.rows,
-                at.columns,
-                [at.columns_of(one) for one in candidates[:, None]],
-                self._groups,
-                n_neighbors=self.n_neighbors,
-                slack=self.slack,
-                n_threads=at.n_threads,
-            )
-
+            features = [at.columns_of(one) for one in candidates[:, None]]
+            return feature_mutual_information(at.columns, features, self._groups, at.n_threads)
         if isinstance(at, DeviceDistances):
             return self._on_device(at, candidates, change).mean(axis=1)
         lower, values = self._bounds(candidates, change, MINOR)
@@ -404,11 +356,9 @@ class InformationCriterion:
 
     def _on_device(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
         """(candidates, rows): values of which the mean over rows is the criterion."""
-        size = BallSize(self.n_neighbors, self.slack)
-        weights, totals = self._groups.weights, self._groups.totals
-        terms, n_zero = information_terms(at.pairs, at.subset, weights, totals, size, candidates, change)
+        terms, n_zero = information_terms(at.pairs, at.subset, self._groups.balls, candidates, change)
         raise_if_zero(n_zero, at.subset if change == 0 else None)
-        return self._groups.constant(self.n_neighbors) + terms
+        return self._groups.constant + terms
 
     def _bounds(
         self, candidates: NDArray[np.int64], change: int, minor: float
@@ -431,14 +381,9 @@ class InformationCriterion:
                 step.subset,
                 step.columns,
                 float(change),
-                self._groups.weights,
-                self._groups.totals,
-                float(self.n_neighbors),
-                self.slack,
+                self._groups.balls,
                 minor,
                 self._seeds,
-                self._n_seeds,
-                self._radii,
                 start,
                 stop,
             )
@@ -446,9 +391,8 @@ class InformationCriterion:
 
         parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the search"))
         raise_if_zero(sum(n_zero for _, _, n_zero in parts))
-        constant = self._groups.constant(self.n_neighbors)
-        lower = constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows
-        upper = constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
+        lower = self._groups.constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows
+        upper = self._groups.constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
         return lower, upper
 
     def _prepare(self, minor: float) -> float:
@@ -456,12 +400,9 @@ class InformationCriterion:
         at = self.distances
         memberships = self._memberships_of(at)
         if memberships is not self._memberships:
-            self._groups = Groups(memberships)
+            self._groups = Groups(memberships, self.n_neighbors, self.slack)
         if self._memberships is None and isinstance(at, SubsetDistances):
-            n_groups = len(self._groups.totals)
-            self._seeds = np.zeros((at.n_rows, n_groups, 4 * self.n_neighbors), dtype=np.int32)
-            self._n_seeds = np.zeros((at.n_rows, n_groups), dtype=np.int32)
-            self._radii = np.full((at.n_rows, n_groups), UNBOUNDED)
+            self._seeds = _no_seeds(self._groups, at.n_rows, 4 * self.n_neighbors)
         self._memberships = memberships
         self._ready = True
         if len(at.subset) == 0:
@@ -470,7 +411,7 @@ class InformationCriterion:
             return float(self._on_device(at, at.subset[:1], 0).mean()) if minor == 0.0 else 0.0
         parts = run_chunks(lambda start, stop: self._current(start, stop, minor), at.row_chunks, at.n_threads)
         raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
-        return self._groups.constant(self.n_neighbors) + sum(total for total, _ in parts) / at.n_rows
+        return self._groups.constant + sum(total for total, _ in parts) / at.n_rows
 
     def _current(self, start: int, stop: int, minor: float) -> tuple[float, int]:
         """How much rows ``start:stop`` add to the value of the current subset, times n; and balls of radius zero."""
@@ -480,14 +421,9 @@ class InformationCriterion:
             at.rows,
             at.subset_columns,
             at.squared[start:stop],
-            self._groups.weights,
-            self._groups.totals,
-            float(self.n_neighbors),
-            self.slack,
+            self._groups.balls,
             minor,
             self._seeds,
-            self._n_seeds,
-            self._radii,
             start,
             stop,
         )
@@ -500,4 +436,4 @@ class InformationCriterion:
         if isinstance(self.distances, DeviceDistances):
             return self._on_device(self.distances, self.distances.subset[:1], 0)[0] / n
         totals = np.array([self._current(i, i + 1, 0.0)[0] for i in range(n)])
-        return (self._groups.constant(self.n_neighbors) + totals) / n
+        return (self._groups.constant + totals) / n

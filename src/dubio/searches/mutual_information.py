@@ -402,16 +402,9 @@ class Scene:
             distances.start(every)
             model = self.tracker.fit(distances)
             memberships = model.memberships
-        table = np.ascontiguousarray(self.table)
-        scores = feature_mutual_information(
-            table,
-            np.ascontiguousarray(table.T),
-            [self._columns.of(j) for j in every.tolist()],
-            Groups(memberships),
-            n_neighbors=self.n_neighbors,
-            slack=self._method.slack,
-            n_threads=self.n_threads,
-        )
+        features = [self._columns.of(j) for j in every.tolist()]
+        groups = Groups(memberships, self.n_neighbors, self._method.slack)
+        scores = feature_mutual_information(np.ascontiguousarray(self.table.T), features, groups, self.n_threads)
         for feature, levels in self._levels.items():  # noise on 30 columns of 0 and 1 would drown what they say
             scores[feature] = table_mutual_information(levels, memberships)
         return scores, model
