@@ -10,11 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import base64  # noqa: E402
-
 from PIL import Image  # noqa: E402
-from tests.browser import Browser, find_browser  # noqa: E402
-from tests.mending_case import write_case  # noqa: E402
+from tests.browser import View, launch  # noqa: E402
+from tests.corrections_case import write_case  # noqa: E402
 
 from dubio_app.command.run import run  # noqa: E402
 
@@ -45,51 +43,36 @@ _CUT = """((top, limit) => {
 })"""
 
 
-def picture(browser: Browser, selector: str, name: str, height: int, colors: int = 48) -> None:
+def picture(view: View, selector: str, name: str, height: int, colors: int = 48) -> None:
     """The upper part of an element of the page, cut between two lines, as a small PNG."""
-    box = browser.run(
+    x, y, width, tall = view.run(
         f"(r => [r.left + scrollX, r.top + scrollY, r.width, r.height])"
         f"(document.querySelector({selector!r}).getBoundingClientRect())"
     )
-    tall = box[3] if box[3] <= height else browser.run(f"{_CUT}({box[1]}, {height})")
-    clip = {"x": box[0], "y": box[1], "width": box[2], "height": tall, "scale": 1}
-    shot = browser.call("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
-    image = Image.open(io.BytesIO(base64.b64decode(shot["data"]))).convert(
-        "P", palette=Image.Palette.ADAPTIVE, colors=colors
-    )
+    tall = tall if tall <= height else view.run(f"{_CUT}({y}, {height})")
+    shot = view.page.screenshot(full_page=True, clip={"x": x, "y": y, "width": width, "height": tall})
+    image = Image.open(io.BytesIO(shot)).convert("P", palette=Image.Palette.ADAPTIVE, colors=colors)
     image.save(FOLDER / name, optimize=True)
     print(name, image.size, (FOLDER / name).stat().st_size, "bytes")
 
 
 def main() -> None:
-    path = find_browser()
-    if path is None:
-        raise SystemExit("no Chromium found")
     FOLDER.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, launch() as chromium:
         table = write_case(Path(folder))
         page = Path(folder) / "patients.html"
         run(["audit", str(table), "-t", "diagnosis", "--id", "patient", "--report", str(page), "-q"])
-        browser = Browser(path, width=900)
-        try:
-            # A picture has no scrollbar. If the page had one while it is measured, the right margin would be cut off.
-            browser.call("Emulation.setScrollbarsHidden", hidden=True)
-            browser.open(page)
-            browser.run("document.querySelector('.mend-card').focus()")
-            for key in ("s", "r", "s"):
-                browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, text=key)
-                browser.call("Input.dispatchKeyEvent", type="keyUp", key=key)
-            browser.run("document.activeElement.blur()")
-            picture(browser, "#mend", "mending.png", 900)
-            browser.call("Emulation.setDeviceMetricsOverride", width=380, height=760, deviceScaleFactor=1, mobile=True)
-            browser.open(page)
-            picture(browser, "#mend .mend-card", "mending-phone.png", 900)
-            browser.call("Emulation.clearDeviceMetricsOverride")
-            run(["rank", str(table), "-t", "diagnosis", "--id", "patient", "--report", str(page), "-q"])
-            browser.open(page)
-            picture(browser, "body", "report.png", 760)
-        finally:
-            browser.close()
+        desk, phone = chromium.view(width=900), chromium.view(width=380, height=760)
+        desk.open(page)
+        desk.page.focus(".correct-card")
+        desk.press("s", "r", "s")
+        desk.run("document.activeElement.blur()")
+        picture(desk, "#corrections", "corrections.png", 900)
+        phone.open(page)
+        picture(phone, "#corrections .correct-card", "corrections-phone.png", 900)
+        run(["rank", str(table), "-t", "diagnosis", "--id", "patient", "--report", str(page), "-q"])
+        desk.open(page)
+        picture(desk, "body", "report.png", 760)
 
 
 if __name__ == "__main__":

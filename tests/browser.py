@@ -1,151 +1,84 @@
-"""A headless Chromium, driven by the DevTools protocol over a pair of pipes: no driver, no network, no package."""
+"""Pages in a headless Chromium, driven by Playwright: what they show, log and ask the network for."""
 
 from __future__ import annotations
 
-import base64
-import json
 import os
 import shutil
-import subprocess
-import sys
-import tempfile
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-#: Chromium reads commands from descriptor 3 and writes answers to descriptor 4: first out of the way, then into place.
-_LAUNCH = """
-import fcntl, os, sys
-read, write = (fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3])
-os.dup2(read, 3)
-os.dup2(write, 4)
-os.execv(sys.argv[3], sys.argv[3:])
-"""
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-#: A report is ready when it says so.
-READY = "document.readyState === 'complete' && document.documentElement.dataset.ready"
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 
-def find_browser() -> str | None:
-    """Path of a Chromium: DUBIO_CHROMIUM, or the first found."""
-    named = os.environ.get("DUBIO_CHROMIUM")
-    return named or next((path for path in map(shutil.which, NAMES) if path), None)
+class Missing(Exception):
+    """Playwright or Chromium is not installed."""
 
 
-class Browser:
-    """One page of a headless Chromium, with everything it logged and asked the network for."""
+class View:
+    """One page, with everything that it logged, and everything that it asked for but data."""
 
-    def __init__(self, path: str, *, width: int = 1100, height: int = 900, dark: bool = False) -> None:
-        self._folder = tempfile.mkdtemp(prefix="dubio-chromium-")
-        to_read, self._write = os.pipe()
-        self._read, to_write = os.pipe()
-        self.messages: list[dict[str, Any]] = []
-        self._buffer = b""
-        self._number = 0
-        options = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--remote-debugging-pipe",
-            f"--user-data-dir={self._folder}",
-            f"--window-size={width},{height}",
-        ]
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCH, str(to_read), str(to_write), path, *options, "about:blank"],
-            pass_fds=(to_read, to_write),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        os.close(to_read)
-        os.close(to_write)
-        try:
-            target = self.call("Target.createTarget", url="about:blank")["targetId"]
-            self._session: str | None = None
-            self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-            for domain in ("Page", "Runtime", "Network", "Log"):
-                self.call(f"{domain}.enable")
-            scheme = "dark" if dark else "light"
-            features = [{"name": "prefers-color-scheme", "value": scheme}]
-            self.call("Emulation.setEmulatedMedia", features=features)
-        except BaseException:
-            self.close()
-            raise
+    def __init__(self, page: Any) -> None:
+        self.page, self.problems, self.requests = page, list[str](), list[str]()
+        page.on("console", lambda message: self.problems.append(f"logs {message.text}"))
+        page.on("pageerror", lambda error: self.problems.append(f"fails: {error}"))
+        page.on("dialog", lambda dialog: (self.problems.append(f"asks {dialog.message}"), dialog.dismiss()))
+        page.on("request", lambda request: self.requests.append(request.url))
 
-    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """One command and its answer; events that come in between are kept in ``messages``."""
-        self._number += 1
-        command: dict[str, Any] = {"id": self._number, "method": method, "params": parameters}
-        if getattr(self, "_session", None):
-            command["sessionId"] = self._session
-        os.write(self._write, json.dumps(command).encode() + b"\0")
-        while True:
-            message = self._next()
-            if message.get("id") == self._number:
-                if "error" in message:
-                    raise RuntimeError(f"{method}: {message['error']}")
-                return message["result"]
-            self.messages.append(message)
-
-    def open(self, path: Path, timeout: float = 60.0, ready: str = READY) -> None:
-        """Open a file and wait until it is ready; reports say so themselves."""
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        end = time.monotonic() + timeout
-        while not self.run(f"location.href !== 'about:blank' && {ready}"):
-            if time.monotonic() > end:
-                raise TimeoutError(f"{path} was not ready after {timeout} s: {self.problems()}")
-            time.sleep(0.05)
+    def open(self, path: Path) -> None:
+        """Open a file and wait until it is loaded."""
+        self.problems.clear()
+        self.requests.clear()
+        self.page.goto(path.resolve().as_uri())
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression."""
-        answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
-        if "exceptionDetails" in answer:
-            raise RuntimeError(answer["exceptionDetails"])
-        return answer["result"].get("value")
+        return self.page.evaluate(expression)
 
-    def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """The page as a PNG."""
-        shot = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=whole)
-        path.write_bytes(base64.b64decode(shot["data"]))
+    def press(self, *keys: str) -> None:
+        """Press keys, one after the other."""
+        for key in keys:
+            self.page.keyboard.press(key)
 
-    def problems(self) -> list[str]:
-        """Everything the console, the log and uncaught exceptions said."""
-        found = []
-        for message in self.messages:
-            method, parameters = message.get("method", ""), message.get("params", {})
-            if method in ("Runtime.exceptionThrown", "Log.entryAdded", "Runtime.consoleAPICalled"):
-                found.append(json.dumps(parameters))
-            if method == "Page.javascriptDialogOpening":
-                found.append(f"dialog: {parameters}")
-        return found
 
-    def requests(self) -> list[str]:
-        """Everything that was asked for, except the page itself and data: addresses."""
-        asked = [
-            message["params"]["request"]["url"]
-            for message in self.messages
-            if message.get("method") == "Network.requestWillBeSent"
-        ]
-        return [url for url in asked if not url.startswith(("data:", "file:", "about:"))] + [
-            url for url in asked[1:] if url.startswith("file:")
-        ]
+class Browser:
+    """A headless Chromium; each view has a memory of its own."""
 
-    def close(self) -> None:
-        """End the browser and remove its profile."""
-        self._process.kill()
-        self._process.wait()
-        for descriptor in (self._read, self._write):
-            os.close(descriptor)
-        shutil.rmtree(self._folder, ignore_errors=True)
+    def __init__(self, chromium: Any) -> None:
+        self._chromium = chromium
 
-    def _next(self) -> dict[str, Any]:
-        while b"\0" not in self._buffer:
-            piece = os.read(self._read, 1 << 20)
-            if not piece:
-                raise RuntimeError("the browser went away")
-            self._buffer += piece
-        message, self._buffer = self._buffer.split(b"\0", 1)
-        return json.loads(message)
+    def view(self, *, width: int = 1100, height: int = 900, dark: bool = False) -> View:
+        """An empty page of this size; narrow ones are phones."""
+        context = self._chromium.new_context(
+            viewport={"width": width, "height": height},
+            color_scheme="dark" if dark else "light",
+            is_mobile=width < 500,
+        )
+        return View(context.new_page())
+
+
+@contextmanager
+def launch() -> Iterator[Browser]:
+    """A browser: the one that DUBIO_CHROMIUM names, or the first found. Nothing is downloaded."""
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError as error:
+        raise Missing("Playwright is not installed: pip install playwright") from error
+    path = os.environ.get("DUBIO_CHROMIUM") or next((path for path in map(shutil.which, _NAMES) if path), None)
+    if path is None:
+        raise Missing("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        try:
+            yield Browser(chromium)
+        finally:
+            chromium.close()

@@ -17,10 +17,10 @@ SOURCE = ROOT / "src"
 #: function; rooms of one floor may use each other, but never in a circle of files. See CONTRIBUTING.md.
 FLOORS = (
     ("_lazy", "errors", "checks", "progress", "whole_files", "_sklearn", "kernels"),
-    ("table", "target", "problem", "ranking", "curves", "simulate"),
+    ("table", "target", "problem", "ranking", "simulate"),
     ("moments", "neighbors", "alerts", "evidence"),
     ("doubt", "methods", "scores", "searches"),
-    ("selector", "trust", "pipelines", "streams", "dubio", "plots", "__main__"),
+    ("selector", "trust", "pipelines", "streams", "dubio", "charts", "feature_charts", "plots", "__main__"),
     ("dubio_app",),
     ("dubio_papers",),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +12,27 @@ import pandas as pd
 import pytest
 from tools.check_site import LOOK
 
-from dubio import FeatureSelector, FisherScore, audit_labels, label_tolerance, stability
+from dubio import FeatureSelector, FisherScore, Ranking, audit_labels, label_tolerance, stability
+from dubio.charts import (
+    Chart,
+    Curve,
+    chance_chart,
+    correlation_heat,
+    rank_heat,
+    ranking_chart,
+    share_chart,
+    size_chart,
+    tolerance_chart,
+)
 from dubio.pipelines.evaluation import evaluate_problem, usual_model
+from dubio.plots import COLOURS
+from dubio.trust.resampling import Stability
+from dubio.trust.tolerance import LabelTolerance
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather_problem
-from tests.browser import Browser, find_browser
+from dubio_app.report.sections import rates_chart
+from dubio_app.report.svg import figure
+from tests.browser import View
 
 #: Letters of drawings that are too small, in pixels of the screen.
 SMALL = """
@@ -59,6 +74,10 @@ SCROLLED = """
 [...document.querySelectorAll(".scroll")].filter(box => box.scrollWidth > box.clientWidth + 1)
   .map(box => [box.getAttribute("aria-label"), getComputedStyle(box).backgroundAttachment])
 """
+
+
+#: A colour of the page: its name, light and dark.
+COLOUR = re.compile(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)")
 
 
 def _write(folder: Path, name: str, selector: Any, problem: Any, **more: Any) -> Path:
@@ -105,23 +124,17 @@ def pages(tmp_path_factory) -> dict[str, Path]:
 
 
 @pytest.fixture(params=[(360, False), (360, True), (768, False), (1280, False), (1280, True)], ids=str, scope="module")
-def screen(request) -> Iterator[Browser]:
-    path = find_browser()
-    if path is None:
-        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
+def screen(request, chromium) -> Iterator[View]:
     width, dark = request.param
-    browser = Browser(path, width=width, dark=dark)
-    mobile = width < 500
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=800, deviceScaleFactor=1, mobile=mobile)
-    yield browser
-    browser.close()
+    view = chromium.view(width=width, height=800, dark=dark)
+    yield view
+    view.page.context.close()
 
 
 @pytest.mark.parametrize("name", ["everything", "numbers", "scores"])
 def test_a_page_on_a_screen(screen, pages, name):
-    screen.messages.clear()
     screen.open(pages[name])
-    assert screen.problems() == [] and screen.requests() == []
+    assert screen.problems == [] and screen.requests == [pages[name].as_uri()]
     assert screen.run(LOOK) == []  # no scrolling sideways, contrast of 4.5:1
     assert screen.run(SMALL) == []
     assert screen.run(CLIPPED) == []
@@ -144,108 +157,112 @@ def test_one_drawing_of_each_pair_is_shown(screen, pages):
 
 
 @pytest.mark.parametrize("name", ["everything", "numbers", "scores"])
-def test_a_page_on_paper(pages, name):
+def test_a_page_on_paper(chromium, pages, name):
     """A4 has 182 mm between the margins, 688 pixels: nothing is cut off there, and tables keep their heads."""
-    path = find_browser()
-    if path is None:
-        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
-    browser = Browser(path, dark=True)
-    try:
-        browser.open(pages[name])
-        browser.call("Emulation.setDeviceMetricsOverride", width=688, height=1010, deviceScaleFactor=1, mobile=False)
-        browser.call("Emulation.setEmulatedMedia", media="print")
-        assert browser.run(WIDE) == []
-        assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
-        assert browser.run(BROKEN) == []
-        assert browser.run(HEADS) == []
-        assert browser.run("[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().height < 1000)")
-        assert browser.run(
-            "[...document.querySelectorAll('thead')].every(t => getComputedStyle(t).display === 'table-header-group')"
-        )
-        assert browser.run(
-            "[...document.querySelectorAll('tr')].every(r => getComputedStyle(r).breakInside === 'avoid')"
-        )
-        page = base64.b64decode(browser.call("Page.printToPDF", preferCSSPageSize=True)["data"])
-        assert re.search(rb"/MediaBox \[0 0 59[45][.\d]* 84[12][.\d]*\]", page)  # A4 in points
-    finally:
-        browser.close()
+    browser = chromium.view(width=688, height=1010, dark=True)
+    browser.open(pages[name])
+    browser.page.emulate_media(media="print")
+    assert browser.run(WIDE) == []
+    assert browser.run("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert browser.run(BROKEN) == []
+    assert browser.run(HEADS) == []
+    assert browser.run("[...document.querySelectorAll('svg')].every(s => s.getBoundingClientRect().height < 1000)")
+    assert browser.run(
+        "[...document.querySelectorAll('thead')].every(t => getComputedStyle(t).display === 'table-header-group')"
+    )
+    assert browser.run("[...document.querySelectorAll('tr')].every(r => getComputedStyle(r).breakInside === 'avoid')")
+    assert re.search(rb"/MediaBox \[0 0 59[45][.\d]* 84[12][.\d]*\]", browser.page.pdf(prefer_css_page_size=True))
+
+
+def svg(chart: Chart, narrow: bool = False) -> str:
+    """The drawing for wide pages, or the one for phones."""
+    wide, phone = re.findall("<svg.*?</svg>", figure(chart))
+    return phone if narrow else wide
 
 
 def test_bars_are_empty_at_zero(pages):
-    from dubio_app.report.charts import interval_bars, share_bars
-
     nothing, some = np.zeros(2), np.array([0.0, 0.5])
-    assert share_bars(["a", "b"], nothing, ["0 %", "0 %"], "t").count("<rect") == 0
+    assert svg(share_chart("t", ["a", "b"], nothing, ["0 %", "0 %"])).count("<rect") == 0
     for narrow in (False, True):
-        assert share_bars(["a", "b"], some, ["0 %", "50 %"], "t", narrow=narrow).count("<rect") == 1
-        drawn = interval_bars(["a", "b"], some, nothing, some, ["", "words"], "l", "t", narrow=narrow)
-        assert drawn.count("<rect") == 1
+        assert svg(share_chart("t", ["a", "b"], some, ["0 %", "50 %"]), narrow).count("<rect") == 1
+        drawn = svg(tolerance_chart(made_up_tolerance(some, nothing, some), np.arange(2)), narrow)
+        assert drawn.count('class="kept"') == 1 and drawn.count('class="whisker"') == 2
 
 
 def test_rates_that_print_as_zero_have_no_bar():
-    from dubio_app.report.content import _rates
-
-    drawn = _rates(["a", "b", "c"], np.array([4e-4, -1e-17, np.nan]))
+    drawn = figure(rates_chart("t", ["a", "b", "c"], np.array([4e-4, -1e-17, np.nan])))
     assert drawn.count("<rect") == 0 and drawn.count(">0.0 %<") == 4 and drawn.count(">–<") == 2
-    small = _rates(["a", "b"], np.array([0.01, 0.0]))
-    widths = [float(width) for width in re.findall(r'<rect[^>]* width="([\d.]+)"', small)]
-    full = [float(width) for width in re.findall(r'<rect[^>]* width="([\d.]+)"', _rates(["a"], np.array([0.5])))]
-    assert len(widths) == 2 and np.allclose(widths, np.array(full) / 5, atol=0.1)  # 1 % is a fifth of the least axis
+    small, full = (svg(rates_chart("t", ["a", "b"], np.array([rate, 0.0]))) for rate in (0.01, 0.05))
+    widths = [float(re.findall(r'<rect[^>]* width="([\d.]+)"', one)[0]) for one in (small, full)]
+    assert small.count("<rect") == 1 and np.isclose(
+        widths[0], widths[1] / 5, rtol=0.01
+    )  # 1 % is a fifth of the least axis
 
 
 @pytest.mark.parametrize("size", [3, 12, 20])
 def test_the_legend_of_correlations_stays_inside(size):
-    from dubio_app.report.charts import correlation_heat
-
     sign = np.ones((size, size), dtype=bool)
     sign[0, 1] = sign[1, 0] = False
     for narrow in (False, True):
-        drawn = correlation_heat([f"f{i}" for i in range(size)], np.eye(size), sign, narrow=narrow)
+        drawn = svg(correlation_heat([f"f{i}" for i in range(size)], np.eye(size), sign), narrow)
         width = float(re.search(r'viewBox="0 0 ([\d.]+)', drawn)[1])
         start = float(re.search(r'<text x="([\d.]+)"[^>]*>no direction<', drawn)[1])
         assert start + 90 <= width
-        assert drawn.count('class="undirected"') == 3 and 'class="heat"' not in drawn
+        assert drawn.count('class="undirected"') == 3 and 'class="kept"' not in drawn
 
 
 def test_colours_that_mean_different_things_are_different(pages):
+    """Plus, minus and no direction are three colours, light and dark, and the plots have those of a light page."""
     page = pages["everything"].read_text(encoding="utf-8")
-    found = [dict(re.findall(r"--(plus|minus|undirected): (#\w+)", block)) for block in page.split("--page:")[1:]]
-    assert len(found) == 4 and all(len(set(colours.values())) == 3 for colours in found)
+    light, dark = ({name: pair[i] for name, *pair in COLOUR.findall(page)} for i in (0, 1))
+    for colours in (light, dark):
+        assert len({colours[name] for name in ("accent", "warn", "undirected", "left", "card")}) == 5
+        assert len({colours[f"c{place}"] for place in range(8)}) == 8
+    for role, name in {"plus": "accent", "minus": "warn", "kept": "accent", "unkept": "ink", "whisker": "soft"}.items():
+        assert COLOURS[role] == light[name]
+    same = ("related", "left", "undirected", *(f"c{place}" for place in range(8)))
+    assert {name: COLOURS[name] for name in same} == {name: light[name] for name in same}
 
 
 def test_words_and_lines_of_curves_keep_apart():
-    from dubio_app.report.charts import chance_chart, size_chart
-
     sizes, values = np.arange(1, 16), np.geomspace(1e-12, 1.0, 15)
+    curve = Curve(sizes, values, 13, "q-value", 0.05, True)
     for narrow in (False, True):
-        drawn = size_chart(sizes, values, 13, "13 related", "q-value", 0.05, True, narrow=narrow)
+        drawn = svg(size_chart(curve, "13 related"), narrow)
         mark = float(re.search(r'y="([\d.]+)" class="chosen-name"', drawn)[1])
         others = re.findall(r'points="([^"]+)" fill="none" class="(?:threshold|curve|grid)"', drawn)
+        assert len(others) > 5
         assert mark < min(float(point.split(",")[1]) for points in others for point in points.split())
-        dots = chance_chart(np.linspace(1e-9, 1.0, 10), np.arange(10) < 2, narrow=narrow)
+        dots = svg(chance_chart(np.linspace(1e-9, 1.0, 10), np.arange(10) < 2), narrow)
         assert dots.count('class="unkept"') == 8 and dots.count('class="kept"') == 2
 
 
 @pytest.mark.parametrize("narrow", [False, True])
 def test_titles_of_axes_do_not_touch_the_numbers(narrow):
-    from dubio_app.report.charts import interval_bars, rank_heat, ranking_bars
-
     one = np.ones(3)
-    ranks = (one, 2 * one, 3 * one)
-    for drawn in (
-        ranking_bars(["a", "b", "c"], one, ["1", "1", "1"], one > 0, ranks, 3, narrow=narrow),
-        interval_bars(["a", "b", "c"], one / 2, one / 4, one, ["", "", ""], "label", "title", narrow=narrow),
-        rank_heat(["a", "b", "c"], np.eye(3), ["1", "2", "3"], narrow=narrow),
+    ranking = Ranking.from_scores(np.arange(3.0), names=["a", "b", "c"])
+    ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 2, 3]])
+    sure = Stability(ranking.names, ranks, ranks < 2, one, 2 * one, 3 * one, one, None, "bootstrap", 0.95)
+    for chart in (
+        ranking_chart(ranking, np.arange(3), sure, from_worst=True),
+        tolerance_chart(made_up_tolerance(one / 2, one / 4, one), np.arange(3)),
+        rank_heat(sure, np.arange(3), 3),
     ):
+        drawn = svg(chart, narrow)
         title = max(float(y) for y in re.findall(r'y="([\d.]+)" class="axis-name"', drawn))
         ticks = min(float(y) for y in re.findall(r'y="([\d.]+)" class="tick"', drawn))
         assert ticks - title >= 18
 
 
+def made_up_tolerance(random: np.ndarray, low: np.ndarray, high: np.ndarray) -> LabelTolerance:
+    worst, names = np.full(len(random), 3.0), np.array(["a", "b", "c"][: len(random)], dtype=object)
+    return LabelTolerance(names, worst > 0, random, low, high, worst, worst, "hard", "uniform", 0.5, 50, 9)
+
+
 def test_categories_have_bars_and_numbers_have_densities(pages):
     page = pages["everything"].read_text(encoding="utf-8")
     drawn = page.split('<section id="drawn">')[1].split("</section>")[0]
-    assert "share of each category by class" in drawn and 'density"' in drawn
+    assert "share of each category by class" in drawn and 'class="area c0"' in drawn
     numbers = pages["numbers"].read_text(encoding="utf-8").split('<section id="drawn">')[1].split("</section>")[0]
     assert "in each category of colour of the sample" in numbers and "with the running mean" in numbers
 

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-from tools.check_site import LOOK, READY, WIDTHS
-
-from tests.browser import Browser, find_browser
+from tools.check_site import LOOK, WIDTHS
 
 TEXT = "".join(f"<p>Line {i} of a page that can be read.</p>" for i in range(30))
 FAULTS = {
@@ -19,21 +16,13 @@ FAULTS = {
 }
 
 
-@pytest.mark.skipif(find_browser() is None, reason="no Chromium")
-def test_faults_are_seen(tmp_path: Path) -> None:
-    path = find_browser()
-    assert path is not None
-    browser = Browser(path, width=WIDTHS[0])
-    try:
-        size = {"width": WIDTHS[0], "height": 800, "deviceScaleFactor": 1, "mobile": False}
-        browser.call("Emulation.setDeviceMetricsOverride", **size)
-        page = tmp_path / "page.html"
-        page.write_text(f"<!doctype html><meta charset=utf-8><body>{TEXT}", encoding="utf-8")
-        browser.open(page, ready=READY)
-        assert browser.run(LOOK) == []
-        for said, fault in FAULTS.items():
-            page.write_text(f"<!doctype html><meta charset=utf-8><body>{TEXT}{fault}", encoding="utf-8")
-            browser.open(page, ready=READY)
-            assert any(problem.startswith(said) for problem in browser.run(LOOK)), said
-    finally:
-        browser.close()
+def test_faults_are_seen(chromium, tmp_path: Path) -> None:
+    view = chromium.view(width=WIDTHS[0], height=800)
+    page = tmp_path / "page.html"
+    page.write_text(f"<!doctype html><meta charset=utf-8><body>{TEXT}", encoding="utf-8")
+    view.open(page)
+    assert view.run(LOOK) == []
+    for said, fault in FAULTS.items():
+        page.write_text(f"<!doctype html><meta charset=utf-8><body>{TEXT}{fault}", encoding="utf-8")
+        view.open(page)
+        assert any(problem.startswith(said) for problem in view.run(LOOK)), said

@@ -285,7 +285,8 @@ def test_report_has_a_bar_for_each_kept_feature() -> None:
     page = render_report(gather(selector, X, y, tolerance=found))
     section = page.split('id="tolerance"')[1].split("</section>")[0]
     wide, narrow = section.split('class="narrow"')  # a drawing for desks, and one for phones
-    assert wide.count("<rect") == narrow.count("<rect") == found.kept.sum()
+    for role in ("kept", "whisker"):
+        assert wide.count(f'class="{role}"') == narrow.count(f'class="{role}"') == found.kept.sum()
     assert found.worst_in_words(int(np.flatnonzero(found.kept)[0])) in section
     assert 'id="tolerance"' not in render_report(gather(selector, X, y))
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tests.browser import Browser, find_browser  # noqa: E402
+from tests.browser import Missing, View, launch  # noqa: E402
 
 SITE = ROOT / "docs" / "_build" / "html"
 PAGES = (
@@ -108,31 +108,24 @@ LOOK = """
   return [...problems];
 })()
 """.replace("LOWEST", str(LOWEST))
-READY = "document.readyState === 'complete'"
 
 
-def look(browser: Browser, page: Path) -> list[str]:
+def look(browser: View, page: Path) -> list[str]:
     """Everything that is wrong with one page."""
-    browser.messages.clear()
-    browser.open(page, ready=READY)
+    browser.open(page)
     found = browser.run(LOOK)
-    outside = [f"asks for {url}" for url in browser.requests() if not url.startswith("file:")]
-    return found + outside + [f"logs {message[:300]}" for message in browser.problems()]
+    outside = [f"asks for {url}" for url in browser.requests if not url.startswith(("file:", "data:", "blob:"))]
+    return found + outside + [problem[:300] for problem in browser.problems]
 
 
-def search(browser: Browser, word: str) -> list[str]:
+def search(browser: View, word: str) -> list[str]:
     """Type a word into the search box of the landing page; the titles and addresses of what is found."""
-    browser.messages.clear()
-    browser.open(SITE / "index.html", ready=READY)
-    browser.run(f"document.querySelector('form.sidebar-search-container input[name=q]').value = {word!r}")
-    browser.run("document.querySelector('form.sidebar-search-container').submit()")
-    end = time.monotonic() + 20
-    links = "[...document.querySelectorAll('ul.search li a')].map(a => a.textContent + ' ' + a.getAttribute('href'))"
-    found: list[str] = []
-    while not found and time.monotonic() < end:
-        time.sleep(0.2)
-        found = browser.run(links)
-    return found
+    browser.open(SITE / "index.html")
+    browser.page.locator("form.sidebar-search-container input[name=q]").fill(word)
+    browser.press("Enter")
+    links = browser.page.locator("ul.search li a")
+    links.first.wait_for(timeout=20_000)
+    return [f"{link.text_content()} {link.get_attribute('href')}" for link in links.all()]
 
 
 def main() -> int:
@@ -140,47 +133,40 @@ def main() -> int:
     parser.add_argument("--all", action="store_true", help="every page, not only one of each kind")
     parser.add_argument("--pictures", type=Path, help="a folder for screenshots")
     given = parser.parse_args()
-    path = find_browser()
-    if path is None:
-        raise SystemExit("no Chromium found; DUBIO_CHROMIUM can name one")
     pages = sorted(str(page.relative_to(SITE)) for page in SITE.rglob("*.html") if "_static" not in page.parts)
     pages = [page for page in pages if given.all or page in PAGES]
     wrong = 0
-    for width in WIDTHS:
-        for dark in (False, True):
-            browser = Browser(path, width=width, dark=dark)
-            scheme = "dark" if dark else "light"
-            try:
-                browser.call(
-                    "Emulation.setDeviceMetricsOverride",
-                    width=width,
-                    height=800,
-                    deviceScaleFactor=1,
-                    mobile=width < 500,
-                )
-                bad = 0
-                for page in pages:
-                    problems = look(browser, SITE / page)
-                    bad += bool(problems)
-                    for problem in problems:
-                        print(f"{width} px, {scheme}, {page}: {problem}")
-                    if given.pictures:
-                        given.pictures.mkdir(parents=True, exist_ok=True)
-                        name = f"{page.replace('/', '-').removesuffix('.html')}-{width}-{scheme}.png"
-                        browser.screenshot(given.pictures / name, whole=False)
-                found = search(browser, "NeighborSearch")
-                hit = any("dubio.NeighborSearch" in link for link in found[:3])
-                logged = browser.problems()
-                for message in logged:
-                    print(f"{width} px, {scheme}, search: logs {message[:300]}")
-                print(
-                    f"{width} px, {scheme}: {len(pages)} pages, {bad} with problems; NeighborSearch "
-                    f"{'is found' if hit else 'is not found'} ({len(found)} results, the first: {found[:1]})"
-                )
-                wrong += bad + (not hit) + len(logged)
-            finally:
-                browser.close()
+    try:
+        with launch() as chromium:
+            for width, dark in product(WIDTHS, (False, True)):
+                view = chromium.view(width=width, height=800, dark=dark)
+                wrong += check(view, pages, f"{width} px, {'dark' if dark else 'light'}", given.pictures)
+    except Missing as missing:
+        raise SystemExit(str(missing)) from missing
     return int(wrong > 0)
+
+
+def check(view: View, pages: list[str], screen: str, pictures: Path | None) -> int:
+    """Look at all pages on one screen, and search; the number of pages with problems."""
+    bad = 0
+    for page in pages:
+        problems = look(view, SITE / page)
+        bad += bool(problems)
+        for problem in problems:
+            print(f"{screen}, {page}: {problem}")
+        if pictures:
+            pictures.mkdir(parents=True, exist_ok=True)
+            name = f"{page.replace('/', '-').removesuffix('.html')}-{screen.replace(' px, ', '-')}.png"
+            view.page.screenshot(path=pictures / name)
+    found = search(view, "NeighborSearch")
+    hit = any("dubio.NeighborSearch" in link for link in found[:3])
+    for problem in view.problems:
+        print(f"{screen}, search: {problem[:300]}")
+    print(
+        f"{screen}: {len(pages)} pages, {bad} with problems; NeighborSearch {'is found' if hit else 'is not found'} "
+        f"({len(found)} results, the first: {found[:1]})"
+    )
+    return bad + (not hit) + len(view.problems)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Plots for notebooks, in the style of scikit-learn's displays. matplotlib is only imported to draw."""
+"""Charts in notebooks and in files, with matplotlib, which is only imported to draw.
+
+:func:`draw` draws any chart of :mod:`dubio.charts`. The displays work like those of scikit-learn.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +12,130 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from dubio.curves import Curve, size_curve, subset_path
+from dubio import charts
+from dubio.charts import Axis, Chart, Curve, Marks
 from dubio.errors import InputError
 from dubio.ranking import Ranking
 
-_KEPT, _RELATED, _LEFT, _WARN = "#0b6e6e", "#7fb5b5", "#c3c8d1", "#b4441c"
+_CLASSES = ("#0b6e6e", "#c2571a", "#4b5fc4", "#a8327a", "#6b7d1f", "#7a5230", "#2f7fb8", "#6d6d76")
+#: The colour of each role; the report has the same ones on a light page.
+COLOURS = {
+    **dict.fromkeys(("kept", "curve", "plus"), "#0b6e6e"),
+    **dict.fromkeys(("threshold", "minus"), "#b4441c"),
+    **dict.fromkeys(("chosen", "median", "unkept"), "#1d2433"),
+    **dict.fromkeys(("whisker", "by-chance"), "#5b6475"),
+    **dict.fromkeys(("left", "band"), "#c3c8d1"),
+    "related": "#7fb5b5",
+    "undirected": "#5a4fb0",
+    "grid": "#e3e1dc",
+    **{f"c{place}": colour for place, colour in enumerate(_CLASSES)},
+}
+
+
+def draw(chart: Chart, ax: Any = None) -> list[Any]:
+    """Draw a chart, for a notebook or to be saved as SVG, PDF or PNG.
+
+    Parameters
+    ----------
+    chart : Chart
+        From a function of :mod:`dubio.charts` or :mod:`dubio.feature_charts`.
+    ax : matplotlib axes, optional
+        Where the first panel is drawn; others are left out.
+
+    Returns
+    -------
+    list of matplotlib axes
+        One for each panel.
+
+    Examples
+    --------
+    >>> import io, matplotlib
+    >>> matplotlib.use("Agg")
+    >>> import numpy as np
+    >>> from dubio.charts import share_chart
+    >>> from dubio.plots import draw
+    >>> (ax,) = draw(share_chart("Rows", ["ill", "well"], np.array([20.0, 30.0]), ["20", "30"]))
+    >>> ax.figure.savefig(io.BytesIO(), format="pdf")
+    """
+    panels = chart.panels or [charts.Panel(Axis(0.0, 1.0), [])]
+    if ax is None:
+        size = (3.4 + 3 * len(panels), 1 + len(chart.rows) * max(0.28, chart.row_height / 50) if chart.rows else 4.8)
+        axes = list(_pyplot().subplots(1, len(panels), figsize=size, sharey=True, squeeze=False)[1][0])
+    else:
+        axes = [ax]
+    for panel, part in zip(panels, axes, strict=False):
+        for marks in panel.marks:
+            _draw_marks(part, marks)
+        _draw_axis(part, "x", panel.x)
+        if panel.y is not None:
+            _draw_axis(part, "y", panel.y)
+    first = axes[0]
+    if chart.rows:
+        first.set_yticks(range(len(chart.rows)), [_plain(name) for name in chart.rows])
+        first.set_ylim(len(chart.rows) - 0.5, -0.5)
+    for row, note in enumerate(chart.notes):
+        axes[-1].annotate(_plain(note), (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=9)
+    for role, name in chart.legend:
+        first.plot([], [], label=_plain(name), linewidth=3, **_stroke(role))
+    if first.get_legend_handles_labels()[0]:
+        first.legend()
+    return axes
+
+
+def _draw_marks(ax: Any, marks: Marks) -> None:
+    colours = [COLOURS[role] for role in marks.roles]
+    if marks.shape == "bar":
+        _draw_bars(ax, marks, colours)
+    elif marks.shape == "dot":
+        fills = ["white" if role == "unkept" else colour for role, colour in zip(marks.roles, colours, strict=True)]
+        ax.scatter(marks.x, marks.y, (2 * marks.size) ** 2, fills, edgecolors=colours, alpha=marks.strength, zorder=3)
+    elif marks.shape == "line":
+        ax.plot(marks.x, marks.y, **_stroke(marks.roles[0]))
+    elif marks.shape == "area":
+        ax.fill_between(marks.x, marks.y, marks.to, color=colours[0], alpha=0.5, linewidth=0)
+    elif np.isfinite(marks.y[0]):
+        ax.axhline(marks.y[0], label=_plain(marks.labels[0]), **_stroke(marks.roles[0]))
+    elif np.isfinite(marks.x[0]):
+        ax.axvline(marks.x[0], label=_plain(marks.labels[0]), **_stroke(marks.roles[0]))
+
+
+def _draw_bars(ax: Any, marks: Marks, colours: list[str]) -> None:
+    """Bars, cells of a heat map, and upright lines where a bar has no length."""
+    from matplotlib.colors import to_rgba
+
+    assert marks.to is not None
+    is_cell, ends = marks.strength is not None, np.where(np.isfinite(marks.to), marks.to, marks.x)
+    strength = np.ones(len(ends)) if marks.strength is None else marks.strength
+    fills = [to_rgba(colour, share) for colour, share in zip(colours, strength, strict=True)]
+    edges = np.where(marks.to == marks.x, 1.5, 0.0)
+    ax.barh(marks.y, ends - marks.x, 0.8 * marks.size, marks.x, color=fills, edgecolor=fills, linewidth=edges)
+    for label, start, end, y in zip(marks.labels, marks.x, ends, marks.y, strict=False):
+        at, side = ((start + end) / 2, "center") if is_cell else (end, "left")
+        ax.annotate(_plain(f"{'' if is_cell else ' '}{label}"), (at, y), ha=side, va="center", fontsize=9)
+
+
+def _stroke(role: str) -> dict[str, Any]:
+    return {"color": COLOURS[role], "linestyle": {"threshold": "--", "by-chance": "--", "chosen": ":"}.get(role, "-")}
+
+
+def _draw_axis(ax: Any, side: str, axis: Axis) -> None:
+    """The title and the numbers of an axis."""
+    from matplotlib import ticker
+
+    ax.set(**{f"{side}label": _plain(axis.title)})
+    line = ax.xaxis if side == "x" else ax.yaxis
+    if axis.names:
+        line.set_ticks(np.arange(len(axis.names)) + 0.5, [_plain(name) for name in axis.names], rotation=45, ha="right")
+    elif axis.numbers == "powers":
+        ax.set(**{f"{side}scale": "log"})
+    elif axis.numbers == "percent":
+        line.set_major_formatter(ticker.PercentFormatter(1.0))
+    elif axis.numbers == "whole":
+        line.set_major_locator(ticker.MaxNLocator(integer=True))
+    elif axis.numbers == "none":
+        line.set_ticks([])
+    if axis.low > axis.high:
+        line.set_inverted(True)
 
 
 @dataclass
@@ -53,34 +175,12 @@ class RankingDisplay:
         """Draw the best ``n_features``; with stability and no ``ax``, the ranks are shown next to the bars."""
         if n_features < 1:
             raise InputError("n_features", f"={n_features}", "draw at least one feature")
-        plt = _pyplot()
         shown = self.ranking.order[:n_features]
-        if ax is None:
-            parts = 1 if self.stability is None else 2
-            figure, axes = plt.subplots(
-                1, parts, figsize=(6.4 + 3 * (parts - 1), 1 + 0.28 * len(shown)), sharey=True, squeeze=False
-            )
-            ax, beside = axes[0][0], axes[0][1] if parts == 2 else None
-        else:
-            figure, beside = ax.figure, None
-        places = np.arange(len(shown))
-        scores = np.where(np.isfinite(self.ranking.scores[shown]), self.ranking.scores[shown], 0.0)
-        shades = {"sufficient": _KEPT, "kept": _KEPT, "related": _RELATED}
-        colours = [shades.get(self.ranking.line_of(int(j)), _LEFT) for j in shown]
-        ax.barh(places, scores, color=colours)
-        ax.set_yticks(places, [_plain(self.ranking.names[j]) for j in shown])
-        ax.set_xlabel(f"score ({'low' if self.ranking.lower_is_better else 'high'} is good)")
-        ax.set_title(_plain(self.ranking.method))
-        if beside is not None:
-            low, median, high = (
-                getattr(self.stability, name)[shown] for name in ("rank_low", "rank_median", "rank_high")
-            )
-            beside.hlines(places, low, high, color="gray")
-            beside.scatter(median, places, c=colours, zorder=3)
-            beside.set_xlabel("rank when resampled")
-            self.interval_ax_ = beside
-        ax.invert_yaxis()
-        self.ax_, self.figure_ = ax, figure
+        self.ax_, *beside = draw(charts.ranking_chart(self.ranking, shown, self.stability), ax)
+        self.ax_.set_title(_plain(self.ranking.method))
+        self.figure_ = self.ax_.figure
+        if beside:
+            self.interval_ax_ = beside[0]
         return self
 
 
@@ -112,24 +212,12 @@ class SubsetPathDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the criterion of a fitted search, or for other methods the curve behind the chosen size."""
         check_is_fitted(estimator)
-        return cls(subset_path(estimator) or size_curve(estimator)).plot(ax=ax)
+        return cls(charts.subset_path(estimator) or charts.size_curve(estimator)).plot(ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the values by size, and mark the chosen size."""
-        plt = _pyplot()
-        ax = plt.subplots()[1] if ax is None else ax
-        curve = self.curve
-        values = np.maximum(curve.values, 1e-12) if curve.logarithmic else curve.values
-        ax.plot(curve.sizes, values, color=_KEPT, marker="." if len(values) <= 60 else None)
-        if curve.logarithmic:
-            ax.set_yscale("log")
-        if curve.threshold is not None:
-            ax.axhline(curve.threshold, color=_WARN, linestyle="--", label=f"{curve.threshold:g}")
-        ax.axvline(curve.chosen, color="black", linestyle=":", label=f"{curve.chosen} chosen")
-        ax.set_xlabel("number of features")
-        ax.set_ylabel(curve.label)
-        ax.legend()
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_ = draw(charts.size_chart(self.curve, f"{self.curve.chosen} chosen"), ax)[0]
+        self.figure_ = self.ax_.figure
         return self
 
 
@@ -180,27 +268,14 @@ class LabelAuditDisplay:
     @property
     def shares(self) -> NDArray[np.float64]:
         """Estimated share of each true class (columns) among the rows with a given class (rows)."""
-        joint = np.asarray(self.audit.joint, dtype=np.float64)
-        totals = joint.sum(axis=1, keepdims=True)
-        return np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
+        return charts.likely_shares(self.audit)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the shares as a matrix: given classes by likely classes."""
-        plt = _pyplot()
-        ax = plt.subplots()[1] if ax is None else ax
-        shares = self.shares
-        names = [_plain(name) for name in self.audit.classes.tolist()]
-        ax.imshow(shares, cmap="BuGn", vmin=0, vmax=1)
-        ax.set_xticks(range(len(names)), names, rotation=45, ha="right")
-        ax.set_yticks(range(len(names)), names)
-        ax.set_xlabel("likely class")
-        ax.set_ylabel("given class")
-        if len(names) <= 12:
-            for i, j in np.ndindex(*shares.shape):
-                ax.text(j, i, f"{100 * shares[i, j]:.0f} %", ha="center", va="center", fontsize=9)
-        doubtful = int(self.audit.doubtful.sum())
-        ax.set_title(f"{doubtful} of {int(self.audit.labelled.sum())} labels doubtful")
-        self.ax_, self.figure_ = ax, ax.figure
+        chart = charts.confusion_chart(self.audit)
+        self.ax_ = draw(chart, ax)[0]
+        self.ax_.set(title=_plain(chart.title), ylabel="given class")
+        self.figure_ = self.ax_.figure
         return self
 
 

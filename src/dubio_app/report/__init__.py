@@ -24,8 +24,9 @@ def render_report(findings: Findings) -> str:
     from markupsafe import Markup
 
     from dubio import __version__
-    from dubio_app.report.content import page_content
+    from dubio_app.report.sections import page_content
     from dubio_app.report.svg import printable
+    from dubio_app.report.tables import as_json
 
     environment = Environment(
         loader=PackageLoader("dubio_app.report", "."),
@@ -33,23 +34,15 @@ def render_report(findings: Findings) -> str:
         finalize=lambda value: value if isinstance(value, Markup) or not isinstance(value, str) else printable(value),
         undefined=StrictUndefined,
         trim_blocks=True,
+        lstrip_blocks=True,
     )
-    script = _read("page.js") + _read("mending.js")
-    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    script = _read("page.js") + _read("corrections.js")
     content = page_content(findings)
-    for name in ("bars", "size", "path", "heat", "correlation", "classes", "tolerance", "chance", "data"):
-        content[name] = Markup(content[name])  # made by this package, from escaped parts
-    for picture in content["drawn"]:
-        picture["svg"] = Markup(picture["svg"])
-    if content["evaluation"]:
-        content["evaluation"]["chart"] = Markup(content["evaluation"]["chart"])
-    if content["audit"]:
-        content["audit"]["rates"] = Markup(content["audit"]["rates"])
     return environment.get_template("page.html.j2").render(
-        **content,
+        **{**content, "data": Markup(as_json(content["data"]))},
         style=Markup(_read("page.css")),
         script=Markup(script),
-        script_hash=digest,
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         version=__version__,
     )
 

@@ -10,14 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.curves import Curve, size_curve, subset_path
+from dubio.charts import Curve, size_curve, subset_path
+from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import InputError, counted, quoted
 from dubio.methods.register import METHODS
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
 from dubio.table.columns import column_names
 from dubio.table.matrix import is_dask
+from dubio.target.classes import OfClasses
 from dubio.target.knowledge import Supervision
+from dubio.target.ordered import OrderedClasses, OrderedMemberships
+from dubio_app.report.words import SENTENCES
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,6 @@ class Findings:
     method_does: str
     curve: Curve
     path: Curve | None
-    sufficient: Sequence[str]
     alpha: float | None
     stability: Any = None
     audit: Any = None
@@ -53,6 +56,14 @@ class Findings:
     identifiers: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     written: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     about_labels: bool = False
+
+    def say(self, code: str, **facts: Any) -> str:
+        """The sentence of a code, with its facts."""
+        common: dict[str, Any] = {"asked": self.asked, "table": self.table_name, "labels": "labels"}
+        if self.audit is not None:
+            common |= {"doubtful": int(self.audit.doubtful.sum()), "labelled": int(self.audit.labelled.sum())}
+            common["labels"] = "labels" if isinstance(self.audit, LabelAudit) else "numbers"
+        return SENTENCES[code].format(**common, **facts)
 
     @property
     def table(self) -> NDArray[np.float64]:
@@ -104,6 +115,20 @@ class Findings:
         """Names of the kept features, best first."""
         return [str(self.ranking.names[j]) for j in self.order if self.ranking.support[j]]
 
+    def places_of(self, names: Sequence[str]) -> list[int]:
+        """The place at which each class is drawn; classes that the target does not have come after its own."""
+        known, drawn = self.supervision, list[str]()
+        if isinstance(known, OfClasses):
+            drawn = [str(known.classes.tolist()[k]) for k in class_order(known)]
+        drawn += [name for name in names if name not in drawn]
+        return [drawn.index(name) for name in names]
+
+    @property
+    def is_unordered(self) -> bool:
+        """Whether a feature has a better score than one that comes before it, as in a search."""
+        scores = self.ranking.scores[self.order] * (-1.0 if self.ranking.lower_is_better else 1.0)
+        return bool((np.diff(scores[np.isfinite(scores)]) > 0).any())
+
     @property
     def order(self) -> NDArray[np.int64]:
         """The features that could be used, best first; those that were left out come after them."""
@@ -113,6 +138,13 @@ class Findings:
     def stands_out(self) -> bool:
         """False if the features were tested and none passed."""
         return self.ranking.n_relevant != 0
+
+
+def class_order(known: OfClasses) -> NDArray[np.int64]:
+    """Places of the classes as they are drawn: in their own order if they have one, otherwise the largest first."""
+    if isinstance(known, OrderedClasses | OrderedMemberships):
+        return np.arange(known.n_classes)
+    return np.argsort(-known.memberships.sum(axis=0), kind="stable")
 
 
 def drawn_table(problem: Problem) -> NDArray[np.float64]:
@@ -176,28 +208,7 @@ def written_cells(table: Any) -> dict[str, list[Any]]:
     }
 
 
-def gather_problem(
-    selector: Any,
-    problem: Problem,
-    *,
-    stability: Any = None,
-    audit: Any = None,
-    tolerance: Any = None,
-    fingerprints: Any = None,
-    mended: Any = None,
-    evaluation: Any = None,
-    model: str = "the model",
-    table_name: str = "the table",
-    target_name: str = "the target",
-    asked: str = "",
-    code: str = "",
-    command: str = "",
-    notes: Sequence[str] = (),
-    alerts: Sequence[Mapping[str, Any]] | None = None,
-    identifiers: Mapping[str, Sequence[Any]] | None = None,
-    written: Mapping[str, Sequence[Any]] | None = None,
-    about_labels: bool = False,
-) -> Findings:
+def gather_problem(selector: Any, problem: Problem, **more: Any) -> Findings:
     """The same as :func:`gather`, for a problem."""
     ranking = selector.to_ranking().without_handed_on()
     if problem.n_features != len(ranking.names):
@@ -206,40 +217,18 @@ def gather_problem(
             f"has shape {problem.X.shape}, but the selector was fitted on {counted(len(ranking.names), 'feature')}",
         )
     method = METHODS.get(ranking.method)
-    tested = "qvalue" in ranking.extras
-    return Findings(
-        ranking=ranking,
-        problem=problem,
-        explanation=str(getattr(selector, "explanation_", ranking.reason)),
-        method=_method_name(selector, ranking),
-        method_does=method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
-        curve=size_curve(selector),
-        path=subset_path(selector) if tested and not ranking.nothing_stands_out else None,
-        sufficient=[str(ranking.names[j]) for j in ranking.order[: ranking.n_sufficient or 0]],
-        alpha=float(getattr(selector, "alpha", 0.05)) if tested else None,
-        stability=stability,
-        audit=audit,
-        tolerance=tolerance,
-        fingerprints=fingerprints,
-        mended=mended,
-        evaluation=evaluation,
-        model=model,
-        table_name=table_name,
-        target_name=target_name,
-        asked=asked or (target_name if target_name == "the target" else quoted(target_name)),
-        code=code,
-        command=command,
-        notes=tuple(notes),
-        alerts=_alerts(selector) if alerts is None else alerts,
-        identifiers=dict(identifiers or {}),
-        written=dict(written or {}),
-        about_labels=about_labels,
-    )
-
-
-def _alerts(selector: Any) -> list[dict[str, Any]]:
-    """The alerts of a selector that ask for something."""
-    return [alert.record() for alert in getattr(selector, "alerts_", ()) if not alert.asks_nothing]
+    tested, name = "qvalue" in ranking.extras, more.get("target_name", "the target")
+    facts: dict[str, Any] = {
+        "explanation": str(getattr(selector, "explanation_", ranking.reason)),
+        "method": _method_name(selector, ranking),
+        "method_does": method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
+        "curve": size_curve(selector),
+        "path": subset_path(selector) if tested and not ranking.nothing_stands_out else None,
+        "alpha": float(getattr(selector, "alpha", 0.05)) if tested else None,
+        "alerts": [alert.record() for alert in getattr(selector, "alerts_", ()) if not alert.asks_nothing],
+        "asked": name if name == "the target" else quoted(name),
+    }
+    return Findings(ranking, problem, **{**facts, **more})
 
 
 def _method_name(selector: Any, ranking: Ranking) -> str:

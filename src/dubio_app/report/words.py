@@ -1,235 +1,187 @@
-"""The findings as sentences: first the answer, then how sure it is."""
+"""The sentences of the page, each with its code. Where a sentence has facts, it names them in braces."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from dubio.doubt.number_audit import NumberAudit
-from dubio.target.classes import Classes, OfClasses
-from dubio.target.intervals import Intervals
-from dubio.target.memberships import Memberships
-from dubio.target.ordered import OrderedClasses, OrderedMemberships, in_words
-from dubio.target.positives import Positives
-from dubio.target.several import SeveralTargets
-from dubio_app.report.findings import Findings
-
-_RESAMPLED = {
-    "bootstrap": "rows were drawn again",
-    "subsample": "two thirds of the rows were drawn",
-    "labels": "the labels were drawn again from their probabilities",
-    "pairs": "the pairs were drawn again",
+#: The sections of the page: their names in the navigation, and their titles.
+SECTIONS = {
+    "changes": ("", "What the corrections changed"),
+    "ranking": ("Ranking", "Ranking"),
+    "size": ("How many", "How many features"),
+    "evaluation": ("Worth", "What the selection is worth"),
+    "drawn": ("Top features", "The top features"),
+    "stability": ("Stability", "Stability"),
+    "tolerance": ("Tolerance", "How wrong may the labels be?"),
+    "redundancy": ("Redundancy", "Redundancy"),
+    "audit": ("Labels in doubt", "Labels in doubt"),
+    "corrections": ("Correct labels", "Correct labels"),
+    "labellers": ("Labellers", "Who labelled the rows"),
+    "labels": ("Labels", "How the labels were read"),
+    "again": ("Repeat this", "Repeat this"),
 }
 
+#: The columns of tables: their names, and what they mean.
+COLUMNS = {
+    "rank": ("rank", "1 is best"),
+    "feature": ("feature", ""),
+    "line": ("line", "sufficient, related to the target, or neither"),
+    "kept": ("kept", ""),
+    "score low": ("score", "low is good"),
+    "score high": ("score", "high is good"),
+    "pvalue": ("p-value", "probability of a score this good by chance"),
+    "qvalue": ("q-value", "share of false discoveries if the features with this q-value or a smaller one are kept"),
+    "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
+    "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),
+    "annotator": ("annotator", "whose labels the feature marks"),
+    "tolerance": (
+        "tolerance",
+        "share of labels that may be wrong at random before it is kept in fewer than half of the draws",
+    ),
+    "rank from": ("rank from", "low end of its rank interval"),
+    "rank to": ("rank to", "high end of its rank interval"),
+    "kept in": ("kept in", "share of the resamples in which it is kept"),
+    "row": ("row", "counted from 1"),
+    "given label": ("given label", ""),
+    "suggested": ("suggested label", "the class it most likely has if the given label is wrong"),
+    "next likely": ("next likely label", "the class it most likely has if the given label is wrong"),
+    "wrong label": ("P(wrong)", "probability that the label is wrong"),
+    "steps": ("steps", "how many classes it is off, expected"),
+    "given number": ("given number", ""),
+    "predicted": ("predicted", "by experts that had not seen the row"),
+    "low": ("from", "the interval should hold nine of ten right numbers"),
+    "high": ("to", "the interval should hold nine of ten right numbers"),
+    "wrong number": ("P(wrong)", "probability that the number is wrong"),
+}
 
-def question(findings: Findings) -> str:
-    """The question that the page answers."""
-    if findings.about_labels:
-        return f"Which {_labels(findings)} of {findings.asked} in {findings.table_name} look wrong?"
-    if findings.supervision.kind == "none":
-        told = "show its groups of rows" if not findings.supervision.has_pairs else "agree with the given pairs of rows"
-        return f"Which columns of {findings.table_name} {told}?"
-    return f"Which columns of {findings.table_name} say something about {findings.asked}?"
-
-
-def answer(findings: Findings) -> str:
-    """The answer, in one or two sentences."""
-    audit = findings.audit
-    if findings.about_labels and audit is not None:
-        labels, doubtful, given = _labels(findings), int(audit.doubtful.sum()), int(audit.labelled.sum())
-        if not audit.judged:
-            return f"The {labels} cannot be judged."
-        return (
-            f"{doubtful} of {given} {labels} are doubtful."
-            if doubtful
-            else audit.why_held_back() or f"None of the {given} {labels} is doubtful."
-        )
-    return findings.ranking.headline()
-
-
-def surety(findings: Findings) -> list[str]:
-    """How sure the answer is, in a few sentences."""
-    sentences = []
-    if findings.ranking.left_out:
-        sentences.append(f"{findings.ranking.what_was_left_out()}.")
-    if not findings.stands_out:
-        sentences.append(
-            "In Python, the feature with the smallest p-value is handed on so that pipelines run, but nothing shows "
-            "that it matters."
-        )
-    elif findings.alpha is not None:
-        sentences.append(
-            f"Each feature was tested against chance, alone and together with others; about {100 * findings.alpha:g} % "
-            "of the related features may be there by chance."
-        )
-    stability = findings.stability
-    if stability is not None and findings.n_kept == findings.ranking.n_ranked:
-        sentences.append("When the data are resampled, only the order can change: every feature is kept.")
-    elif stability is not None and not findings.n_kept:
-        draws, some = len(stability.rankings), int(stability.selected.any(axis=1).sum())
-        often = f"a feature was kept in {some} of them" if some else "no feature was kept in any of them"
-        sentences.append(f"When {_RESAMPLED[stability.resample]} {draws} times, {often}.")
-    elif stability is not None:
-        value = stability.index.value
-        word = "barely" if value < 0.4 else "moderately" if value < 0.75 else "very"
-        sentences.append(
-            f"The choice is {word} stable: when {_RESAMPLED[stability.resample]} {len(stability.rankings)} times, the "
-            f"stability index was {_two(value)} (interval {_two(stability.index.low)} to "
-            f"{_two(stability.index.high)}; 1 means always the same features, 0 means no better than chance)."
-        )
-    audit = findings.audit
-    if audit is not None:
-        doubtful, labelled = int(audit.doubtful.sum()), int(audit.labelled.sum())
-        what, labels = "numbers" if isinstance(audit, NumberAudit) else "classes", _labels(findings)
-        sentences.append(
-            f"The columns do not tell the {what}, so the {labels} cannot be judged."
-            if not audit.judged
-            else f"{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: "
-            f"{100 * audit.error_rate:.1f} %)."
-            if doubtful
-            else audit.why_held_back() or f"None of the {labelled} {labels} is doubtful."
-        )
-    return sentences
-
-
-def chosen(findings: Findings) -> str:
-    """How many features were chosen, beside the curve behind that number."""
-    told = "related" if findings.keeps_the_related else "kept"
-    return f"{findings.curve.chosen or 'none'} {told}"
-
-
-def enough(count: int) -> str:
-    """The number of features beyond which a set is not better."""
-    return f"{count} {'is' if count == 1 else 'are'} enough"
-
-
-def _labels(findings: Findings) -> str:
-    """What the target holds."""
-    return "numbers" if isinstance(findings.audit, NumberAudit) else "labels"
-
-
-def drawn(findings: Findings) -> str:
-    """What the drawings of the top features show."""
-    kind = findings.supervision.kind
-    against_numbers = (
-        "Each dot is a row; the line is the running mean. Categories have a bar from the first to the third quartile, "
-        "with the median."
-    )
-    against_classes = (
-        "Numbers: filled curves are densities, dots are rows, the vertical line is the median. Categories: bars show "
-        f"how many rows {'of each class ' if kind != 'none' else ''}have each of them."
-    )
-    if kind == "several":
-        return (
-            "Each feature is drawn against one target, which its caption names: the one with its smallest p-value. If "
-            "the target is a number, dots are rows and the line is the running mean; categories have a bar from the "
-            "first to the third quartile, with the median. If the target is a class, filled curves are densities, dots "
-            "are rows and the vertical line is the median; for categories, bars show how many rows of each class have "
-            "them."
-        )
-    if kind == "soft":
-        against_classes += " Every row counts for each class according to its probability."
-    return against_numbers if kind == "numbers" else against_classes
-
-
-def limits(findings: Findings) -> list[str]:
-    """What the page does not tell, so that nobody reads it into the answer."""
-    known, tested = findings.supervision, findings.alpha is not None
-    target = findings.asked if known.kind != "none" else "the groups of rows"
-    said = [
-        f"Whether a feature causes {target}, or the other way round. It is only seen that they go together."
-        if known.kind != "none"
-        else "Whether the groups of rows mean anything. Nothing was given to compare them with.",
-        "Anything about columns that were not measured, or about rows that were not drawn like these.",
-        "That the features at the end of the list have nothing to do with it: too little evidence is not evidence of "
-        "nothing."
-        if tested
-        else "Which features are there by chance: they were ranked, but not tested.",
-    ]
-    if known.kind != "none" and findings.evaluation is None:
-        how = "" if known.kind == "several" else " dubio rank tells it with --evaluate logistic."
-        said.append(f"How well a model would predict.{how}")
-    if known.kind != "none" and findings.audit is None:
-        said.append("Whether the labels are right. They were not audited.")
-    if 0 < known.n_labelled < known.n_rows:
-        said.append(
-            "Whether the rows without a label are like those with one. If labels are missing for a reason that the "
-            "columns do not show, the answer holds for labelled rows only."
-        )
-    if tested and findings.problem.groups is None:
-        said.append(
-            "Whether rows belong together. The tests take them as independent; if several are of one patient, name the "
-            "column that says so (--groups)."
-        )
-    if findings.stability is None:
-        said.append("How far the ranks would move with other rows. dubio rank tells it with --stability 50.")
-    return said
-
-
-def tolerance(findings: Findings) -> str:
-    """What the bars of the tolerance mean."""
-    found = findings.tolerance
-    if found is None:
-        return ""
-    wrong = {
-        "hard": {
-            "uniform": "labels are changed to any other class at random",
-            "one-class": "labels of the largest class are changed at random (the rate is a share of that class)",
-            "next": "labels are changed to the next class at random",
-        }[found.flips],
-        "soft": "all probabilities are moved towards the shares of the classes, and one class per row is drawn",
-        "numbers": "numbers are moved by 3 to 10 standard deviations",
-    }[found.kind]
-    worst = f" What a feature survives at worst is not known {found.no_worst}."
-    if not found.no_worst:
-        survived = {
-            "hard": "what the feature survives if the worst labels were chosen",
-            "numbers": "the worst shift of the numbers that it survives",
-        }[found.kind]
-        worst = f" On the right: {survived} (by the linear test, its cut held fixed)."
-    return (
-        f"The bar ends where the feature is kept in half of the draws in which {wrong}; the line is its interval. "
-        f"{found.n_draws} draws were needed.{worst}"
-    )
-
-
-def _join(names: Sequence[str]) -> str:
-    shown = [*names[:8], f"{len(names) - 8} more"] if len(names) > 9 else list(names)
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-
-
-def _two(value: float) -> str:
-    return f"{round(value, 2) + 0.0:.2f}"  # never "-0.00"
-
-
-def labels_table(findings: Findings) -> list[tuple[str, str]]:
-    """How the labels were read, as counts."""
-    known = findings.supervision
-    rows = [("rows", f"{known.n_rows:,}")]
-    if isinstance(known, Classes):
-        rows.append(("rows with one class each", f"{known.n_labelled:,}"))
-    if isinstance(known, Memberships):
-        certain = int((known.memberships[known.labelled].max(axis=1) >= 1 - 1e-9).sum())
-        rows.append(("rows with class probabilities", f"{known.n_labelled:,}"))
-        rows.append(("of these, rows with a certain class", f"{certain:,}"))
-    if isinstance(known, Positives):
-        rows.append((f"rows labelled {known.positive}", f"{known.n_labelled:,}"))
-    if isinstance(known, Intervals):
-        exact, censored = int(known.exact.sum()), int(known.censored.sum())
-        rows.append(("rows with a known number", f"{exact:,}"))
-        rows.append(("rows with a censored number", f"{censored:,}"))
-        rows.append(("rows with other limits", f"{known.n_labelled - exact - censored:,}"))
-    if isinstance(known, SeveralTargets):
-        for name, part in zip(known.names, known.parts, strict=True):
-            rows.append((f"rows with {name}", f"{part.n_labelled:,}"))
-    if known.kind == "numbers":
-        rows.append(("rows with a number", f"{known.n_labelled:,}"))
-    if known.kind != "none":
-        rows.append(("rows without a label", f"{known.n_rows - known.n_labelled:,}"))
-    if isinstance(known, OfClasses):
-        rows.append(("classes", f"{known.n_classes:,}"))
-    if isinstance(known, OrderedClasses | OrderedMemberships):
-        rows.append(("order of the classes", in_words(known.classes)))
-    if known.has_pairs:
-        rows.append(("must-link pairs", f"{len(known.pairs.must_link):,}"))
-        rows.append(("cannot-link pairs", f"{len(known.pairs.cannot_link):,}"))
-    return rows
+#: The sentences. Every one may use {labels} ("labels" or "numbers"), {asked} (the target) and {table}.
+SENTENCES = {
+    # the answer
+    "title": "{target} in {table}: which features matter",
+    "title of labels": "{target} in {table}: which {labels} look wrong",
+    "question": "Which columns of {table} say something about {asked}?",
+    "question of labels": "Which {labels} of {asked} in {table} look wrong?",
+    "question of groups": "Which columns of {table} show its groups of rows?",
+    "question of pairs": "Which columns of {table} agree with the given pairs of rows?",
+    "doubtful": "{doubtful} of {labelled} {labels} are doubtful.",
+    "none doubtful": "None of the {labelled} {labels} is doubtful.",
+    "not judged": "The {labels} cannot be judged.",
+    "kept": "Features kept, best first",
+    "more": "and {count} more",
+    "key": "Filled: sufficient. Outlined: related too, but not needed beside them.",
+    # how sure it is
+    "handed on": "In Python, the feature with the smallest p-value is handed on so that pipelines run, but nothing "
+    "shows that it matters.",
+    "tested": "Each feature was tested against chance, alone and together with others; about {alpha:g} % of the "
+    "related features may be there by chance.",
+    "all kept": "When the data are resampled, only the order can change: every feature is kept.",
+    "never kept": "When {resampled} {draws} times, no feature was kept in any of them.",
+    "sometimes kept": "When {resampled} {draws} times, a feature was kept in {some} of them.",
+    "stability": "The choice is {how} stable: when {resampled} {draws} times, the stability index was {index} "
+    "(interval {low} to {high}; 1 means always the same features, 0 means no better than chance).",
+    "bootstrap": "rows were drawn again",
+    "subsample": "two thirds of the rows were drawn",
+    "labels drawn": "the labels were drawn again from their probabilities",
+    "pairs drawn": "the pairs were drawn again",
+    "no skill": "The columns do not tell the {classes}, so the {labels} cannot be judged.",
+    "doubtful share": "{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: {rate:.1f} %).",
+    "alerts": "Look at this first",
+    # what it does not say
+    "limits": "What this does not tell you",
+    "cause": "Whether a feature causes {asked}, or the other way round. It is only seen that they go together.",
+    "no meaning": "Whether the groups of rows mean anything. Nothing was given to compare them with.",
+    "not measured": "Anything about columns that were not measured, or about rows that were not drawn like these.",
+    "no evidence": "That the features at the end of the list have nothing to do with it: too little evidence is not "
+    "evidence of nothing.",
+    "not tested": "Which features are there by chance: they were ranked, but not tested.",
+    "not evaluated": "How well a model would predict. dubio rank tells it with --evaluate logistic.",
+    "several not evaluated": "How well a model would predict.",
+    "not audited": "Whether the labels are right. They were not audited.",
+    "unlabelled": "Whether the rows without a label are like those with one. If labels are missing for a reason that "
+    "the columns do not show, the answer holds for labelled rows only.",
+    "no groups": "Whether rows belong together. The tests take them as independent; if several are of one patient, "
+    "name the column that says so (--groups).",
+    "not resampled": "How far the ranks would move with other rows. dubio rank tells it with --stability 50.",
+    "done": "What was done, and why",
+    # the ranking and the number of features
+    "bars": "By {method} ({does}). A {good} score is good; the bars compare the scores shown, from the best (a full "
+    "bar) to the worst (no bar).",
+    "related first": "Related features come first; within each part the order is that of the method, which need not be "
+    "that of the scores.",
+    "other order": "The order is that of the method, which need not be that of the scores.",
+    "ranks": "The line on the right shows the range of the feature's rank in {share:.0f} % of the resamples, the dot "
+    "its median.",
+    "beside chance": "Beside chance",
+    "chance": "Each dot is a feature, with its p-value; kept features have a filled dot. If no feature were related to "
+    "the target, the dots would follow the dashed line, or lie below it where a test is careful; the grey band is the "
+    "range of chance (95 %, for features that do not depend on each other). Dots above the band are more than chance "
+    "gives.",
+    "all features": "All {count:,} features",
+    "legend": "What the columns mean",
+    "no size": "No feature reaches the line, which is at half of alpha so that noise is rarely called a finding.",
+    "size": "The related features are those whose q-value lies below the line. If more were taken, too many of them "
+    "would be false discoveries.",
+    "related mark": "{count} related",
+    "kept mark": "{count} kept",
+    "path": "The search looked at sets of features: beyond the mark, a larger set is not measurably better.",
+    "enough": "{count} are enough",
+    "one enough": "1 is enough",
+    "evaluation": "With {model}, on rows that neither the selection nor the model had seen. {numbers} In brackets: "
+    "{confidence:g} % intervals over {folds} folds.",
+    # the features
+    "drawn for numbers": "Each dot is a row; the line is the running mean. Categories have a bar from the first to the "
+    "third quartile, with the median.",
+    "drawn for classes": "Numbers: filled curves are densities, dots are rows, the vertical line is the median. "
+    "Categories: bars show how many rows of each class have each of them.",
+    "drawn for nothing": "Numbers: filled curves are densities, dots are rows, the vertical line is the median. "
+    "Categories: bars show how many rows have each of them.",
+    "drawn for memberships": "Every row counts for each class according to its probability.",
+    "drawn for several": "Each feature is drawn against one target, which its caption names: the one with its smallest "
+    "p-value. If the target is a number, dots are rows and the line is the running mean; categories have a bar from "
+    "the first to the third quartile, with the median. If the target is a class, filled curves are densities, dots are "
+    "rows and the vertical line is the median; for categories, bars show how many rows of each class have them.",
+    "picture": "{rank}. {name}",
+    "picture against": "{rank}. {name}, against {against}",
+    "picture serves": "{rank}. {name}, against {against}; serves {serves}",
+    "picture serves none": "{rank}. {name}, against {against}; serves no target",
+    "picture serves unclear": "{rank}. {name}, against {against}; it is not clear which target it serves",
+    "heat": "If the dark cells of a feature are on the left, it is reliably among the best. If they are spread out, "
+    "its rank depends on chance.",
+    "tolerance": "The bar ends where the feature is kept in half of the draws in which {wrong}; the line is its "
+    "interval. {draws} draws were needed.",
+    "wrong uniform": "labels are changed to any other class at random",
+    "wrong one-class": "labels of the largest class are changed at random (the rate is a share of that class)",
+    "wrong next": "labels are changed to the next class at random",
+    "wrong soft": "all probabilities are moved towards the shares of the classes, and one class per row is drawn",
+    "wrong numbers": "numbers are moved by 3 to 10 standard deviations",
+    "no worst": "What a feature survives at worst is not known {why}.",
+    "worst hard": "On the right: what the feature survives if the worst labels were chosen (by the linear test, its "
+    "cut held fixed).",
+    "worst numbers": "On the right: the worst shift of the numbers that it survives (by the linear test, its cut held "
+    "fixed).",
+    "alike": "These pairs of top features carry almost the same information, so one of each pair may be enough "
+    "(--redundancy 1 on the command line, redundancy=1 in Python, moves the other down).",
+    "not alike": "No two of the top features have a correlation of {near} or more.",
+    "alike table": "Top features with a correlation of {near} or more",
+    # the labels
+    "rates": "Estimated share of wrong labels by given class",
+    "held back": "{why} The table has the labels that are nearest to it.",
+    "nearest": "None of the {labelled} {labels} is doubtful; the table has those that are nearest to it.",
+    "assumption": "The rates assume that {assumption}.",
+    "suspects": "The most suspicious {labels}, with the values of the top features",
+    "corrections": "Look at the rows again, the most doubtful first, and decide. Recheck labels in this order. If you "
+    "can label new rows, take them at random: in our trials, choosing them cleverly did not help. Nothing leaves this "
+    "computer. The browser remembers your decisions on this page.",
+    "no script": "This part needs JavaScript. Without it, the table above lists the same rows.",
+    "apply": "Then run the same command again with --corrections corrections.csv, or in Python apply_corrections(y, "
+    '"corrections.csv").',
+    "labellers": "Some features are related to how rows were labelled, not to what they are. Each feature was tested "
+    "against doubt about the labels, among rows that look alike.",
+    "marked": "Look at these features before you trust them:",
+    "marked kept": "{mark} (kept)",
+    "marked not kept": "{mark} (not kept)",
+    "truth of votes": "Labels of {name}: the class most likely by all votes (rows) and the given class (columns)",
+    "truth of experts": "Labels of {name}: the class most likely to the experts (rows) and the given class (columns)",
+    # the end
+    "command": "On the command line:",
+    "python": "In Python:",
+    "made": "Made with dubio {version}. This page needs no network: it contains everything it shows.",
+}

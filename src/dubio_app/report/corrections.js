@@ -1,14 +1,14 @@
 
-// The part of the page on which labels are mended: one row at a time, by keyboard or mouse. Nothing is sent anywhere.
+// The part of the page on which labels are corrected: one row at a time, by keyboard or mouse. Nothing is sent anywhere.
 (() => {
-  const data = JSON.parse(document.getElementById("data").textContent).mending;
-  const box = document.querySelector("#mend .mend");
+  const data = JSON.parse(document.getElementById("data").textContent).corrections;
+  const box = document.querySelector("#corrections .correct");
   if (!data || !box) return;
   const RIGHT = -1, UNSURE = -2, PAGE = 25;
   const count = data.rows.length;
   const store = `dubio-mending-${data.key}`;
   const called = data.called[0].toUpperCase() + data.called.slice(1);
-  const part = (name) => box.querySelector(`.mend-${name}`);
+  const part = (name) => box.querySelector(`.correct-${name}`);
   const card = part("card");
   const [body] = box.getElementsByTagName("tbody");
   let decisions = new Map();
@@ -130,9 +130,9 @@
       if (q[0] === null) return;
       svg.append(shape("rect", { x: x(q[0]), y: y + 4, width: Math.max(1, x(q[4]) - x(q[0])), height: 2, class: "left" }));
       svg.append(shape("rect", { x: x(q[1]), y, width: Math.max(1, x(q[3]) - x(q[1])), height: 10, rx: 2, class: `c${data.colours[k]}` }));
-      svg.append(shape("rect", { x: x(q[2]) - 1, y, width: 2, height: 10, class: "mend-median" }));
+      svg.append(shape("rect", { x: x(q[2]) - 1, y, width: 2, height: 10, class: "correct-median" }));
     });
-    if (value !== null) svg.append(shape("rect", { x: x(value) - 1, y: 0, width: 2, height, class: "mend-own" }));
+    if (value !== null) svg.append(shape("rect", { x: x(value) - 1, y: 0, width: 2, height, class: "correct-own" }));
     figure.append(svg);
     return figure;
   }

@@ -1,10 +1,9 @@
-"""Labels are mended: corrections are applied and refused, trusted by the cleaning, and made on a page in a browser."""
+"""Corrections of labels are applied and refused, trusted by the cleaning, and made on a page in a browser."""
 
 from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +19,9 @@ from dubio.trust.mended import audit_left, calibrated, compare
 from dubio_app.command.run import run
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather
-from dubio_app.report.labels import mending
-from tests.browser import Browser, find_browser
-from tests.mending_case import write_case
+from dubio_app.report.tables import corrections
+from tests.browser import View
+from tests.corrections_case import write_case
 
 NAMES = ["age", "</script><script>alert(1)</script>", "<img src=x onerror=alert(2)>", "pulse", "mass", "site"]
 CLASSES = ('ill, "very" <b>', "well\u2028</script>")
@@ -44,45 +43,25 @@ def flipped_table(n: int = 300, flips: int = 40) -> tuple[pd.DataFrame, np.ndarr
 
 @pytest.fixture(scope="module")
 def audited(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, np.ndarray]:
-    folder = tmp_path_factory.mktemp("mending")
+    folder = tmp_path_factory.mktemp("corrections")
     table, truth = flipped_table()
     table.to_csv(folder / "t.csv", index=False)
     assert run(["audit", str(folder / "t.csv"), "-t", "kind", "--id", "who", "-r", str(folder / "t.html"), "-q"]) == 0
     return folder, truth
 
 
-@pytest.fixture
-def browser() -> Any:
-    path = find_browser()
-    if path is None:
-        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
-    browser = Browser(path)
-    yield browser
-    browser.close()
-
-
-def press(browser: Browser, key: str) -> None:
-    text = {"text": key} if len(key) == 1 else {}
-    browser.call("Input.dispatchKeyEvent", type="keyDown", key=key, **text)
-    browser.call("Input.dispatchKeyEvent", type="keyUp", key=key)
-
-
-def downloaded(browser: Browser, folder: Path) -> bytes:
-    """Ask for the file by its key, and wait until it is there."""
-    folder.mkdir()
-    browser.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
-    press(browser, "d")
-    end = time.monotonic() + 20
-    while not (folder / "corrections.csv").exists():
-        assert time.monotonic() < end, "no file was downloaded"
-        time.sleep(0.05)
-    return (folder / "corrections.csv").read_bytes()
+def downloaded(browser: View) -> bytes:
+    """The file that the page offers for its key."""
+    with browser.page.expect_download() as download:
+        browser.press("d")
+    assert download.value.suggested_filename == "corrections.csv"
+    return download.value.path().read_bytes()
 
 
 def data_of(page: str) -> dict[str, Any]:
     found = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
     assert found
-    return json.loads(found[1])["mending"]
+    return json.loads(found[1])["corrections"]
 
 
 def test_twenty_corrections_by_the_keyboard(browser, audited, tmp_path, capsys) -> None:
@@ -94,18 +73,18 @@ def test_twenty_corrections_by_the_keyboard(browser, audited, tmp_path, capsys) 
         browser.open(folder / "t.html")
         if attempt:  # forget what the browser remembers, then do the same again
             browser.run("document.querySelector('[data-do=clear]').click()")
-        browser.run("document.querySelector('.mend-card').focus()")
+        browser.run("document.querySelector('.correct-card').focus()")
         for i in range(20):
             is_right = truth[data["rows"][i] - 1] == CLASSES[data["given"][i]]
-            press(browser, "r" if is_right else str(1 + list(CLASSES).index(truth[data["rows"][i] - 1])))
-        assert "20 of " in browser.run("document.querySelector('.mend-progress').textContent")
-        files.append(downloaded(browser, tmp_path / f"d{attempt}"))
+            browser.press("r" if is_right else str(1 + list(CLASSES).index(truth[data["rows"][i] - 1])))
+        assert "20 of " in browser.run("document.querySelector('.correct-progress').textContent")
+        files.append(downloaded(browser))
     assert files[0] == files[1]  # the same decisions, the same bytes
-    page = (folder / "t.html").resolve().as_uri()
-    assert browser.problems() == [] and set(browser.requests()) <= {page}
-    assert browser.run("document.querySelectorAll('#mend img, #mend script, #mend b').length") == 0
+    assert browser.problems == [] and browser.requests == [(folder / "t.html").as_uri()]
+    assert browser.run("document.querySelectorAll('#corrections img, #corrections script, #corrections b').length") == 0
     assert len(files[0].decode().splitlines()) >= 21
-    corrections = tmp_path / "d0" / "corrections.csv"
+    corrections = tmp_path / "corrections.csv"
+    corrections.write_bytes(files[0])
     out = tmp_path / "after.html"
     arguments = ["rank", str(folder / "t.csv"), "-t", "kind", "--id", "who", "--corrections", str(corrections)]
     assert run([*arguments, "--report", str(out), "--stability", "0", "--json", "-q"]) == 0
@@ -118,51 +97,44 @@ def test_twenty_corrections_by_the_keyboard(browser, audited, tmp_path, capsys) 
 def test_page_remembers_and_undoes(browser, audited) -> None:
     folder, _ = audited
     browser.open(folder / "t.html")
-    progress = "document.querySelector('.mend-progress').textContent"
-    row = "document.querySelector('.mend-row').textContent"
+    progress = "document.querySelector('.correct-progress').textContent"
+    row = "document.querySelector('.correct-row').textContent"
     browser.run("document.querySelector('[data-do=clear]').click()")
-    browser.run("document.querySelector('.mend-card').focus()")
+    browser.run("document.querySelector('.correct-card').focus()")
     first = browser.run(row)
-    press(browser, "u")
-    press(browser, "ArrowRight")
-    press(browser, "ArrowLeft")
-    browser.run("document.querySelectorAll('.mend-choices button')[1].click()")
+    browser.press("u")
+    browser.press("ArrowRight")
+    browser.press("ArrowLeft")
+    browser.run("document.querySelectorAll('.correct-choices button')[1].click()")
     assert browser.run(progress).startswith("2 of") and "1 changed" in browser.run(progress)
     browser.open(folder / "t.html")
     assert browser.run(progress).startswith("2 of")  # kept by the browser
-    browser.run("document.querySelectorAll('#mend tbody tr')[0].click()")
+    browser.run("document.querySelectorAll('#corrections tbody tr')[0].click()")
     assert browser.run(row) == first
-    assert "Your decision: cannot tell" in browser.run("document.querySelector('.mend-labels').textContent")
-    browser.run("document.querySelector('.mend-card').focus()")
-    press(browser, "r")
-    assert "Your decision" not in browser.run("document.querySelector('.mend-labels').textContent")
-    press(browser, "z")
+    assert "Your decision: cannot tell" in browser.run("document.querySelector('.correct-labels').textContent")
+    browser.run("document.querySelector('.correct-card').focus()")
+    browser.press("r")
+    assert "Your decision" not in browser.run("document.querySelector('.correct-labels').textContent")
+    browser.press("z")
     assert browser.run(row) == first
-    assert "cannot tell" in browser.run("document.querySelector('.mend-labels').textContent")
+    assert "cannot tell" in browser.run("document.querySelector('.correct-labels').textContent")
     browser.run("document.querySelector('[data-do=clear]').click()")
     assert browser.run(progress).startswith("0 of")
     assert browser.run("document.querySelector('[data-do=download]').disabled")
 
 
-def test_page_for_mending_on_a_phone_in_the_dark_and_printed(audited, tmp_path) -> None:
-    path = find_browser()
-    if path is None:
-        pytest.skip("no Chromium found: install Debian's chromium, or set DUBIO_CHROMIUM")
+def test_page_for_corrections_on_a_phone_in_the_dark_and_printed(chromium, audited) -> None:
     folder, _ = audited
-    browser = Browser(path, dark=True)
-    try:
-        browser.call("Emulation.setDeviceMetricsOverride", width=360, height=740, deviceScaleFactor=1, mobile=True)
-        browser.open(folder / "t.html")
-        assert browser.run("document.documentElement.scrollWidth") <= 360
-        assert browser.run("document.querySelector('.mend-card').getBoundingClientRect().right") <= 360
-        dark = browser.run("getComputedStyle(document.querySelector('.mend-card')).color")
-        assert sum(map(int, re.findall(r"\d+", dark)[:3])) > 400  # light letters
-        browser.call("Emulation.setEmulatedMedia", media="print")
-        assert browser.run("getComputedStyle(document.querySelector('.mend-card')).display") == "none"
-        assert browser.run("document.querySelector('#mend tbody tr') !== null")
-        assert browser.problems() == []
-    finally:
-        browser.close()
+    browser = chromium.view(width=360, height=740, dark=True)
+    browser.open(folder / "t.html")
+    assert browser.run("document.documentElement.scrollWidth") <= 360
+    assert browser.run("document.querySelector('.correct-card').getBoundingClientRect().right") <= 360
+    dark = browser.run("getComputedStyle(document.querySelector('.correct-card')).color")
+    assert sum(map(int, re.findall(r"\d+", dark)[:3])) > 400  # light letters
+    browser.page.emulate_media(media="print")
+    assert browser.run("getComputedStyle(document.querySelector('.correct-card')).display") == "none"
+    assert browser.run("document.querySelector('#corrections tbody tr') !== null")
+    assert browser.problems == []
 
 
 def test_twenty_thousand_rows_open_quickly(browser, tmp_path) -> None:
@@ -181,9 +153,9 @@ def test_twenty_thousand_rows_open_quickly(browser, tmp_path) -> None:
     assert len(data_of(page.read_text(encoding="utf-8"))["rows"]) == n
     browser.open(page)
     assert browser.run("+document.documentElement.dataset.ready") < 2000
-    browser.run("document.querySelector('.mend-card').focus()")
-    press(browser, "2")
-    assert browser.run("document.querySelector('.mend-progress').textContent").startswith("1 of 20,000")
+    browser.run("document.querySelector('.correct-card').focus()")
+    browser.press("2")
+    assert browser.run("document.querySelector('.correct-progress').textContent").startswith("1 of 20,000")
 
 
 def test_corrections_are_applied_and_their_labels_trusted() -> None:
@@ -362,7 +334,7 @@ def test_values_beside_a_row_are_those_of_the_feature() -> None:
     X["telling"] = np.round(3.0 * y + rng.normal(size=120), 3)
     given = np.where(np.arange(120) < 6, 1 - y, y)
     findings = gather(FeatureSelector().fit(X, given), X, given, audit=audit_labels(X[["telling"]], given))
-    content = mending(findings)
+    content = corrections(findings)
     assert [one["name"] for one in content["features"]] == [
         name for name in findings.ranking.names[findings.ranking.order] if name != "kind"
     ]

@@ -1,0 +1,405 @@
+"""Charts as plain data. :mod:`dubio.plots` draws them with matplotlib, the report as SVG.
+
+A new chart is one function, from facts to a :class:`Chart`. Each mark has a *role*, such as "kept" or "by-chance": what
+it means. The colour of a role is known only to those who draw.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from dubio.ranking import Ranking
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The numbers along one side. If ``low`` is above ``high``, they fall; ``powers`` are those of ten.
+
+    An axis with ``names`` has columns in place of numbers, the first from 0 to 1.
+    """
+
+    low: float
+    high: float
+    title: str = ""
+    numbers: Literal["plain", "whole", "percent", "powers", "none"] = "plain"
+    names: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Marks of one shape; NaN is not drawn.
+
+    A bar goes from ``x`` to ``to`` at ``y``; without length it is an upright line. A dot is at each point. A line goes
+    through all points. An area lies between ``y`` and ``to``. A rule crosses the panel at its ``y``, or its ``x``.
+    ``size`` is the height of a bar as a share of its row, or the radius of a dot.
+    """
+
+    shape: Literal["bar", "dot", "line", "area", "rule"]
+    x: Floats
+    y: Floats
+    role: str | Sequence[str]
+    to: Floats | None = None
+    labels: Sequence[str] = ()
+    titles: Sequence[str] = ()
+    size: float = 1.0
+    strength: Floats | None = None
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """The role of each mark."""
+        return [self.role] * len(self.x) if isinstance(self.role, str) else self.role
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Marks between two axes; without ``y`` they lie on the rows of the chart, the middle of the first one at 0."""
+
+    x: Axis
+    marks: Sequence[Marks]
+    y: Axis | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """One panel, or several beside each other that share their rows.
+
+    ``title`` and ``description`` are the chart in words; ``notes`` stand beside the rows. The height of a row is in
+    pixels of the page. A legend has roles and their names. A small chart is one of several beside each other.
+    """
+
+    title: str
+    panels: Sequence[Panel]
+    description: str = ""
+    rows: Sequence[str] = ()
+    row_roles: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    row_height: float = 13.0
+    legend: Sequence[tuple[str, str]] = ()
+    small: bool = False
+
+
+def figures(value: float) -> str:
+    """A number for display, with four significant figures.
+
+    >>> figures(0.123456), figures(12345.6)
+    ('0.1235', '12,346')
+    """
+    if not np.isfinite(value):
+        return "–"
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e6 else f"{value:.4g}"
+
+
+def tick_name(value: float) -> str:
+    """A number on an axis: 1,000 and 20,000, but 2e6."""
+    if 1e3 <= abs(value) < 1e6:
+        return f"{value:,.6g}"
+    return re.sub(r"e([+-])0*", lambda sign: "e-" if sign[1] == "-" else "e", f"{value:.4g}")
+
+
+def is_wide(low: float, high: float) -> bool:
+    """Whether numbers between two ends can be told apart, so that an axis makes sense."""
+    return bool(high / 2 - low / 2 > max(1e-290, 1e-9 * max(abs(low), abs(high))))
+
+
+# ---- charts with rows ------------------------------------------------------------------------------------------------
+
+#: The end of an axis of shares is never less: bars of tiny shares stay short.
+_LEAST_END = 0.05
+_LINE_ROLES = {"sufficient": "kept", "kept": "kept", "related": "related", "": "left"}
+
+
+def bars(rows: Floats, ends: Floats, role: str | Sequence[str], **more: Any) -> Marks:
+    """Bars from 0; a share of 0 has none."""
+    return Marks("bar", np.zeros(len(rows)), rows, role, np.where(ends == 0, np.nan, ends), **more)
+
+
+def spans(rows: Floats, low: Floats, high: Floats) -> Marks:
+    """An interval in each row."""
+    return Marks("bar", low, rows, "whisker", high, size=0.15)
+
+
+def _rows(names: Sequence[str]) -> Floats:
+    return np.arange(len(names), dtype=np.float64)
+
+
+def ranking_chart(ranking: Ranking, shown: Integers, stability: Any = None, *, from_worst: bool = False) -> Chart:
+    """Bars of the scores; beside them the interval and the median of the rank when resampled.
+
+    With ``from_worst``, the best feature shown has a full bar and the worst none, whether low or high is good.
+    """
+    names, scores = [str(ranking.names[j]) for j in shown], ranking.scores[shown]
+    roles, rows = [_LINE_ROLES[ranking.line_of(int(j))] for j in shown], _rows(names)
+    labels = [figures(float(score)) for score in scores]
+    titles = [
+        f"{name}: {label}{', kept' if kept else ''}"
+        for name, label, kept in zip(names, labels, ranking.support[shown], strict=True)
+    ]
+    if from_worst:
+        ends, across = _merits(-scores if ranking.lower_is_better else scores), Axis(0.0, 1.0, "score", "none")
+    else:
+        ends, labels = scores, []
+        low, high = (float(end(np.nan_to_num(scores), initial=0.0)) for end in (np.min, np.max))
+        across = Axis(low, high, f"score ({'low' if ranking.lower_is_better else 'high'} is good)")
+    panels = [Panel(across, [bars(rows, ends, roles, labels=labels, titles=titles)])]
+    if stability is not None:
+        low, median, high = stability.rank_low[shown], stability.rank_median[shown], stability.rank_high[shown]
+        titles = [
+            f"{name}: rank {a:g} to {c:g}, median {b:g}" for name, a, b, c in zip(names, low, median, high, strict=True)
+        ]
+        dots = Marks("dot", median, rows, roles, titles=titles, size=4.0)
+        ranks = Axis(1.0, max(float(high.max()), 2.0), "rank when resampled", "whole")
+        panels.append(Panel(ranks, [spans(rows, low, high), dots]))
+    what = f"The best {len(shown)} of {ranking.n_ranked} features" if len(shown) < ranking.n_ranked else "All features"
+    return Chart(
+        f"{what}, in the order of their ranks",
+        panels,
+        "Bars show the score; kept features are drawn darker.",
+        names,
+        ["left" if role == "left" else "kept" for role in roles],
+    )
+
+
+def _merits(scores: Floats) -> Floats:
+    """Scores from 0 (the worst) to 1 (the best)."""
+    finite = np.isfinite(scores)
+    low, high = scores[finite].min(initial=np.inf), scores[finite].max(initial=-np.inf)
+    return np.where(finite, (scores - low) / (high - low) if high > low else 1.0, 0.0)
+
+
+def share_chart(title: str, names: Sequence[str], shares: Floats, labels: Sequence[str]) -> Chart:
+    """Plain bars from 0 to the largest share, or to 5 % if all are smaller."""
+    across = Axis(0.0, max(float(shares.max(initial=0.0)), _LEAST_END), numbers="none")
+    return Chart(title, [Panel(across, [bars(_rows(names), shares, "kept", labels=labels)])], rows=names)
+
+
+def tolerance_chart(tolerance: Any, shown: Integers) -> Chart:
+    """How many labels may be wrong before each feature is lost: a bar, its interval, and the worst case in words."""
+    names, ends = [str(tolerance.names[j]) for j in shown], tolerance.random[shown]
+    low, high, rows = tolerance.low[shown], tolerance.high[shown], _rows(names)
+    notes = [tolerance.worst_in_words(int(j)) for j in shown]
+    shares = [f"{100 * end:.2g} %" if np.isfinite(end) else "not known" for end in ends]
+    titles = [f"{name}: {note or share}" for name, note, share in zip(names, notes, shares, strict=True)]
+    label = {"hard": "wrong labels at random", "soft": "flattened by", "numbers": "gross errors"}[tolerance.kind]
+    across = Axis(0.0, min(1.0, 0.05 + float(np.nanmax([*high, 0.1]))), label, "percent")
+    return Chart(
+        "How wrong the labels may be before each feature is no longer kept",
+        [Panel(across, [bars(rows, ends, "kept", titles=titles), spans(rows, low, high)])],
+        rows=names,
+        notes=notes if any(notes) else (),
+    )
+
+
+# ---- heat maps -------------------------------------------------------------------------------------------------------
+
+
+def _heat(
+    title: str, names: Sequence[str], across: Axis, strength: Floats, titles: Sequence[str], **more: Any
+) -> Chart:
+    """A cell for each name (rows) and each column; ``strength`` goes from 0 to 1."""
+    role, labels = more.pop("role", "kept"), more.pop("labels", ())
+    row, column = (places.ravel().astype(np.float64) for places in np.indices(strength.shape))
+    cells = Marks("bar", column + 0.04, row, role, column + 0.96, labels, titles, strength=strength.ravel())
+    return Chart(title, [Panel(across, [cells])], rows=names, row_height=20.0, **more)
+
+
+def rank_heat(stability: Any, shown: Integers, n_features: int) -> Chart:
+    """How often each feature had each rank: one row per feature, one column per rank, and one for all higher ranks."""
+    ranks, n_ranks = stability.rankings[:, shown], len(shown)
+    columns = [str(r) for r in range(1, n_ranks + 1)]
+    shares = np.stack([(ranks == r).mean(axis=0) for r in range(1, n_ranks + 1)], axis=1)
+    if n_ranks < n_features:
+        columns.append(f">{n_ranks}")
+        shares = np.column_stack([shares, (ranks > n_ranks).mean(axis=0)])
+    names = [str(stability.names[j]) for j in shown]
+    titles = [
+        f"{name}: rank {column} in {100 * share:.0f} % of the resamples"
+        for (name, column), share in zip(product(names, columns), shares.ravel(), strict=True)
+    ]
+    across = Axis(0.0, len(columns), "rank in the resamples; darker means more often", names=columns)
+    return _heat("Rank of the top features in the resamples", names, across, np.sqrt(shares), titles)
+
+
+def correlation_heat(names: Sequence[str], correlations: Floats, has_sign: NDArray[np.bool_]) -> Chart:
+    """Correlations between features: one colour per sign, and one for pairs without a sign (categories, groups)."""
+    roles = np.where(has_sign, np.where(correlations >= 0, "plus", "minus"), "undirected").ravel().tolist()
+    titles = [
+        f"{a} and {b}: {figures(abs(value)) + ', without a direction' if role == 'undirected' else figures(value)}"
+        for (a, b), role, value in zip(product(names, names), roles, correlations.ravel(), strict=True)
+    ]
+    legend = [("plus", "rise together"), ("minus", "one falls as the other rises"), ("undirected", "no direction")]
+    return _heat(
+        "Correlation of the top features",
+        [f"{i}. {name}" for i, name in enumerate(names, start=1)],
+        Axis(0.0, len(names), names=[str(i + 1) for i in range(len(names))]),
+        np.minimum(np.nan_to_num(np.abs(correlations)), 1.0),
+        titles,
+        role=roles,
+        legend=legend[: 2 if has_sign.all() else 3],
+    )
+
+
+def confusion_chart(audit: Any) -> Chart:
+    """The share of each likely class among the rows with a given class."""
+    names, shares = [str(name) for name in audit.classes.tolist()], likely_shares(audit)
+    labels = [f"{100 * share:.0f} %" for share in shares.ravel()]
+    titles = [f"given {a}, likely {b}: {label}" for (a, b), label in zip(product(names, names), labels, strict=True)]
+    title = f"{int(audit.doubtful.sum())} of {int(audit.labelled.sum())} labels doubtful"
+    across = Axis(0.0, len(names), "likely class", names=names)
+    return _heat(title, names, across, shares, titles, labels=labels if len(names) <= 12 else ())
+
+
+def likely_shares(audit: Any) -> Floats:
+    """Estimated share of each true class (columns) among the rows with a given class (rows)."""
+    joint = np.asarray(audit.joint, dtype=np.float64)
+    totals = joint.sum(axis=1, keepdims=True)
+    return np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
+
+
+# ---- curves ----------------------------------------------------------------------------------------------------------
+
+#: Most points of a curve.
+_POINTS = 600
+#: More features than this have an axis of powers of ten; more points of a curve have no dots.
+_MANY = _DOTTED = 40
+#: Smaller q-values, and smaller p-values, are drawn as these.
+_SMALLEST_Q, _SMALLEST_P = 1e-12, 1e-16
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The basis for choosing a number of features: one value per number of features."""
+
+    sizes: Integers
+    values: Floats
+    chosen: int
+    label: str
+    threshold: float | None = None
+    logarithmic: bool = False
+
+
+def size_curve(selector: Any) -> Curve:
+    """The curve behind the chosen size: q-values, the criterion of a search, or otherwise the scores."""
+    ranking = selector.to_ranking().without_handed_on().without_left_out()
+    kept = int(ranking.support.sum())
+    qvalues = ranking.extras.get("qvalue")
+    if qvalues is not None:
+        alpha = float(getattr(selector, "alpha", 0.05)) / (2 if ranking.nothing_stands_out else 1)
+        steps = np.arange(1, len(qvalues) + 1)
+        return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
+    path = subset_path(selector)
+    if path is not None:
+        return path
+    scores = ranking.scores[ranking.order]
+    direction = "low" if ranking.lower_is_better else "high"
+    return Curve(np.arange(1, len(scores) + 1), scores, kept, f"score ({direction} is good)")
+
+
+def subset_path(selector: Any) -> Curve | None:
+    """The criterion of a search for each subset size; None for a method that ranks features one by one."""
+    inner = getattr(selector, "selector_", selector)
+    for attribute in ("values_", "dependencies_"):
+        values = getattr(inner, attribute, None)
+        if not hasattr(inner, "subsets_") or values is None or len(values) == 0:
+            continue
+        if not isinstance(values, dict):  # a list, from the smallest subset on
+            values = dict(zip(sorted(inner.subsets_), values, strict=False))
+        sizes = np.asarray(sorted(values), dtype=np.int64)
+        heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
+        sufficient = selector.to_ranking().n_sufficient
+        chosen = sufficient or int(inner.n_features_)
+        return Curve(sizes, heights, chosen, getattr(inner, "_criterion", "criterion"))
+    return None
+
+
+def size_chart(curve: Curve, words: str) -> Chart:
+    """Value against number of features, with the chosen number and the threshold."""
+    finite = np.isfinite(curve.values)
+    sizes, values = curve.sizes[finite].astype(np.float64), curve.values[finite]
+    if curve.logarithmic:
+        values = np.maximum(values, _SMALLEST_Q)
+    shown, last = spread(len(sizes), _POINTS), max(sizes.max(initial=1.0), 2.0)
+    marks = [Marks("line", sizes[shown], values[shown], "curve")]
+    if len(shown) <= _DOTTED:
+        marks.append(Marks("dot", sizes[shown], values[shown], "curve", size=2.5))
+    if curve.threshold is not None:
+        marks.append(_rule("threshold", y=curve.threshold, name=f"{curve.threshold:g}"))
+        values = np.append(values, curve.threshold)
+    marks.append(_rule("chosen", x=min(curve.chosen, last) if curve.chosen > 0 else np.nan, name=words))
+    across, title = Axis(1.0, last, "number of features", "whole"), f"{curve.label} by number of features; {words}"
+    if not len(sizes):
+        return Chart(title, [])
+    low, high = float(values.min()), float(values.max())
+    if not curve.logarithmic:
+        return Chart(title, [Panel(across, marks, Axis(low, high, curve.label))])
+    low = 10.0 ** np.floor(np.log10(low))
+    up = Axis(low, max(10.0 ** np.ceil(np.log10(high)), 10 * low), curve.label, "powers")
+    return Chart(title, [Panel(across, marks, up)])
+
+
+def chance_chart(pvalues: Floats, kept: NDArray[np.bool_]) -> Chart:
+    """The p-values, smallest first, and where they would lie if no feature were related.
+
+    The i-th smallest of d independent uniform numbers has the distribution Beta(i, d + 1 - i): the band holds the
+    middle 95 % of it.
+    """
+    finite = np.isfinite(pvalues)
+    pvalues, kept, d = pvalues[finite], kept[finite], int(finite.sum())
+    title = "p-values of the features, and what chance would give"
+    if d < 2:
+        return Chart(title, [])
+    order = np.argsort(pvalues, kind="stable")
+    shown = np.arange(d) if d <= _MANY else np.unique(np.geomspace(1, d, min(d, _POINTS)).round().astype(np.int64)) - 1
+    order, ranks = order[shown], shown + np.float64(1.0)
+    drawn = np.maximum(pvalues[order], _SMALLEST_P)
+    low, high = (betaincinv(ranks, d + 1 - ranks, share) for share in (0.025, 0.975))
+    marks = [
+        Marks("area", ranks, low, "band", high),
+        Marks("line", ranks, ranks / (d + 1), "by-chance"),
+        Marks("dot", ranks, drawn, ["kept" if kept[i] else "unkept" for i in order], size=3.0),
+    ]
+    across = Axis(1.0, d, "features, smallest p-value first", "powers" if d > _MANY else "whole")
+    up = Axis(1.0, min(float(drawn.min()), float(low.min()), 0.01), "p-value", "powers")
+    return Chart(title, [Panel(across, marks, up)], legend=[("by-chance", "what chance would give, and its range")])
+
+
+def evaluation_chart(found: Any) -> Chart:
+    """Score of a model by number of features, with its interval; with random features, with all of them, by chance."""
+    rows, random = found.record()["by_size"], found.random_by_size.mean(axis=0)
+    means, lows, highs = (np.array([row[name] for row in rows]) for name in ("mean", "low", "high"))
+    everything, chance = float(found.all_features.mean()), float(found.chance.mean())
+    low = max(0.0 if found.measure == "accuracy" else -1.0, float(min(lows.min(), random.min(), chance)))
+    high = float(max(highs.max(), means.max(), everything, chance))
+    lows, highs, random, means = (np.clip(values, low, high) for values in (lows, highs, random, means))
+    sizes, last = found.sizes.astype(np.float64), max(float(found.sizes[-1]), 2.0)
+    marks = [
+        Marks("area", sizes, lows, "band", highs),
+        _rule("whisker", y=max(everything, low)),
+        _rule("threshold", y=max(chance, low)),
+        Marks("line", sizes, random, "by-chance"),
+        Marks("line", sizes, means, "curve"),
+        Marks("dot", sizes, means, "curve", size=2.5),
+    ]
+    across = Axis(1.0, last, "number of features", "powers" if last > _MANY else "whole")
+    names = {"curve": "ranked first", "by-chance": "random ones", "whisker": "all features", "threshold": "by chance"}
+    panel = Panel(across, marks, Axis(low, high, found.measure))
+    return Chart(f"{found.measure} by number of features", [panel], legend=list(names.items()))
+
+
+def _rule(role: str, x: float = np.nan, y: float = np.nan, name: str = "") -> Marks:
+    return Marks("rule", np.array([x]), np.array([y]), role, labels=[name])
+
+
+def spread(count: int, most: int) -> Integers:
+    """At most ``most`` of so many places, evenly spread, with the first and the last."""
+    return np.unique(np.linspace(0, max(count - 1, 0), min(count, most)).round().astype(np.int64))

@@ -1,0 +1,190 @@
+"""The tables of the page, as columns of plain values that its script sorts, searches and decides about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dubio.charts import figures
+from dubio.doubt.audit_record import LabelAudit, OrderedAudit
+from dubio.feature_charts import colour_of
+from dubio_app.report.findings import Findings
+from dubio_app.report.words import COLUMNS
+
+Rows = NDArray[np.int64]
+
+#: Most doubtful rows in the table, and on the page on which labels are corrected.
+_MOST, _MOST_CORRECTED = 1000, 20_000
+#: Rows that are shown if no label is doubtful.
+_FEW, _FEW_CORRECTED = 10, 25
+#: Features whose values are shown beside each doubtful row, and the quantiles shown of each class.
+_BESIDE, _QUANTILES = 5, (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def as_json(tables: dict[str, Any]) -> str:
+    """JSON that is safe inside a script element: it cannot end the element or start another one."""
+    packed = json.dumps(tables, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return packed.translate({ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"})
+
+
+def first_rows(table: dict[str, Any], count: int = 25) -> list[tuple[str, ...]]:
+    """The first rows as text, for readers without JavaScript and for printing."""
+    columns = table["columns"]
+    return list(zip(*([_cell(value, one["kind"]) for value in one["values"][:count]] for one in columns), strict=True))
+
+
+def _cell(value: Any, kind: str) -> str:
+    if value is None:
+        return "–"
+    if kind == "yes":
+        return "yes" if value else ""
+    if kind == "percent":
+        return f"{value:g} %"
+    return figures(value) if isinstance(value, float) else str(value)
+
+
+def _column(key: str, values: Sequence[Any], kind: str) -> dict[str, Any]:
+    label, hint = COLUMNS[key]
+    return {"label": label, "kind": kind, "hint": hint, "values": values}
+
+
+def _numbers(key: str, values: NDArray[Any], digits: int = 4) -> dict[str, Any]:
+    return _column(key, _rounded(values, digits), "number")
+
+
+def _percents(key: str, shares: NDArray[Any], digits: int = 4) -> dict[str, Any]:
+    return _column(key, _rounded(100 * shares, digits), "percent")
+
+
+def _texts(key: str, values: Any, kind: str = "text") -> dict[str, Any]:
+    return _column(key, [str(value) for value in values], kind)
+
+
+def _rounded(values: NDArray[Any], digits: int = 4) -> list[float | int | None]:
+    """Rounded numbers, whole numbers without a decimal point; None for values that are not finite."""
+    out: list[float | int | None] = []
+    for value in np.asarray(values, dtype=np.float64).tolist():
+        if not np.isfinite(value):
+            out.append(None)
+        elif value == int(value) and abs(value) < 1e15:
+            out.append(int(value))
+        else:
+            out.append(float(f"{value:.{digits}g}"))
+    return out
+
+
+def feature_table(findings: Findings) -> dict[str, Any]:
+    """Every feature that could be used, best first."""
+    ranking, order, sure = findings.ranking, findings.order, findings.stability
+    extras, marks, tolerance = ranking.extras, findings.fingerprints, findings.tolerance
+    columns = [
+        _numbers("rank", ranking.ranking[order]),
+        _texts("feature", ranking.names[order]),
+        _texts("line", [ranking.line_of(int(j)) for j in order], "word"),
+        _column("kept", ranking.support[order].astype(int).tolist(), "yes"),
+        _numbers("score low" if ranking.lower_is_better else "score high", ranking.scores[order]),
+    ]
+    columns += [_numbers(key, extras[key][order], 3) for key in ("pvalue", "qvalue") if key in extras]
+    if "serves" in extras:
+        columns.append(_texts("serves", extras["serves"][order]))
+    if marks is not None:
+        columns.append(_numbers("doubt", marks.doubt[order], 3))
+        if marks.annotators:
+            columns.append(_texts("annotator", marks.annotator[order]))
+    if tolerance is not None:
+        columns.append(_percents("tolerance", tolerance.random[order], 3))
+    if sure is not None:
+        columns.append(_numbers("rank from", np.round(sure.rank_low[order])))
+        columns.append(_numbers("rank to", np.round(sure.rank_high[order])))
+        columns.append(_percents("kept in", sure.frequency[order], 3))
+    return {"noun": "features", "columns": columns}
+
+
+def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
+    """Doubtful rows with their labels, and the cells of the top features."""
+    audit = findings.audit
+    columns = [_numbers("row", rows + 1)]
+    for name, values in findings.identifiers.items():
+        columns.append({"label": name, "kind": "text", "hint": "", "values": [str(values[i]) for i in rows.tolist()]})
+    if isinstance(audit, LabelAudit):
+        columns.append(_texts("given label", audit.classes[audit.codes[rows]]))
+        columns.append(_texts(_other(audit), audit.classes[_other_classes(audit, rows)]))
+        columns.append(_percents("wrong label", audit.wrong[rows]))
+        if isinstance(audit, OrderedAudit):
+            columns.append(_numbers("steps", audit.steps[rows], 2))
+    else:
+        columns += [_numbers("given number", audit.given[rows]), _numbers("predicted", audit.predicted[rows])]
+        columns += [_numbers("low", audit.low[rows]), _numbers("high", audit.high[rows])]
+        columns.append(_percents("wrong number", audit.wrong[rows]))
+    for j in findings.order[:_BESIDE].tolist():
+        cells, name = findings.cells(j, rows), str(findings.ranking.names[j])
+        values = _rounded(findings.table[rows, j]) if cells is None else cells
+        columns.append({"label": name, "kind": "number" if cells is None else "text", "hint": "", "values": values})
+    return {"noun": "rows", "columns": columns}
+
+
+def suspicious_rows(audit: Any, most: int = _MOST, few: int = _FEW) -> Rows:
+    """Doubtful rows, most doubtful first; if no label is doubtful, the few that are nearest to it."""
+    ranked = np.flatnonzero(audit.rank > 0)
+    ranked = ranked[np.argsort(audit.rank[ranked], kind="stable")]
+    doubtful = ranked[audit.doubtful[ranked]]
+    return doubtful[:most] if len(doubtful) else ranked[:few]
+
+
+def corrections(findings: Findings) -> dict[str, Any]:
+    """Doubtful rows for the page on which labels are corrected; empty if no classes were audited or judged."""
+    audit = findings.audit
+    if not isinstance(audit, LabelAudit) or not audit.judged:
+        return {}
+    rows = suspicious_rows(audit, _MOST_CORRECTED, _FEW_CORRECTED)
+    beside = [j for j in findings.order[:_BESIDE].tolist() if len(findings.problem.columns_of(np.array([j]))) == 1]
+    ids = next(iter(findings.identifiers.values()), None)
+    classes = [str(name) for name in audit.classes.tolist()]
+    content: dict[str, Any] = {
+        "classes": classes,
+        "colours": [colour_of(place) for place in findings.places_of(classes)],
+        "rows": (rows + 1).tolist(),
+        "ids": None if ids is None else [str(ids[i]) for i in rows.tolist()],
+        "given": audit.codes[rows].tolist(),
+        "suggested": _other_classes(audit, rows).tolist(),
+        "called": COLUMNS[_other(audit)][0],
+        "wrong": [round(float(100 * value)) for value in audit.wrong[rows]],
+        "features": [
+            {
+                "name": str(findings.ranking.names[j]),
+                "values": _rounded(findings.table[rows, j]),
+                "spread": _spread(findings.table[:, j], audit),
+            }
+            for j in beside
+        ],
+    }
+    content["key"] = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:32]
+    return content
+
+
+def _other_classes(audit: LabelAudit, rows: Rows) -> Rows:
+    """What each label most likely should be if it is wrong: what the audit suggests, if that is another class."""
+    given, others = audit.codes[rows], np.array(audit.probabilities[rows])
+    others[np.arange(len(rows)), given] = -1.0
+    places = {name: place for place, name in enumerate(audit.classes.tolist())}
+    suggested = np.array([places[name] for name in audit.suggested[rows].tolist()], dtype=np.int64)
+    return np.where(suggested == given, others.argmax(axis=1), suggested)
+
+
+def _other(audit: LabelAudit) -> str:
+    """What these classes are called: a label that is not doubtful has no suggestion."""
+    return "suggested" if audit.doubtful.any() else "next likely"
+
+
+def _spread(values: NDArray[np.float64], audit: LabelAudit) -> list[list[float | int | None]]:
+    """Quantiles of a feature in each class, from the labels that are not doubtful."""
+    found: list[list[float | int | None]] = []
+    for k in range(len(audit.classes)):
+        own = values[(audit.codes == k) & ~audit.doubtful & np.isfinite(values)]
+        found.append(_rounded(np.quantile(own, _QUANTILES)) if len(own) else [None] * len(_QUANTILES))
+    return found
