@@ -1,4 +1,4 @@
-"""The worked case of docs/mending.md: a table of patients in which a known part of the diagnoses is wrong."""
+"""The worked case of docs/corrections.md: a table of patients in which a known part of the diagnoses is wrong."""
 
 from __future__ import annotations
 

@@ -1,6 +1,11 @@
-"""Displays draw what the selectors found."""
+"""Charts become pictures: displays draw what the selectors found, and every chart is drawn as SVG, PDF and PNG."""
 
 from __future__ import annotations
+
+import inspect
+import io
+from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
@@ -9,9 +14,12 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 
-from dubio import FisherScore, FuzzyRoughSearch, LinearR2Score, audit_labels, stability
-from dubio.plots import LabelAuditDisplay, RankingDisplay, SubsetPathDisplay
+from dubio import FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, charts, feature_charts, stability
+from dubio.charts import Chart, Curve
+from dubio.plots import LabelAuditDisplay, RankingDisplay, SubsetPathDisplay, draw
 from dubio.simulate import flip_labels
+from dubio_app.report.svg import figure
+from tests.made_up import made_up_stability, made_up_tolerance
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -98,3 +106,79 @@ def test_audit_shows_shares_of_given_classes(iris):
     assert f"{int(audit.doubtful.sum())} of 150" in display.ax_.get_title()
     with pytest.raises(ValueError, match="did not audit its labels"):
         LabelAuditDisplay.from_estimator(FisherScore().fit(X, y))
+
+
+def every_chart() -> dict[str, Chart]:
+    """A chart from each function, with hostile names and awkward numbers."""
+    rng = np.random.default_rng(0)
+    names = ["<b>$a$", "b & c", "Größe"]
+    values, target, codes = rng.normal(size=60), rng.normal(size=60) * 1e6, np.arange(60.0) % 3
+    values[::7] = codes[::11] = np.nan
+    classes = np.eye(3)[np.arange(60) // 20]
+    ranking, shown = Ranking.from_scores([3.0, np.nan, -1.0], names=names), np.arange(3)
+    sure, thirds = made_up_stability(3, names), np.array([0.1, np.nan, 0.4])
+    scores = rng.random((5, 3))
+    evaluation = SimpleNamespace(
+        sizes=np.array([1, 2, 60]),
+        measure="accuracy",
+        random_by_size=scores,
+        all_features=scores[0],
+        chance=scores[0] / 2,
+        record=lambda: {"by_size": [{"mean": 0.5, "low": 0.3, "high": 0.8}] * 3},
+    )
+    audit = audit_labels(rng.normal(size=(60, 2)) + 5 * classes[:, :2], np.repeat(names, 20))
+    against = {"memberships": classes, "classes": names, "order": shown}
+    return {
+        "ranking_chart": charts.ranking_chart(ranking, shown, sure, from_worst=True),
+        "share_chart": charts.share_chart("shares", names, np.array([0.0, 0.1, 0.5]), ["0 %", "10 %", "50 %"]),
+        "tolerance_chart": charts.tolerance_chart(made_up_tolerance(thirds, thirds / 2, thirds * 2), shown),
+        "rank_heat": charts.rank_heat(sure, shown[:2], 3),
+        "correlation_heat": charts.correlation_heat(names, np.array([[1, -0.5, np.nan]] * 3), np.eye(3) > 0),
+        "confusion_chart": charts.confusion_chart(audit),
+        "size_chart": charts.size_chart(Curve(shown + 1, np.array([0.0, 1e-4, 0.3]), 0, "q", 0.05, True), "none"),
+        "chance_chart": charts.chance_chart(rng.random(50) ** 9, np.arange(50) < 4),
+        "evaluation_chart": charts.evaluation_chart(evaluation),
+        "numbers_by_class": feature_charts.numbers_by_class("x", values, **against),
+        "categories_by_class": feature_charts.categories_by_class("x", codes, names, **against),
+        "number_by_number": feature_charts.number_by_number("x", values, target, names[0]),
+        "number_by_category": feature_charts.number_by_category("x", codes, names, target, names[0]),
+    }
+
+
+def test_every_chart_is_drawn_by_both():
+    drawn = every_chart()
+    functions = {
+        name
+        for module in (charts, feature_charts)
+        for name, made in inspect.getmembers(module, inspect.isfunction)
+        if made.__annotations__.get("return") == "Chart" and not name.startswith("_")
+    }
+    assert set(drawn) == functions  # a new chart joins the list above, and nothing else
+    for name, chart in drawn.items():
+        page = str(figure(chart))
+        assert chart.title and "nan" not in page, name
+        tree = ElementTree.fromstring(f"<div>{page}</div>")
+        drawings = tree.findall(".//svg")
+        assert len(drawings) == (1 if chart.small else 2), name
+        for drawing in drawings:
+            assert drawing.get("aria-label") == drawing.find("title").text == chart.title
+            texts = {element.text for element in drawing.iter("text")}
+            assert all(any(row.startswith((text or "").rstrip("…")) for text in texts) for row in chart.rows), name
+        axes = draw(chart)
+        assert len(axes) == len(chart.panels)
+        for form in ("svg", "pdf", "png"):
+            buffer = io.BytesIO()
+            axes[0].figure.savefig(buffer, format=form)
+            assert buffer.tell() > 1000, (name, form)
+
+
+def test_a_chart_without_anything_to_draw_is_empty():
+    empty = np.full(5, np.nan)
+    for chart in (
+        charts.chance_chart(np.array([0.5, np.nan]), np.array([True, False])),
+        charts.size_chart(Curve(np.arange(5), empty, 2, "score"), "2 kept"),
+        feature_charts.number_by_number("x", empty, empty, "y"),
+        feature_charts.number_by_category("x", empty, ["a"], empty, "y"),
+    ):
+        assert figure(chart) == ""
+        draw(chart)

@@ -19,10 +19,10 @@ from dubio.charts import tick_name
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.simulate import flip_labels, unsure_expert
 from dubio.target.ordered import ordered_classes
-from dubio.trust.resampling import Stability, nogueira_index
 from dubio_app.report import render_report, write_report
 from dubio_app.report.findings import gather
 from dubio_app.report.tables import as_json
+from tests.made_up import made_up_stability
 
 HOSTILE = (
     "<img src=x onerror=alert(1)>",
@@ -42,14 +42,6 @@ def page_data(page: str) -> dict[str, Any]:
 
 def column(table: dict[str, Any], label: str) -> list[Any]:
     return next(c["values"] for c in table["columns"] if c["label"] == label)
-
-
-def made_up_stability(n_features: int, names: Any, n_draws: int = 10) -> Stability:
-    rng = np.random.default_rng(0)
-    ranks = np.argsort(rng.random((n_draws, n_features)), axis=1) + 1
-    low, median, high = np.quantile(ranks, [0.025, 0.5, 0.975], axis=0)
-    kept = ranks <= max(1, n_features // 2)
-    return Stability(names, ranks, kept, low, median, high, kept.mean(axis=0), nogueira_index(kept), "bootstrap", 0.95)
 
 
 @pytest.fixture(scope="module")

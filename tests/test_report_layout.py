@@ -26,13 +26,12 @@ from dubio.charts import (
 )
 from dubio.pipelines.evaluation import evaluate_problem, usual_model
 from dubio.plots import COLOURS
-from dubio.trust.resampling import Stability
-from dubio.trust.tolerance import LabelTolerance
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather_problem
 from dubio_app.report.sections import rates_chart
 from dubio_app.report.svg import figure
 from tests.browser import View
+from tests.made_up import made_up_stability, made_up_tolerance
 
 #: Letters of drawings that are too small, in pixels of the screen.
 SMALL = """
@@ -241,8 +240,7 @@ def test_words_and_lines_of_curves_keep_apart():
 def test_titles_of_axes_do_not_touch_the_numbers(narrow):
     one = np.ones(3)
     ranking = Ranking.from_scores(np.arange(3.0), names=["a", "b", "c"])
-    ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 2, 3]])
-    sure = Stability(ranking.names, ranks, ranks < 2, one, 2 * one, 3 * one, one, None, "bootstrap", 0.95)
+    sure = made_up_stability(3, ranking.names)
     for chart in (
         ranking_chart(ranking, np.arange(3), sure, from_worst=True),
         tolerance_chart(made_up_tolerance(one / 2, one / 4, one), np.arange(3)),
@@ -252,11 +250,6 @@ def test_titles_of_axes_do_not_touch_the_numbers(narrow):
         title = max(float(y) for y in re.findall(r'y="([\d.]+)" class="axis-name"', drawn))
         ticks = min(float(y) for y in re.findall(r'y="([\d.]+)" class="tick"', drawn))
         assert ticks - title >= 18
-
-
-def made_up_tolerance(random: np.ndarray, low: np.ndarray, high: np.ndarray) -> LabelTolerance:
-    worst, names = np.full(len(random), 3.0), np.array(["a", "b", "c"][: len(random)], dtype=object)
-    return LabelTolerance(names, worst > 0, random, low, high, worst, worst, "hard", "uniform", 0.5, 50, 9)
 
 
 def test_categories_have_bars_and_numbers_have_densities(pages):

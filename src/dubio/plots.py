@@ -77,8 +77,8 @@ def draw(chart: Chart, ax: Any = None) -> list[Any]:
         axes[-1].annotate(_plain(note), (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize=9)
     for role, name in chart.legend:
         first.plot([], [], label=_plain(name), linewidth=3, **_stroke(role))
-    if first.get_legend_handles_labels()[0]:
-        first.legend()
+    if first.get_legend_handles_labels()[0]:  # above rows, which it would hide
+        first.legend(**{"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4} if chart.rows else {})
     return axes
 
 
@@ -108,10 +108,12 @@ def _draw_bars(ax: Any, marks: Marks, colours: list[str]) -> None:
     strength = np.ones(len(ends)) if marks.strength is None else marks.strength
     fills = [to_rgba(colour, share) for colour, share in zip(colours, strength, strict=True)]
     edges = np.where(marks.to == marks.x, 1.5, 0.0)
+    ax.margins(x=0.15 if marks.labels else 0.05)
     ax.barh(marks.y, ends - marks.x, 0.8 * marks.size, marks.x, color=fills, edgecolor=fills, linewidth=edges)
-    for label, start, end, y in zip(marks.labels, marks.x, ends, marks.y, strict=False):
-        at, side = ((start + end) / 2, "center") if is_cell else (end, "left")
-        ax.annotate(_plain(f"{'' if is_cell else ' '}{label}"), (at, y), ha=side, va="center", fontsize=9)
+    for label, start, end, y, share in zip(marks.labels, marks.x, ends, marks.y, strength, strict=False):
+        at, side, name = ((start + end) / 2, "center", label) if is_cell else (end, "left", f" {label}")
+        colour = "white" if is_cell and share > 0.5 else "black"
+        ax.annotate(_plain(name), (at, y), ha=side, va="center", fontsize=9, color=colour)
 
 
 def _stroke(role: str) -> dict[str, Any]:
@@ -125,11 +127,14 @@ def _draw_axis(ax: Any, side: str, axis: Axis) -> None:
     ax.set(**{f"{side}label": _plain(axis.title)})
     line = ax.xaxis if side == "x" else ax.yaxis
     if axis.names:
-        line.set_ticks(np.arange(len(axis.names)) + 0.5, [_plain(name) for name in axis.names], rotation=45, ha="right")
+        line.set_ticks(np.arange(len(axis.names)) + 0.5, [_plain(name) for name in axis.names])
+        ax.set_xlim(axis.low, axis.high)
+        if max(map(len, axis.names)) > 4:
+            ax.tick_params("x", rotation=90)
     elif axis.numbers == "powers":
         ax.set(**{f"{side}scale": "log"})
     elif axis.numbers == "percent":
-        line.set_major_formatter(ticker.PercentFormatter(1.0))
+        line.set_major_formatter(ticker.PercentFormatter(1.0, symbol=" %"))
     elif axis.numbers == "whole":
         line.set_major_locator(ticker.MaxNLocator(integer=True))
     elif axis.numbers == "none":

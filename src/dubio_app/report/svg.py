@@ -265,10 +265,12 @@ class _Drawing:
                     continue
                 end, height = x(to[i]), marks.size * self.chart.row_height
                 if np.isfinite(end):  # a bar that is too short to see becomes a sliver
-                    place = {"x": a, "y": b - height / 2, "width": max(end - a, 1.5), "height": height}
+                    width = max(abs(end - a), 1.5)
+                    place = {"x": min(a, end), "y": b - height / 2, "width": width, "height": height}
                     self._add("rect", inside, **place, class_=role, **more)
                 if marks.labels and self.columns:
-                    self._text((a + end) / 2, b + 4, marks.labels[i], "value", "middle")
+                    kind = "inside" if marks.strength is not None and marks.strength[i] > 0.5 else "value"
+                    self._text((a + end) / 2, b + 4, marks.labels[i], kind, "middle")
                 elif marks.labels:
                     self._text((end if np.isfinite(end) else a) + 6, b + 4, marks.labels[i], "value")
 
