@@ -34,8 +34,7 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
         --------
         >>> import numpy as np
         >>> from dubio.alerts.find import find_alerts
-        >>> from dubio.alerts.words import LEAKS
-    from dubio.problem import read_problem
+        >>> from dubio.problem import read_problem
         >>> y = np.arange(60) % 2
         >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
         >>> for alert in find_alerts(read_problem(X, y)):

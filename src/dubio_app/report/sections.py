@@ -414,8 +414,7 @@ def _counts(known: Supervision) -> list[tuple[str, str]]:
 def _again(findings: Findings) -> Iterator[Part]:
     for name, code in (("command", findings.command), ("python", findings.code)):
         if code:
-            yield {"text": findings.say(name)}
-            yield {"code": code}
+            yield {"above": findings.say(name), "code": code}
 
 
 #: In the order of the page; a section has the name of its function.
