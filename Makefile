@@ -11,83 +11,72 @@ THREADS := NUMBA_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 N ?= 20000
 SEED ?= 0
 
-.PHONY: demo install test test-all test-slow fuzz test-oldest coverage lint format bench docs docs-look docs-links dist release-check clean
-.NOTPARALLEL:
+.PHONY: demo test test-slow fuzz test-oldest coverage lint format bench docs docs-look docs-links dist release-check clean
 
-# What is installed: one stamp per extra of pyproject.toml, so that nobody waits for more than they asked for. A stamp is
-# written last: after an interruption the next run installs again.
-INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
-
-$(VENV)/.with-%: pyproject.toml
-	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(INSTALL) --editable ".[$*]"
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]" --editable ./lab
 	touch $@
 
-# Everything that the linters and all tests need, at once; the laboratory too.
-$(VENV)/.with-dev: pyproject.toml lab/pyproject.toml
-	$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
-	$(INSTALL) --editable ".[dev]" --editable ./lab
-	touch $(VENV)/.with-cli $(VENV)/.with-lint $(VENV)/.with-test $@
-
-# The kernels are compiled before the tests begin, so that no two workers compile the same one. All that was compiled
-# before goes: numba sees a change of a kernel, and not that of a kernel which it calls from another file.
-$(VENV)/.kernels: $(wildcard src/dubio/kernels/*.py) | $(VENV)/.with-test
-	rm -f src/dubio/kernels/__pycache__/*.nb[ci]
-	$(THREADS) $(BIN)/python -m tests.compile_kernels
+$(VENV)/.bench: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	touch $@
 
-demo: $(VENV)/.with-cli
+demo: $(VENV)/.installed
 	$(BIN)/python -m dubio_app.demo
 
-install: $(VENV)/.with-dev
+test: $(VENV)/.installed
+	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
 
-test: $(VENV)/.with-test $(VENV)/.kernels
-	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "not heavy and not slow"
-
-test-all: $(VENV)/.with-dev $(VENV)/.kernels
-	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "heavy and not slow"
-
-test-slow: $(VENV)/.with-dev
+test-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
 
-fuzz: $(VENV)/.with-test
+fuzz: $(VENV)/.installed
 	$(BIN)/python -m fuzz --calls $(N) --seed $(SEED)
 
-lint: $(VENV)/.with-lint
+lint: $(VENV)/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
 
-format: $(VENV)/.with-lint
+format: $(VENV)/.installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/.with-bench
+bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks --write
 
 # `make docs` runs the gallery and the tutorials and builds all pages; a warning is an error. The examples within the
-# pages are run by `make test-all`. `make docs-look` opens the pages in Chromium, `make docs-links` follows links to the outside.
-docs: $(VENV)/.with-docs
+# pages are run by `make test`. `make docs-look` opens the pages in Chromium, `make docs-links` follows links to the outside.
+$(VENV)/.docs: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	touch $@
+
+docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -W --keep-going -j auto -b html docs docs/_build/html
 	@echo "The user guide: $(CURDIR)/docs/_build/html/index.html"
 
 docs-look: docs
 	$(BIN)/python tools/check_site.py
 
-docs-links: $(VENV)/.with-docs
+docs-links: $(VENV)/.docs
 	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links
 
 # The oldest supported version of every dependency, in an environment of its own, with compiled code of its own.
 test-oldest:
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
-	$(PYTHON) tools/oldest.py test-all > .venv-oldest/oldest.txt
+	$(PYTHON) tools/oldest.py test > .venv-oldest/oldest.txt
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check -r .venv-oldest/oldest.txt
-	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable . --editable ./lab
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	$(THREADS) NUMBA_CACHE_DIR=$(CURDIR)/.venv-oldest/numba .venv-oldest/bin/python -m pytest -n $(WORKERS) -m "not slow"
 
+$(VENV)/.release: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[release]"
+	touch $@
+
 # Compiled lines are not seen, so the tests of the kernels run once more with the compiler off.
-coverage: $(VENV)/.with-dev $(VENV)/.with-release
+coverage: $(VENV)/.release
 	rm -f .coverage .coverage.*
 	$(THREADS) $(BIN)/python -m pytest -q -n $(WORKERS) -m "not slow" --cov --cov-report=
 	mv .coverage .coverage.compiled
@@ -96,7 +85,7 @@ coverage: $(VENV)/.with-dev $(VENV)/.with-release
 	$(BIN)/python -m coverage report --fail-under=95
 
 # The wheel and the source archive, built twice: the same bytes come out.
-dist: $(VENV)/.with-release
+dist: $(VENV)/.release
 	rm -rf dist build/again
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(BIN)/python -m build --outdir build/again
@@ -104,7 +93,7 @@ dist: $(VENV)/.with-release
 	$(BIN)/python -m twine check --strict dist/*
 
 # Everything that can be checked before a release without a network.
-release-check: lint test test-all dist
+release-check: lint test dist
 	$(BIN)/python tools/check_release.py
 
 clean:
