@@ -1,16 +1,19 @@
-"""What the cells of a text column say: numbers with units, limits and marks for thousands, or dates."""
+"""Columns of text: numbers with units, limits and marks for thousands; dates and times; names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal as ExactNumber
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dubio.errors import counted, quoted
+from dubio.table.values import is_missing
 
 #: Text that means "missing", besides empty cells.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
@@ -31,6 +34,8 @@ _POINT = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[,'{_SPACES}]\d{{3}})+)?(?:\
 _COMMA = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[.'{_SPACES}]\d{{3}})+)?(?:,\d*)?{_TAIL}")
 #: 1,234 may mean 1.234 or 1234. In 0,234 and 1234,567 the comma can only be a decimal comma.
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
+#: A column of text was meant to hold numbers if at most this share of its cells, or this many different ones, are none.
+_FEW_TEXTS, _FEW_DIFFERENT = 0.1, 10
 
 Decimal = Literal[".", ","]
 
@@ -211,6 +216,101 @@ def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
         match = _TIME.fullmatch(text.strip())
         values.append(np.nan if match is None else _hours(match["clock"]))
     return np.asarray(values, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """What a column of text holds.
+
+    Attributes
+    ----------
+    kind : str
+        "number", "time", "date", or "" for names and free text.
+    values : array
+        One number, hour of the day or date per distinct text; of names, NaN where the text is no number.
+    numbers : TextNumbers
+        The texts as numbers.
+    texts, counts : list of str, array
+        The distinct texts, and how often each occurs.
+    problem : str
+        Why names cannot be read as numbers or dates although each looks like one; else empty.
+    """
+
+    kind: Literal["number", "time", "date", ""]
+    values: NDArray[Any]
+    numbers: TextNumbers
+    texts: Sequence[str]
+    counts: NDArray[np.int64]
+    problem: str = ""
+
+    @property
+    def n_limits(self) -> int:
+        """Number of cells such as "<0.1"."""
+        return int(self.counts[self.numbers.limits].sum())
+
+    def notes(self) -> list[str]:
+        """What the user should know of numbers: cells such as "<0.1"."""
+        if not self.n_limits:
+            return []
+        example = quoted(self.texts[int(np.argmax(self.numbers.limits))])
+        return [f"{counted(self.n_limits, 'cell')} such as {example} counted as the limit itself"]
+
+    @property
+    def n_numbers(self) -> int:
+        """Number of cells that are numbers."""
+        return int(self.counts[~np.isnan(self.numbers.values)].sum())
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the column was meant to hold numbers, so that its few cells of text are a mistake."""
+        n_cells, n_different = int(self.counts.sum()), int(np.isnan(self.numbers.values).sum())
+        few = n_cells - self.n_numbers <= _FEW_TEXTS * n_cells or n_different <= _FEW_DIFFERENT
+        return n_different > 0 and 2 * self.n_numbers >= n_cells and few
+
+    def mixture(self) -> str:
+        """Numbers and text, counted."""
+        n_texts = int(self.counts.sum()) - self.n_numbers
+        return f"mixes numbers ({counted(self.n_numbers, 'cell')}) with text ({counted(n_texts, 'cell')})"
+
+
+def read_texts(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal | None = None) -> TextColumn:
+    """What a column of text holds, from its distinct texts and how often each occurs.
+
+    >>> import numpy as np
+    >>> from dubio.table.cells import read_texts
+    >>> read_texts(["6:30", "18:45"], np.array([3, 1])).kind
+    'time'
+    """
+    numbers = read_numbers(texts, decimal, counts)
+    if not np.isnan(numbers.values).any():
+        return TextColumn("number", numbers.values, numbers, texts, counts)
+    times = read_times(texts)
+    if not np.isnan(times).any():
+        return TextColumn("time", times, numbers, texts, counts)
+    dates = read_dates(texts)
+    if not np.isnat(dates.values).any():
+        return TextColumn("date", dates.values, numbers, texts, counts)
+    return TextColumn("", numbers.values, numbers, texts, counts, numbers.problem or dates.problem)
+
+
+#: Microseconds of a day.
+DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
+
+
+def days_since_first(dates: NDArray[np.datetime64]) -> tuple[NDArray[np.float64], str]:
+    """Dates, none of which is missing, as days since the first of them; and that one in words."""
+    first = dates.min()
+    shown = str(first.astype("datetime64[s]")).removesuffix("T00:00:00").replace("T", " ")
+    return (dates - first).astype(np.int64) / DAY, shown
+
+
+def utc(value: Any) -> Any:
+    """A point in time without its zone; missing ones as NaT."""
+    if is_missing(value):
+        return np.datetime64("NaT", "us")
+    if getattr(value, "tzinfo", None) is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return np.datetime64(value, "us")
 
 
 def _hours(clock: str) -> float:

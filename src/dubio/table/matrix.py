@@ -204,37 +204,28 @@ def check_squares(matrix: Matrix, *, names: list[Any] | None = None) -> None:
     else:
         high, low = np.fmax.reduce(matrix, axis=0), np.fmin.reduce(matrix, axis=0)
         largest, varies = np.maximum(high, -low), high != low
-    if (largest >= LARGEST).any():
-        check_overflow(np.where(largest >= LARGEST, np.inf, 0.0), names)
-    check_vanishing(np.where(varies, largest, 0.0), names)
+    _check_scale(np.where(varies | (largest >= LARGEST), largest, 0.0), names)
 
 
 def check_vanished(first: NDArray[Any], second: NDArray[Any], names: list[Any] | None = None) -> None:
     """Raise if the squares of a column vanished: it has sums ``first``, but none of its squares ``second``."""
-    check_vanishing(np.where((first != 0) & (second == 0), SMALLEST / 2, 0.0), names)
-
-
-def check_vanishing(largest: NDArray[Any], names: list[Any] | None = None) -> None:
-    """Raise if the largest absolute value of a column is so small that its square vanishes."""
-    tiny = np.flatnonzero((largest > 0) & (largest < SMALLEST))
-    if len(tiny):
-        raise InputError(
-            "X",
-            f"has values too small to square in {name_column(names, int(tiny[0]))}",
-            "rescale it, for example divide it by its largest absolute value",
-        )
+    _check_scale(np.where((first != 0) & (second == 0), SMALLEST / 2, 0.0), names)
 
 
 def check_overflow(statistic: NDArray[Any], names: list[Any] | None = None) -> None:
     """Raise if a per-feature statistic of a finite matrix overflowed."""
-    finite = np.isfinite(statistic)
-    if not finite.all():
-        column = int(np.flatnonzero(~finite)[0])
-        raise InputError(
-            "X",
-            f"has values too large to square in {name_column(names, column)}",
-            "rescale it, for example divide it by its largest absolute value",
-        )
+    _check_scale(np.where(np.isfinite(statistic), 0.0, np.inf), names)
+
+
+def _check_scale(largest: NDArray[Any], names: list[Any] | None) -> None:
+    """Raise if the largest absolute value of a column is too large or too small to be squared."""
+    for size, bad in (("large", largest >= LARGEST), ("small", (largest > 0) & (largest < SMALLEST))):
+        if bad.any():
+            raise InputError(
+                "X",
+                f"has values too {size} to square in {name_column(names, int(np.argmax(bad)))}",
+                "rescale it, for example divide it by its largest absolute value",
+            )
 
 
 def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:
@@ -245,7 +236,7 @@ def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:
                 _raise_text(name, [f"column {j}" for j in bad])
         return
     dtypes = list(X.dtypes)
-    bad = [j for j, dtype in enumerate(dtypes) if not _is_numeric(dtype)]
+    bad = [j for j, dtype in enumerate(dtypes) if not is_numeric(dtype)]
     if bad:
         _raise_text(name, [f"{names[j]!r} ({dtypes[j]})" for j in bad])
 
@@ -260,14 +251,12 @@ def _raise_text(name: str, columns: list[str]) -> None:
     )
 
 
-def _is_numeric(dtype: Any) -> bool:
-    kind = getattr(dtype, "kind", None)  # NumPy and pandas extension dtypes
-    if kind is not None:
-        if isinstance(dtype, np.dtype) and kind == "O":
-            return False
-        return kind in "biuf" and getattr(dtype, "name", "") != "category"
-    is_numeric = getattr(dtype, "is_numeric", None)  # polars
-    return bool(is_numeric()) or str(dtype) == "Boolean" if callable(is_numeric) else True
+def is_numeric(dtype: Any) -> bool:
+    """Whether a column of a data frame holds numbers (or bools), by its type."""
+    if hasattr(dtype, "kind"):  # of NumPy, and of pandas' extensions
+        return dtype.kind in "biuf" and getattr(dtype, "name", "") != "category"
+    is_number = getattr(dtype, "is_numeric", None)  # of polars
+    return callable(is_number) and (bool(is_number()) or str(dtype) == "Boolean")
 
 
 def row_blocks(X: Any) -> tuple[list[Any], list[int] | None]:

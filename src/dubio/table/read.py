@@ -13,16 +13,14 @@ from scipy import sparse
 
 from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.table import cells
+from dubio.table.cells import EXACT, Decimal
 from dubio.table.columns import ColumnReading, Columns, Role, column_names, name_column, pick_columns
-from dubio.table.matrix import Matrix, check_finite, in_memory, read_matrix
+from dubio.table.matrix import Matrix, check_finite, in_memory, is_numeric, read_matrix
 from dubio.table.pieces import (
-    CellReader,
+    ColumnReader,
     Piece,
     column_values,
-    frame_piece,
-    number_piece,
-    object_piece,
+    missing_cells,
     refuse_odd_cells,
     spread_of,
     worth_a_column,
@@ -59,7 +57,7 @@ def read_any_table(
     feature_groups: Mapping[str, Any] | None = None,
     *,
     accept_sparse: bool = False,
-    decimal: cells.Decimal | None = None,
+    decimal: Decimal | None = None,
     was_missing: bool = True,
     name: str = "X",
 ) -> ReadTable:
@@ -107,65 +105,44 @@ def read_any_table(
         return ReadTable(read_matrix(X, accept_sparse=accept_sparse, allow_nan=True, name=name), None)
     X = in_memory(X, name)
     names = column_names(X)
-    pieces = _pieces(X, names, decimal, was_missing, name)
-    if isinstance(pieces, np.ndarray):
-        matrix = pieces
-        missing = _missing_enough(matrix) if was_missing else np.zeros(matrix.shape[1], dtype=bool)
-        rounded = _rounded_columns(X, names)
-        if not missing.any() and not rounded and not feature_groups:
-            return ReadTable(matrix, names)
-        pieces = [number_piece(matrix[:, j], _named(names, j), bool(missing[j]), rounded.get(j, ""))
-                  for j in range(matrix.shape[1])]  # fmt: skip
-        kind = matrix.dtype
-    else:
-        kind = np.dtype(np.float64)
+    table, numeric = _cells_and_numbers(X, names)
+    numbers = np.empty((0, 0))
+    if numeric is None:
+        numbers = np.asarray(read_matrix(X, allow_nan=True, name=name))
+        numeric = np.ones(numbers.shape[1], dtype=bool)
+    elif numeric.any():
+        places = np.flatnonzero(numeric)
+        numbers = read_matrix(safe_indexing(X, places, axis=1), check_values=False, name=name).astype(np.float64)
+        check_finite(numbers, names=[_named(names, j) for j in places.tolist()], allow_nan=True, name=name)
+    rounded = _rounded_columns(X, names)
+    if numeric.all() and not rounded and not feature_groups and not (was_missing and _misses_enough(numbers)):
+        return ReadTable(numbers, names)
+    pieces: list[Piece] = []
+    plain = iter(numbers.T)
+    for j, is_plain in enumerate(numeric.tolist()):
+        reader = ColumnReader(_named(names, j), name_column(names, j), name, decimal, was_missing)
+        if is_plain:
+            pieces.append(reader.numbers(next(plain), rounded.get(j, "")))
+        else:
+            pieces.append(reader.of_cells(table[:, j]) if names is None else reader.of_frame(X, j))
+    kind = numbers.dtype if numeric.all() else np.dtype(np.float64)
     return _assembled(pieces, names, _groups(feature_groups, names, len(pieces)), kind)
+
+
+def _cells_and_numbers(X: Any, names: list[Any] | None) -> tuple[Any, NDArray[np.bool_] | None]:
+    """The cells of an array or a list of rows, and which columns hold plain numbers; None: the table is one matrix."""
+    if names is not None:
+        numeric = np.array([is_numeric(dtype) for dtype in X.dtypes], dtype=bool)
+        return X, None if numeric.all() or not len(X) else numeric
+    table = X if hasattr(X, "dtype") else _array_of(X)
+    if isinstance(table, np.ndarray) and table.dtype.kind == "S":
+        table = np.char.decode(table, "utf-8", "replace")
+    holds_cells = isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind in "OUSM" and table.size
+    return table, np.zeros(table.shape[1], dtype=bool) if holds_cells else None
 
 
 def _named(names: list[Any] | None, j: int) -> Any:
     return j if names is None else names[j]
-
-
-def _pieces(
-    X: Any,
-    names: list[Any] | None,
-    decimal: cells.Decimal | None,
-    was_missing: bool,
-    name: str,
-) -> list[Piece] | NDArray[Any]:
-    """A matrix of numbers, if that is what the table is; else the columns one by one."""
-    table = X
-    if names is None and not hasattr(X, "dtype"):
-        table = _array_of(X)
-    if isinstance(table, np.ndarray) and table.dtype.kind == "S":
-        table = np.char.decode(table, "utf-8", "replace")
-    if names is None and not (isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind in "OUSM"):
-        return np.asarray(read_matrix(X, allow_nan=True, name=name))
-    n_rows, n_columns = (len(X), len(names)) if names is not None else table.shape
-    if n_rows == 0 or n_columns == 0:
-        return np.asarray(read_matrix(X, allow_nan=True, name=name))
-    numeric = np.zeros(n_columns, dtype=bool)
-    if names is not None:
-        numeric = np.array([_is_numeric(dtype) for dtype in X.dtypes], dtype=bool)
-        if numeric.all():
-            return np.asarray(read_matrix(X, allow_nan=True, name=name))
-    how = CellReader(n_rows, name, decimal, was_missing=was_missing)
-    places = np.flatnonzero(numeric)
-    rounded = _rounded_columns(X, names)
-    pieces: dict[int, Piece] = {}
-    if len(places):
-        part = read_matrix(safe_indexing(X, places, axis=1), check_values=False, name=name).astype(np.float64)
-        check_finite(part, names=[names[j] for j in places], allow_nan=True, name=name)  # type: ignore[index]
-        missing = _missing_enough(part) & was_missing
-        for place, j in enumerate(places.tolist()):
-            pieces[j] = number_piece(part[:, place], _named(names, j), bool(missing[place]), rounded.get(j, ""))
-    for j in np.flatnonzero(~numeric).tolist():
-        called = name_column(names, j)
-        if names is None:
-            pieces[j] = object_piece(table[:, j], _named(names, j), called, how)
-        else:
-            pieces[j] = frame_piece(X, j, _named(names, j), called, how)
-    return [pieces[j] for j in range(n_columns)]
 
 
 def _array_of(X: Any) -> Any:
@@ -179,42 +156,25 @@ def _array_of(X: Any) -> Any:
     return table
 
 
-def _is_numeric(dtype: Any) -> bool:
-    kind = getattr(dtype, "kind", None)  # NumPy and pandas extension dtypes
-    if kind is not None:
-        if isinstance(dtype, np.dtype) and kind == "O":
-            return False
-        return kind in "biuf" and getattr(dtype, "name", "") != "category"
-    is_numeric = getattr(dtype, "is_numeric", None)  # polars
-    return callable(is_numeric) and (bool(is_numeric()) or str(dtype) == "Boolean")
-
-
-def _missing_enough(matrix: NDArray[Any]) -> NDArray[np.bool_]:
-    """The columns with so many missing cells that "was missing" is worth a column."""
+def _misses_enough(matrix: NDArray[Any]) -> bool:
+    """Whether a column has so many missing cells that "was missing" is worth a further one."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(matrix.sum()):  # one cheap pass
-            return np.zeros(matrix.shape[1], dtype=bool)
-    return worth_a_column(np.isnan(matrix).sum(axis=0), len(matrix))
+            return False
+    return bool(worth_a_column(np.isnan(matrix).sum(axis=0), len(matrix)).any())
 
 
 def _rounded_columns(X: Any, names: list[Any] | None) -> dict[int, str]:
     """Columns of whole numbers that floating point numbers cannot hold, each with an example."""
-    found: dict[int, str] = {}
-    if names is None:
-        if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iu" and X.size and X.dtype.itemsize == 8:
-            for j in np.flatnonzero((X.max(axis=0) > cells.EXACT) | (X.min(axis=0) < -cells.EXACT)).tolist():
-                found[j] = str(max(X[:, j].max(), X[:, j].min(), key=lambda value: abs(int(value))))
-        return found
-    for j, dtype in enumerate(X.dtypes):
-        if str(dtype).lower() not in ("int64", "uint64", "int64[pyarrow]", "uint64[pyarrow]"):
-            continue
-        column = X[names[j]]
-        low, high = column.min(), column.max()
-        for value in (high, low):
-            if not is_missing(value) and abs(int(value)) > cells.EXACT:
-                found[j] = str(int(value))
-                break
-    return found
+    long = ("int64", "uint64", "int64[pyarrow]", "uint64[pyarrow]")
+    ends: dict[int, tuple[Any, Any]] = {}
+    if names is not None:
+        columns = {j: X[names[j]] for j, dtype in enumerate(X.dtypes) if str(dtype).lower() in long}
+        ends = {j: (column.min(), column.max()) for j, column in columns.items()}
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.size and str(X.dtype) in long:
+        ends = dict(enumerate(zip(X.min(axis=0), X.max(axis=0), strict=True)))
+    examples = {j: max((0 if is_missing(v) else int(v) for v in pair), key=abs) for j, pair in ends.items()}
+    return {j: str(example) for j, example in examples.items() if abs(example) > EXACT}
 
 
 def _groups(feature_groups: Any, names: list[Any] | None, n_columns: int) -> dict[str, list[int]]:
@@ -257,40 +217,29 @@ def _assembled(
     pieces: list[Piece], names: list[Any] | None, groups: dict[str, list[int]], kind: np.dtype[Any]
 ) -> ReadTable:
     """The matrix of all pieces, feature by feature. A group stands at the place of its first column."""
-    group_of = {j: group for group, places in groups.items() for j in places}
-    features: list[tuple[Any, list[int]]] = []
-    done: set[str] = set()
-    for j in range(len(pieces)):
-        group = group_of.get(j)
-        if group is None:
-            features.append((_named(names, j), [j]))
-        elif group not in done:
-            done.add(group)
-            features.append((group, groups[group]))
+    group_of: dict[int, Any] = {j: group for group, places in groups.items() for j in places}
+    features = list(dict.fromkeys(group_of.get(j, j) for j in range(len(pieces))))
+    inputs = [groups[feature] if isinstance(feature, str) else [feature] for feature in features]
     matrix_columns: list[NDArray[Any]] = []
     feature_of: list[int] = []
     roles: list[Role] = []
     leads: list[bool] = []
-    for feature, (_, places) in enumerate(features):
-        for j in places:
-            piece = pieces[j]
-            made = piece.columns
-            if len(places) > 1:  # columns of different units: each column of the table has unit variance
-                spread = spread_of(made)
-                made = [column / spread for column in made]
-            matrix_columns += made
-            feature_of += [feature] * len(made)
+    for feature, places in enumerate(inputs):
+        for piece in (pieces[j] for j in places):
+            spread = spread_of(piece.columns) if len(places) > 1 else None  # they may have different units
+            matrix_columns += piece.columns if spread is None else [column / spread for column in piece.columns]
+            feature_of += [feature] * len(piece.columns)
             roles += piece.roles
-            leads += [True, *[False] * (len(made) - 1)]
-    shown: list[Any] | None = [name for name, _ in features]
+            leads += [True, *[False] * (len(piece.columns) - 1)]
+    shown: list[Any] | None = [one if isinstance(one, str) else _named(names, one) for one in features]
     if names is None:
-        shown = [name if isinstance(name, str) else f"x{name}" for name, _ in features] if groups else None
+        shown = [one if isinstance(one, str) else f"x{one}" for one in features] if groups else None
     columns = Columns(
         np.asarray(feature_of, dtype=np.int64),
         np.asarray(roles, dtype="<U7"),
         np.asarray(leads, dtype=bool),
         tuple(piece.reading for piece in pieces),
-        tuple(tuple(places) for _, places in features),
+        tuple(map(tuple, inputs)),
         names,
     )
     matrix = np.empty((len(matrix_columns[0]), len(matrix_columns)), dtype=kind)
@@ -303,19 +252,18 @@ def notes_of(read: tuple[ColumnReading, ...]) -> list[str]:
     """What the user should know about the columns, in sentences without a full stop."""
     sentences = [f"Column {quoted(one.name)}: {note}" for one in read for note in one.notes]
     for kind, words in (("category", "categories"), ("ordered", "ordered categories"), ("date", "dates")):
-        of_kind = [quoted(one.name) for one in read if one.kind == kind]
-        if of_kind:
-            verb = "was" if len(of_kind) == 1 else "were"
-            sentences.append(f"{counted(len(of_kind), 'column')} {verb} read as {words}: {listed(of_kind)}")
-    commas = [quoted(one.name) for one in read if one.decimal]
-    if commas:
-        verb = "was" if len(commas) == 1 else "were"
-        count = counted(len(commas), "column")
-        sentences.append(f"{count} with decimal commas {verb} read as numbers: {listed(commas, 5)}")
-    units = [f"{quoted(one.name)} ({one.unit})" for one in read if one.unit and one.kind == "number"]
-    if units:
+        if names := [quoted(one.name) for one in read if one.kind == kind]:
+            sentences.append(f"{counted(len(names), 'column')} {_were(names)} read as {words}: {listed(names)}")
+    if names := [quoted(one.name) for one in read if one.decimal]:
+        count = counted(len(names), "column")
+        sentences.append(f"{count} with decimal commas {_were(names)} read as numbers: {listed(names, 5)}")
+    if units := [f"{quoted(one.name)} ({one.unit})" for one in read if one.unit and one.kind == "number"]:
         sentences.append(f"Numbers with a unit: {listed(units)}")
     return sentences
+
+
+def _were(names: list[str]) -> str:
+    return "was" if len(names) == 1 else "were"
 
 
 def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:
@@ -360,11 +308,11 @@ def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
 
 def _category_codes(column: NDArray[Any], called: str, name: str) -> NDArray[np.float64]:
     """Whole numbers for the categories of one column; NaN for a cell without a value."""
-    missing = np.fromiter((is_missing(value) for value in column), dtype=bool, count=len(column))
+    missing = missing_cells(column)
     refuse_odd_cells(column, missing, called, name)
     codes = np.full(len(column), np.nan)
     # A column may mix text and numbers: values that print alike are the same category.
-    codes[~missing] = distinct_texts([str(value) for value in column[~missing]])[1]
+    codes[~missing] = distinct_texts([str(value) for value in column[~missing].astype(object)])[1]
     return codes
 
 

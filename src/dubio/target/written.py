@@ -12,11 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted, name_row, quoted
+from dubio.errors import InputError, name_row, quoted
 from dubio.table import cells
-from dubio.table.pieces import few_texts_among_numbers, utc
-
-_DAY = np.timedelta64(1, "D") / np.timedelta64(1, "us")
 
 
 @dataclass(frozen=True)
@@ -48,10 +45,10 @@ def days_since_first(values: NDArray[Any]) -> WrittenNumbers | None:
     if not len(values):
         return WrittenNumbers(np.empty(0), "")
     if values.dtype.kind == "M":
-        dates = values.astype("datetime64[us]")
-        return _dates(dates, dates.min())
+        days, first = cells.days_since_first(values.astype("datetime64[us]"))
+        return WrittenNumbers(days, f"in days since {first}", of_time=True)
     if values.dtype.kind == "m":
-        return WrittenNumbers(values.astype("timedelta64[us]").astype(np.int64) / _DAY, "in days", of_time=True)
+        return WrittenNumbers(values.astype("timedelta64[us]").astype(np.int64) / cells.DAY, "in days", of_time=True)
     if values.dtype.kind == "O" and all(isinstance(value, datetime.time) for value in values):
         return WrittenNumbers(cells.read_times([value.isoformat() for value in values]), "in hours", of_time=True)
     return None
@@ -59,15 +56,10 @@ def days_since_first(values: NDArray[Any]) -> WrittenNumbers | None:
 
 def _common_type(values: NDArray[Any]) -> NDArray[Any]:
     if all(isinstance(value, datetime.date | np.datetime64) for value in values):
-        return np.array([utc(value) for value in values], dtype="datetime64[us]")
+        return np.array([cells.utc(value) for value in values], dtype="datetime64[us]")
     if all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
         return np.array([np.timedelta64(value).astype("timedelta64[us]") for value in values])
     return values
-
-
-def _dates(dates: NDArray[np.datetime64], first: np.datetime64) -> WrittenNumbers:
-    shown = str(first.astype("datetime64[s]")).removesuffix("T00:00:00").replace("T", " ")
-    return WrittenNumbers((dates - first).astype(np.int64) / _DAY, f"in days since {shown}", of_time=True)
 
 
 def read_written(
@@ -99,36 +91,32 @@ def read_written(
     if not known.any():
         return None
     texts, counts = distinct[known].tolist(), np.bincount(codes, minlength=len(distinct))[known]
-    found = cells.read_numbers(texts, counts=counts)
-    is_number = ~np.isnan(found.values)
-    read: WrittenNumbers | None = None
-    if is_number.all():
-        bare = not found.unit and not found.limits.any()
-        read = WrittenNumbers(found.values, _in_words(found, texts, counts), bare=bare)
-    elif not np.isnan(times := cells.read_times(texts)).any():
-        read = WrittenNumbers(times, "in hours", of_time=True)
-    elif not (dates := cells.read_dates(texts)).problem and not np.isnat(dates.values).any():
-        read = _dates(dates.values, dates.values.min())
-    if read is not None:
+    found = cells.read_texts(texts, counts)
+    if found.kind:
+        numbers, shown = found.values, "in hours"
+        if found.kind == "date":
+            numbers, first = cells.days_since_first(found.values)
+            shown = f"in days since {first}"
+        elif found.kind == "number":
+            unit = found.numbers.unit
+            shown = "; ".join([*([f"in {quoted(unit)}"] if unit else []), *found.notes()])
         full = np.full(len(distinct), np.nan)
-        full[known] = read.values
-        return WrittenNumbers(full[codes], read.as_read, read.of_time, read.bare)
-    problem = found.problem or dates.problem
-    if problem and (only_numbers or len(texts) > most):
+        full[known] = numbers
+        is_number = found.kind == "number"
+        return WrittenNumbers(full[codes], shown, of_time=not is_number, bare=is_number and not shown)
+    if found.problem and (only_numbers or len(texts) > most):
         raise InputError(
             "y",
-            f"is unclear: {problem} ({name_row(int(rows[0]))})",
+            f"is unclear: {found.problem} ({name_row(int(rows[0]))})",
             "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, say "
             "target='classes'",
             code="unclear target",
         )
-    texts_in = np.flatnonzero(np.isin(codes, np.flatnonzero(known)[~is_number]))
-    n_texts, n_numbers = int(counts[~is_number].sum()), int(counts[is_number].sum())
-    if few_texts_among_numbers(n_numbers, n_texts, int((~is_number).sum())) or (only_numbers and n_numbers):
+    texts_in = np.flatnonzero(np.isin(codes, np.flatnonzero(known)[np.isnan(found.values)]))
+    if found.is_mixed or (only_numbers and found.n_numbers):
         raise InputError(
             "y",
-            f"mixes numbers ({counted(n_numbers, 'cell')}) with text ({counted(n_texts, 'cell')}), first "
-            f"{quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}",
+            f"{found.mixture()}, first {quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}",
             "correct or empty these cells. If they are names of classes, say target='classes'",
             code="mixed target",
         )
@@ -140,12 +128,3 @@ def read_written(
             "encode it as numbers",
         )
     return None
-
-
-def _in_words(found: cells.TextNumbers, texts: list[str], counts: NDArray[Any]) -> str:
-    parts = [f"in {quoted(found.unit)}"] if found.unit else []
-    n_limits = int(counts[found.limits].sum())
-    if n_limits:
-        example = quoted(texts[int(np.flatnonzero(found.limits)[0])])
-        parts.append(f"{counted(n_limits, 'cell')} such as {example} counted as the limit itself")
-    return "; ".join(parts)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from dubio.doubt.audit import reads_as
 from dubio.errors import InputError, counted, name_row, nearest, quoted
 from dubio.streams.text_files import HowToRead
-from dubio.table.pieces import CellReader, frame_piece
 from dubio.table.read import ReadTable, notes_of, read_any_table
 from dubio.target.classes import is_whole
 from dubio.target.intervals import interval_targets
@@ -625,17 +624,15 @@ def _number_column(frame: Any, name: str, option: str, code: list[str]) -> Any:
 
     column = frame[name]
     if not _is_number(column):
-        piece = frame_piece(
-            frame, list(frame.columns).index(name), name, f"column {quoted(name)}", CellReader(len(frame))
-        )
-        if piece.reading.kind not in ("number", "yes/no", "empty"):
+        read = read_any_table(frame[[name]], was_missing=False)
+        if read.columns is not None and read.read[0].kind not in ("number", "yes/no", "empty"):
             first = column.first_valid_index()
             raise UserError(
                 f"{option}: column {quoted(name)} holds {quoted(column[first])} in "
                 f"{name_row(int(column.index.get_loc(first)))}, and not only numbers: correct or empty such cells, or "
                 "name another column."
             )
-        column = pd.Series(piece.columns[0], index=column.index, name=name)
+        column = pd.Series(read.matrix[:, 0], index=column.index, name=name)
         code.append("from dubio.table.read import read_any_table")
         code.append(f"table[{name!r}] = read_any_table(table[[{name!r}]]).matrix[:, 0]")
     return column.astype(np.float64)
