@@ -18,28 +18,28 @@ from dubio.target.several import SeveralTargets
 def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     """What in a problem may make the answer wrong, the worst first; nothing for a sparse table.
 
-        Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
+    Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
 
-        Parameters
-        ----------
-        problem : Problem
-            The table and what is known of its target.
+    Parameters
+    ----------
+    problem : Problem
+        The table and what is known of its target.
 
-        Returns
-        -------
-        tuple of Alert
-            The worst first.
+    Returns
+    -------
+    tuple of Alert
+        The worst first.
 
-        Examples
-        --------
-        >>> import numpy as np
-        >>> from dubio.alerts.find import find_alerts
-        >>> from dubio.problem import read_problem
-        >>> y = np.arange(60) % 2
-        >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
-        >>> for alert in find_alerts(read_problem(X, y)):
-        ...     print(alert)
-        'x1' is a copy of the target, or a recoding of it: leave it out if it is not known before the target.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.alerts.find import find_alerts
+    >>> from dubio.problem import read_problem
+    >>> y = np.arange(60) % 2
+    >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
+    >>> for alert in find_alerts(read_problem(X, y)):
+    ...     print(alert)
+    'x1' is a copy of the target, or a recoding of it: leave it out if it is not known before the target.
     """
     view = view_of(problem)
     if view is None or len(view.X) == 0:
