@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -25,7 +25,7 @@ from dubio.moments.class_moments import (
 from dubio.moments.running import Moments, RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
-from dubio.streams.sources import is_number, read_ahead
+from dubio.streams.sources import Batch, as_numbers, coded, is_number, read_ahead
 from dubio.table.columns import name_column
 from dubio.table.matrix import check_overflow, check_vanished
 from dubio.target.classes import Classes, OfClasses
@@ -42,54 +42,49 @@ _CENTRE_ROWS = 64
 
 
 @dataclass(frozen=True)
-class Labels:
-    """The columns with the target and the weights, and how the target is read."""
+class StreamColumns:
+    """The columns of a stream by their role, and how the target is read."""
 
-    target: str | None
-    soft: list[str]
-    weight: str | None
-    reads: Target
-    missing_label: Any
+    features: list[str]
+    target: str | None = None
+    soft: Sequence[str] = ()
+    weight: str | None = None
+    reads: Target = "auto"
+    missing_label: Any = "auto"
+
+    @property
+    def labels(self) -> list[str]:
+        """The columns of the target."""
+        return [*self.soft] if self.target is None else [self.target]
+
+    @property
+    def used(self) -> list[str]:
+        """All columns that are read."""
+        return [*self.features, *self.labels, *([] if self.weight is None else [self.weight])]
 
 
-@dataclass(frozen=True)
-class Batch:
-    """Some rows: their columns, where they are (for messages), and the number of the first of them.
-
-    Only ``num_rows`` and ``select(names)`` of the columns are used.
-    """
-
-    columns: Any
-    place: str
-    first_row: int
-
-
-def class_moments_of(
-    batches: Iterator[Batch], features: list[str], labels: Labels
-) -> Iterator[RunningMoments[ClassMoments]]:
+def class_moments_of(batches: Iterator[Batch], columns: StreamColumns) -> Iterator[RunningMoments[ClassMoments]]:
     """Class moments of each batch."""
     for batch in batches:
-        moments = _class_moments(batch.columns, features, labels, batch.place, batch.first_row)
+        moments = _class_moments(batch, columns)
         del batch  # before the next one is read, so that fewer batches are in memory
         yield moments
 
 
-def second_moments_of(
-    batches: Iterator[Batch], features: list[str], labels: Labels
-) -> Iterator[RunningMoments[SecondMoments]]:
+def second_moments_of(batches: Iterator[Batch], columns: StreamColumns) -> Iterator[RunningMoments[SecondMoments]]:
     """Second moments of each batch; the next batch is read meanwhile. The first labels say how all are read."""
 
     spare: list[NDArray[np.float64]] = []  # tables that were summed: new memory would cost as much time as reading
 
     def problems() -> Iterator[tuple[Problem, str, int]]:
-        known = labels
+        how = columns
         for batch in batches:
-            size = len(features) * batch.columns.num_rows
+            size = len(columns.features) * batch.rows.num_rows
             room = spare.pop() if spare and len(spare[-1]) >= size else np.empty(size)
-            problem = _whole_problem(batch.columns, features, known, batch.place, room[:size])
+            problem = _whole_problem(batch, how, room[:size])
             kind = problem.supervision.kind
             if problem.supervision.n_labelled:
-                known = replace(known, reads="numbers" if kind == "numbers" else "classes")
+                how = replace(how, reads="numbers" if kind == "numbers" else "classes")
             yield problem, batch.place, batch.first_row
             del problem, batch
 
@@ -105,46 +100,43 @@ def second_moments_of(
 
 
 #: How batches are summed, by the kind of the sums.
-BATCH_MOMENTS: dict[type[Moments], Callable[[Iterator[Batch], list[str], Labels], Iterator[RunningMoments[Any]]]] = {
+BATCH_MOMENTS: dict[type[Moments], Callable[[Iterator[Batch], StreamColumns], Iterator[RunningMoments[Any]]]] = {
     ClassMoments: class_moments_of,
     SecondMoments: second_moments_of,
 }
 
 
-def _class_moments(
-    batch: Any, features: list[str], labels: Labels, place: str, first_row: int
-) -> RunningMoments[ClassMoments]:
-    """Moments of the rows of ``batch``. Messages use ``place`` and ``first_row`` to say which rows these are.
+def _class_moments(batch: Batch, columns: StreamColumns) -> RunningMoments[ClassMoments]:
+    """Moments of the rows of a batch, a few columns at a time.
 
-    Only ``num_rows`` and ``select(names)`` of a batch are used, for a few columns at a time. So a batch that reads its
-    columns on demand is never in memory as a whole.
+    So a batch that reads its columns on demand is never in memory as a whole.
     """
-    supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
+    supervision, weights = _read_labels(batch, columns), _read_weights(batch, columns.weight)
     assert isinstance(supervision, OfClasses)
     known = _Known.of(supervision, weights)
-    blocks = column_blocks(batch, features)
+    blocks = column_blocks(batch.rows, columns.features)
     parts: list[ClassMoments] = []
-    for number, block in enumerate(read_ahead(batch.select(names) for names in blocks)):
-        columns = [as_numbers(column) for column in block.columns]
-        parts.append(_column_moments(columns, known, features, number * len(blocks[0]), first_row, place))
+    for number, block in enumerate(read_ahead(batch.rows.select(names) for names in blocks)):
+        values = [as_numbers(column) for column in block.columns]
+        parts.append(_column_moments(values, known, columns.features, number * len(blocks[0]), batch))
     return RunningMoments.of_block(supervision, side_by_side(parts))
 
 
-def _whole_problem(batch: Any, features: list[str], labels: Labels, place: str, room: NDArray[np.float64]) -> Problem:
+def _whole_problem(batch: Batch, columns: StreamColumns, room: NDArray[np.float64]) -> Problem:
     """The batch as a matrix with one row per feature, in the memory ``room``."""
-    supervision, weights = _read_labels(batch, labels, place), _read_weights(batch, labels.weight, place)
-    columns = room.reshape(len(features), -1)
+    supervision, weights = _read_labels(batch, columns), _read_weights(batch, columns.weight)
+    matrix = room.reshape(len(columns.features), -1)
     start = 0
-    for names in column_blocks(batch, features):
-        for column in batch.select(names).columns:
-            columns[start] = as_numbers(column)
+    for names in column_blocks(batch.rows, columns.features):
+        for column in batch.rows.select(names).columns:
+            matrix[start] = as_numbers(column)
             start += 1
-    return Problem(columns.T, supervision, list(features), sample_weight=weights)
+    return Problem(matrix.T, supervision, list(columns.features), sample_weight=weights)
 
 
-def column_blocks(batch: Any, features: list[str]) -> list[list[str]]:
+def column_blocks(rows: Any, features: list[str]) -> list[list[str]]:
     """The features, in blocks that are read at once."""
-    width = max(1, _BLOCK_BYTES // (8 * batch.num_rows * _COLUMNS)) * _COLUMNS
+    width = max(1, _BLOCK_BYTES // (8 * rows.num_rows * _COLUMNS)) * _COLUMNS
     return [features[start : start + width] for start in range(0, len(features), width)]
 
 
@@ -168,12 +160,7 @@ class _Known:
 
 
 def _column_moments(
-    columns: list[NDArray[Any]],
-    known: _Known,
-    names: list[str],
-    first_column: int,
-    first_row: int,
-    place: str,
+    columns: list[NDArray[Any]], known: _Known, names: list[str], first_column: int, batch: Batch
 ) -> ClassMoments:
     n, n_classes = known.P.shape
     d = len(columns)
@@ -189,11 +176,17 @@ def _column_moments(
             class_sums_column(columns[r], known.PT, shift[r], 0, n, first[r], second[r])
 
     run_chunks(work, chunks(d, _COLUMNS), default_threads())
+    here = names[first_column : first_column + d]
     bad = ~np.isfinite(first.sum(axis=1) + second.sum(axis=1) + poison)
     if bad.any():
-        _raise_bad_value(columns, np.flatnonzero(bad), names, first_column, first_row, place)
-        check_overflow(np.abs(first).sum(axis=1) + second.sum(axis=1), list(names[first_column : first_column + d]))
-    here = list(names[first_column : first_column + d])
+        for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
+            for r in np.flatnonzero(bad).tolist():
+                rows = np.flatnonzero(test(columns[r]))
+                if len(rows):
+                    row = name_row(int(batch.first_row + rows[0]))
+                    found = f"contains {word} in {name_column([*names], first_column + r)}, first in {row}"
+                    raise InputError("X", f"{found} ({batch.place})", "fill or drop these values first", code=word)
+        check_overflow(np.abs(first).sum(axis=1) + second.sum(axis=1), here)
     check_vanished(np.abs(first).sum(axis=1), second.sum(axis=1), here)
     moments = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift)
     cancelled = cancelled_columns(moments, second.T)
@@ -212,44 +205,22 @@ def _alike(columns: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
     return tuple(columns) + (columns[-1],) * (_COLUMNS - len(columns))
 
 
-def _raise_bad_value(
-    columns: list[NDArray[Any]],
-    suspects: NDArray[np.intp],
-    names: list[str],
-    first_column: int,
-    first_row: int,
-    place: str,
-) -> None:
-    for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
-        for r in suspects:
-            rows = np.flatnonzero(test(columns[r]))
-            if len(rows):
-                raise InputError(
-                    "X",
-                    f"contains {word} in {name_column(list(names), first_column + int(r))}, first in "
-                    f"{name_row(int(first_row + rows[0]))} ({place})",
-                    "fill or drop these values first",
-                    code=word,
-                )
-
-
-def _read_labels(batch: Any, labels: Labels, place: str) -> Supervision:
+def _read_labels(batch: Batch, columns: StreamColumns) -> Supervision:
+    how: dict[str, Any] = {"missing_label": columns.missing_label, "is_block": True}
     try:
-        if labels.target is not None:
-            column = batch.select([labels.target]).column(0)
-            if labels.reads == "classes" or not _may_be_numbers(column.type):
-                return _read_classes(column, labels)
+        if columns.target is not None:
+            column = batch.rows.select([columns.target]).column(0)
+            if columns.reads == "classes" or not _may_be_numbers(column.type):
+                return _read_classes(column, columns.reads, how)
             values = as_numbers(column).astype(np.float64)
-            return read_supervision(
-                values, len(values), target=labels.reads, missing_label=labels.missing_label, is_block=True
-            )
-        columns = batch.select(labels.soft).columns
-        table = np.column_stack([as_numbers(column).astype(np.float64) for column in columns])
+            return read_supervision(values, len(values), target=columns.reads, **how)
+        parts = batch.rows.select(columns.labels).columns
+        table = np.column_stack([as_numbers(column).astype(np.float64) for column in parts])
         found = read_supervision(table, len(table), is_block=True)
         assert isinstance(found, Memberships)
-        return replace(found, classes=np.asarray(labels.soft))
+        return replace(found, classes=np.asarray(columns.labels))
     except InputError as error:
-        raise error.at(f"rows counted within {place}") from error
+        raise error.at(f"rows counted within {batch.place}") from error
 
 
 def _may_be_numbers(arrow_type: Any) -> bool:
@@ -258,20 +229,19 @@ def _may_be_numbers(arrow_type: Any) -> bool:
     return is_number(arrow_type) and not (pa.types.is_boolean(arrow_type) or pa.types.is_dictionary(arrow_type))
 
 
-def _read_classes(column: Any, labels: Labels) -> Classes:
+def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Classes:
     """Read labels once per distinct value, not once per row."""
     import pyarrow as pa
 
-    if labels.reads == "numbers" and not is_number(column.type):
+    if reads == "numbers" and not is_number(column.type):
         raise InputError("y", "holds text where numbers are needed", "encode it as numbers")
 
-    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(encoded.dictionary) + 1)[1:])
-    values = np.asarray(encoded.dictionary.take(pa.array(used)).to_pylist(), dtype=object)
-    distinct = read_supervision(_of_common_type(values), len(values), missing_label=labels.missing_label, is_block=True)
+    dictionary, codes = coded(column)
+    used = np.flatnonzero(np.bincount(codes + 1, minlength=len(dictionary) + 1)[1:])
+    values = np.asarray(dictionary.take(pa.array(used)).to_pylist(), dtype=object)
+    distinct = read_supervision(_of_common_type(values), len(values), **how)
     assert isinstance(distinct, Classes)
-    translate = np.full(len(encoded.dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
+    translate = np.full(len(dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
     translate[used] = distinct.codes
     codes = translate[codes]
     return Classes(n_rows=len(codes), labelled=codes >= 0, classes=distinct.classes, codes=codes)
@@ -279,39 +249,20 @@ def _read_classes(column: Any, labels: Labels) -> Classes:
 
 def _of_common_type(values: NDArray[Any]) -> NDArray[Any]:
     """An array of objects as an array of their common type, if they have one."""
-    if len(values) and all(isinstance(v, bool) for v in values):
-        return values.astype(bool)
-    if len(values) and all(isinstance(v, int) and not isinstance(v, bool) for v in values):
-        return values.astype(np.int64)
-    if len(values) and all(isinstance(v, Decimal) for v in values):
-        return values.astype(np.float64)
-    return values
+    types = {type(value) for value in values}
+    dtype = {bool: bool, int: np.int64, Decimal: np.float64}.get(types.pop()) if len(types) == 1 else None
+    return values if dtype is None else values.astype(dtype)
 
 
-def _read_weights(batch: Any, name: str | None, place: str) -> NDArray[np.float64] | None:
+def _read_weights(batch: Batch, name: str | None) -> NDArray[np.float64] | None:
     if name is None:
         return None
-    weights = as_numbers(batch.select([name]).column(0)).astype(np.float64)
+    weights = as_numbers(batch.rows.select([name]).column(0)).astype(np.float64)
     wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(wrong):
         raise InputError(
             "weight",
-            f"column {name!r} holds {weights[wrong[0]]:g} in {name_row(int(wrong[0]))} of {place}",
+            f"column {name!r} holds {weights[wrong[0]]:g} in {name_row(int(wrong[0]))} of {batch.place}",
             "weights must be finite and not negative",
         )
     return weights
-
-
-def as_numbers(column: Any) -> NDArray[Any]:
-    """The column as float32 or float64, without a copy if it is one of these. Missing values become NaN."""
-    import pyarrow as pa
-
-    kind = column.type
-    if pa.types.is_dictionary(kind):
-        column, kind = column.dictionary_decode(), kind.value_type
-    if kind not in (pa.float64(), pa.float32()):
-        # whole numbers above 2**53 lose their last digits, as in every float64 table
-        column = column.cast(pa.float32() if pa.types.is_float16(kind) else pa.float64(), safe=False)
-    if column.null_count:
-        column = column.fill_null(float("nan"))
-    return np.asarray(column.to_numpy(zero_copy_only=True))

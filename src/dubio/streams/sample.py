@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.moments.column_moments import ColumnMoments
 from dubio.progress import advance
-from dubio.streams.moments import as_numbers, column_blocks
-from dubio.streams.sources import Piece, is_number, read_ahead
+from dubio.streams.moments import column_blocks
+from dubio.streams.sources import Piece, as_numbers, batches_of, coded, is_number, read_ahead, total_rows
 from dubio.target.classes import Classes
 from dubio.target.knowledge import Supervision
 from dubio.target.memberships import Memberships
@@ -171,14 +171,11 @@ class RowSample:
             if self._fractions:
                 return nobody
             column = pa.array(numbers, mask=unknown)
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        values = (
-            encoded.dictionary.to_pylist() if len(encoded.dictionary) <= _MOST_CLASSES else range(_MOST_CLASSES + 1)
-        )
+        dictionary, codes = coded(column)
+        values = dictionary.to_pylist() if len(dictionary) <= _MOST_CLASSES else range(_MOST_CLASSES + 1)
         ids = np.array([*(self._class_ids.setdefault(value, len(self._class_ids)) for value in values), -1])
         if len(self._class_ids) > _MOST_CLASSES:
             return nobody
-        codes = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
         classes = np.asarray(ids[codes])
         counts = np.bincount(classes[classes >= 0], minlength=len(self._class_ids))
         counts[: len(self._class_counts)] += self._class_counts
@@ -191,7 +188,7 @@ class RowSample:
         is_given = isinstance(label, Real) and not isinstance(label, bool)
         if len(self.labels) > 1 or not is_given or not is_number(column.type):
             return moments_of(columns)
-        numbers = as_numbers(column.combine_chunks() if hasattr(column, "combine_chunks") else column)
+        numbers = as_numbers(column)
         return ColumnMoments.of([np.where(numbers == label, np.nan, numbers)])
 
     def _is_unlabelled(self, columns: Any) -> NDArray[np.bool_]:
@@ -246,16 +243,13 @@ def draw_rows(
 ) -> DrawnRows:
     """A sample of the rows of some files, and the moments of all rows."""
     sample = RowSample(SAMPLE_ROWS if most is None else most, seed, features, labels, missing_label)
-    known = [piece.n_rows for piece in pieces]
-    total = None if None in known else sum(n for n in known if n is not None)
+    total = total_rows(pieces)
     moments: ColumnMoments | None = None
-    for piece in pieces:
-        for batch in piece.read([*features, *labels], batch_rows):
-            if batch.num_rows:
-                found = sample.offer(batch)
-                moments = found if moments is None else moments.merge(found)
-            del batch  # before the next one is read, so that fewer batches are in memory
-            advance("rows", sample.n_rows, total)
+    for batch in batches_of(pieces, [*features, *labels], batch_rows):
+        found = sample.offer(batch.rows)
+        moments = found if moments is None else moments.merge(found)
+        del batch  # before the next one is read, so that fewer batches are in memory
+        advance("rows", sample.n_rows, total)
     table = sample.table()
     assert moments is not None
     return DrawnRows(table, sample.n_rows, [*features, *labels], moments, sample.class_counts)
@@ -263,15 +257,12 @@ def draw_rows(
 
 def moments_of(columns: Any) -> ColumnMoments:
     """Moments of the columns of a batch; of text, dates and the like, only missing cells are counted."""
-    import pyarrow as pa
-
-    found: list[Any] = []
-    for column in columns.columns:
-        if is_number(column.type):
-            found.append(as_numbers(column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column))
-        else:
-            found.append((len(column) - column.null_count, column.null_count))
-    return ColumnMoments.of(found)
+    return ColumnMoments.of(
+        [
+            as_numbers(column) if is_number(column.type) else (len(column) - column.null_count, column.null_count)
+            for column in columns.columns
+        ]
+    )
 
 
 def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:

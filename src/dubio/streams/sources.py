@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dubio.errors import InputError, listed
 from dubio.streams.text_files import BLANKS, HowToRead, first_line, text_form
@@ -40,6 +42,37 @@ class Piece:
     #: What separates the columns of a text file, and what the user should know about how it is read.
     separator: str = ","
     notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows (``num_rows``, ``select(names)``), where they are (for messages), and the number of the first one."""
+
+    rows: Any
+    place: str
+    first_row: int
+
+
+def batches_of(pieces: list[Piece], columns: list[str], batch_rows: int | None) -> Iterator[Batch]:
+    """The rows of some files, in order."""
+    done = 0
+    for piece in pieces:
+        start = done
+        for rows in piece.read(columns, batch_rows):
+            n_rows = rows.num_rows
+            if n_rows == 0:
+                continue
+            batch = Batch(rows, f"the batch of {piece.name} that starts at row {done - start}", done)
+            del rows
+            yield batch
+            del batch  # before the next one is read, so that fewer batches are in memory
+            done += n_rows
+
+
+def total_rows(pieces: list[Piece]) -> int | None:
+    """Number of rows of all files; None if it is unknown."""
+    rows = [piece.n_rows for piece in pieces]
+    return None if None in rows else sum(n for n in rows if n is not None)
 
 
 def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
@@ -97,14 +130,46 @@ def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
             del batch
 
 
-def is_number(arrow_type: Any) -> bool:
-    """Whether a column of this type can be a feature."""
+def sort_of(arrow_type: Any) -> str:
+    """What a column of this type holds: "numbers", "text", or the name of the type."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(arrow_type):
         arrow_type = arrow_type.value_type
     tests = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)
-    return any(test(arrow_type) for test in tests)
+    if any(test(arrow_type) for test in tests):
+        return "numbers"
+    return "text" if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type) else str(arrow_type)
+
+
+def is_number(arrow_type: Any) -> bool:
+    """Whether a column of this type can be a feature."""
+    return sort_of(arrow_type) == "numbers"
+
+
+def as_numbers(column: Any) -> NDArray[Any]:
+    """The column as float32 or float64, without a copy if it is one of these. Missing values become NaN."""
+    import pyarrow as pa
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.dictionary_decode(), kind.value_type
+    if kind not in (pa.float64(), pa.float32()):
+        # whole numbers above 2**53 lose their last digits, as in every float64 table
+        column = column.cast(pa.float32() if pa.types.is_float16(kind) else pa.float64(), safe=False)
+    if column.null_count:
+        column = column.fill_null(float("nan"))
+    return np.asarray(column.to_numpy(zero_copy_only=True))
+
+
+def coded(column: Any) -> tuple[Any, NDArray[np.int64]]:
+    """The different values of a column, in an Arrow array, and the place of each cell among them; -1: missing."""
+    import pyarrow as pa
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    return encoded.dictionary, encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
 
 
 def _require_pyarrow() -> None:
@@ -223,17 +288,17 @@ def _csv_piece(path: Path, how: HowToRead) -> Piece:
     form = text_form(str(path), how, whole=False)
     if form.separator == BLANKS:
         raise InputError(str(path), "has columns separated by blanks, which cannot be streamed", "write it with commas")
-    block, parse = form.read_options(_CSV_BLOCK), form.parse_options()
-    fixed = dict.fromkeys(how.as_text, pa.string())
-    convert = form.convert_options(column_types=fixed)
-    with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as first:
+
+    def opened(**convert: Any) -> Any:
+        return csv.open_csv(path, **form.pyarrow_options(_CSV_BLOCK, form.encoding, **convert))
+
+    with opened(column_types=dict.fromkeys(how.as_text, pa.string())) as first:
         inferred = _types(first.schema)
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         # Types are inferred from the first block only: a column of whole numbers may have fractions later.
         types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
-        convert = form.convert_options(include_columns=columns, column_types=types)
-        with csv.open_csv(path, read_options=block, parse_options=parse, convert_options=convert) as reader:
+        with opened(include_columns=columns, column_types=types) as reader:
             yield from _whole_rows(reader)
 
     return Piece(path.name, inferred, None, read, separator=form.separator, notes=form.notes)
@@ -255,14 +320,10 @@ def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
 
 
 def _types(schema: Any) -> dict[str, Any]:
-    repeated = sorted({name for name in schema.names if schema.names.count(name) > 1}) if _repeats(schema) else []
+    repeated = sorted(name for name, count in Counter(schema.names).items() if count > 1)
     if repeated:
         raise InputError("the table", f"has more than one column named {listed(map(repr, repeated))}", "rename them")
     return {field.name: field.type for field in schema}
-
-
-def _repeats(schema: Any) -> bool:
-    return len(set(schema.names)) < len(schema.names)
 
 
 def _grows(arrow_type: Any) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -11,15 +11,14 @@ from dubio.errors import InputError, counted, listed, quoted
 from dubio.methods.from_moments import RunningSelector
 from dubio.methods.parameters import Count
 from dubio.methods.register import METHODS, get_method
-from dubio.moments.running import Moments, RunningMoments
 from dubio.moments.second_moments import SecondMoments, refuse_wide_table
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
 from dubio.selector import FeatureSelector
-from dubio.streams.moments import BATCH_MOMENTS, Batch, Labels
+from dubio.streams.moments import BATCH_MOMENTS, StreamColumns
 from dubio.streams.sample import columns_of_all_rows, draw_rows, refuse_infinity, vary_outside, words_of_all_rows
-from dubio.streams.sources import Piece, is_number, open_source, usual_rows
-from dubio.table.matrix import arrow_frame
+from dubio.streams.sources import Piece, batches_of, open_source, sort_of, total_rows, usual_rows
+from dubio.table.matrix import arrow_frame, not_numeric
 
 #: Row groups with more bytes of features than this are not taken whole.
 _WHOLE_ROWS_BYTES = 64 * 2**20
@@ -100,54 +99,47 @@ def rank_stream(
        3  sepal length (cm)    1.623
        4  sepal width (cm)    0.6688
     """
+    columns: dict[str, Any] = {
+        "target": target,
+        "soft": soft,
+        "features": features,
+        "exclude": exclude,
+        "weight": weight,
+    }
+    options: dict[str, Any] = {"batch_rows": batch_rows, "progress": progress}
     if method == "auto":
-        return _rank_sample(
-            source, target, soft, features, exclude, weight, n_features_to_select, missing_label, batch_rows, progress
-        )
+        return _rank_sample(source, columns, n_features_to_select, missing_label, **options)
     if method not in streamed_methods():
-        raise InputError("method", f"={method!r} needs the whole table", f"for a stream give one of {_streamed()}")
+        able = ", ".join(map(repr, streamed_methods()))
+        raise InputError("method", f"={method!r} needs the whole table", f"for a stream give one of {able}")
     selector = get_method(method).make(n_features_to_select=n_features_to_select, missing_label=missing_label)
-    return fit_stream(
-        selector,
-        source,
-        target=target,
-        soft=soft,
-        features=features,
-        exclude=exclude,
-        weight=weight,
-        batch_rows=batch_rows,
-        progress=progress,
-    ).to_ranking()
+    return fit_stream(selector, source, **columns, **options).to_ranking()
 
 
 def _rank_sample(
     source: Any,
-    target: str | None,
-    soft: Sequence[str] | None,
-    features: Sequence[str] | None,
-    exclude: Sequence[str],
-    weight: str | None,
-    wish: Count,
+    columns: dict[str, Any],
+    n_features_to_select: Count,
     missing_label: Any,
     batch_rows: int | None,
     progress: bool | Callable[[int, int | None], None],
 ) -> Ranking:
     """Rank a sample of the rows with ``FeatureSelector``."""
-    _require_one_target(target, soft)
-    if weight is not None:
+    _require_one_target(columns["target"], columns["soft"])
+    if columns["weight"] is not None:
         raise InputError("weight", "cannot be used with method='auto'", "leave it out, or name a method")
-    labels = [target] if target is not None else list(soft or [])
     pieces = open_source(source)
-    names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
-    _check_types(pieces, names, [*names, *labels])
+    asked = _columns_of(pieces, **columns)
+    names, labels = asked.features, asked.labels
     with listening(listener_of(progress, of="rows")):
         drawn = draw_rows(pieces, names, labels, missing_label=missing_label, batch_rows=batch_rows)
     refuse_infinity(drawn, names)
     table, n_rows, y = drawn.table, drawn.n_rows, None
     if labels:
         y = arrow_frame(table.select(labels))
-        y = y[target] if target is not None else y
-    selector = FeatureSelector(n_features_to_select="auto" if wish is None else wish, missing_label=missing_label)
+        y = y if asked.target is None else y[asked.target]
+    wish = "auto" if n_features_to_select is None else n_features_to_select
+    selector = FeatureSelector(n_features_to_select=wish, missing_label=missing_label)
     ranking = selector.fit(arrow_frame(table.select(names)), y).to_ranking()
     ranking = ranking.with_columns(columns_of_all_rows(drawn, [str(name) for name in ranking.names]))
     if table.num_rows == n_rows:
@@ -194,9 +186,7 @@ def fit_stream(
         The same one, fitted.
     """
     if target is None and soft is None:
-        raise InputError(
-            "target", "or soft is needed", "give one column of classes or several columns of probabilities, not both"
-        )
+        raise _no_target()
     _require_one_target(target, soft)
     if soft is not None and "soft" not in selector._takes:
         raise InputError(
@@ -206,122 +196,77 @@ def fit_stream(
             code="no target",
         )
     pieces = open_source(source)
-    names = _feature_names(pieces[0], target, list(soft or []), weight, features, exclude)
-    labels = [target] if target is not None else list(soft or [])
-    used = [*names, *labels, *([weight] if weight is not None else [])]
-    _check_types(pieces, names, used)
-    where = Labels(target, list(soft or []), weight, selector._reads, getattr(selector, "missing_label", "auto"))
+    columns = _columns_of(pieces, target, soft, features, exclude, weight)
+    columns = replace(columns, reads=selector._reads, missing_label=getattr(selector, "missing_label", "auto"))
+    n_features = len(columns.features)
     if selector._moments is SecondMoments:  # products need all columns of a row at once
-        refuse_wide_table(len(names))
-        if 8 * len(names) * max(piece.largest for piece in pieces) > _WHOLE_ROWS_BYTES:
-            batch_rows = batch_rows or usual_rows(used)
-    running = _stream_moments(pieces, names, used, batch_rows, progress, where, selector._moments)
-    return selector.fit_moments(running, names, len(names))
-
-
-def _require_one_target(target: str | None, soft: Sequence[str] | None) -> None:
-    if target is not None and soft is not None:
-        raise InputError(
-            "target", "or soft is needed", "give one column of classes or several columns of probabilities, not both"
-        )
-    if soft is not None and len(soft) < 2:
-        raise InputError("soft", f"={list(soft)!r}", "give one column of probabilities per class, at least two")
-
-
-def _stream_moments(
-    pieces: list[Piece],
-    names: list[str],
-    used: list[str],
-    batch_rows: int | None,
-    progress: bool | Callable[[int, int | None], None],
-    labels: Labels,
-    kind: type[Moments],
-) -> RunningMoments[Any]:
-    known = [piece.n_rows for piece in pieces]
-    total = None if None in known else sum(n for n in known if n is not None)
-    running: RunningMoments[Any] | None = None
+        refuse_wide_table(n_features)
+        if 8 * n_features * max(piece.largest for piece in pieces) > _WHOLE_ROWS_BYTES:
+            batch_rows = batch_rows or usual_rows(columns.used)
+    total, running = total_rows(pieces), None
     with listening(listener_of(progress, of="rows")):
-        for block in BATCH_MOMENTS[kind](_batches(pieces, used, batch_rows), names, labels):
+        for block in BATCH_MOMENTS[selector._moments](batches_of(pieces, columns.used, batch_rows), columns):
             running = block if running is None else running.merge(block)
             advance("rows", running.n_rows, total)
     if running is None:
         raise InputError("source", "has no rows")
-    return running
+    return selector.fit_moments(running, columns.features, n_features)
 
 
-def _batches(pieces: list[Piece], used: list[str], batch_rows: int | None) -> Iterator[Batch]:
-    done = 0
-    for piece in pieces:
-        start = done
-        for columns in piece.read(used, batch_rows):
-            n_rows = columns.num_rows
-            if n_rows == 0:
-                continue
-            batch = Batch(columns, f"the batch of {piece.name} that starts at row {done - start}", done)
-            del columns
-            yield batch
-            del batch  # before the next one is read, so that fewer batches are in memory
-            done += n_rows
+def _no_target() -> InputError:
+    remedy = "give one column of classes or several columns of probabilities, not both"
+    return InputError("target", "or soft is needed", remedy)
 
 
-def _feature_names(
-    piece: Piece,
+def _require_one_target(target: str | None, soft: Sequence[str] | None) -> None:
+    if target is not None and soft is not None:
+        raise _no_target()
+    if soft is not None and len(soft) < 2:
+        raise InputError("soft", f"={list(soft)!r}", "give one column of probabilities per class, at least two")
+
+
+def _columns_of(
+    pieces: list[Piece],
     target: str | None,
-    soft: list[str],
-    weight: str | None,
+    soft: Sequence[str] | None,
     features: Sequence[str] | None,
     exclude: Sequence[str],
-) -> list[str]:
-    asked: dict[str, Sequence[str]] = {"target": [target] if target is not None else [], "soft": soft}
-    asked |= {"weight": [weight] if weight is not None else [], "features": features or [], "exclude": exclude}
-    for role, columns in asked.items():
-        for column in columns:
-            if column not in piece.types:
-                raise _no_such_column(role, column, piece)
-    apart = {*asked["target"], *soft, *asked["weight"], *exclude}
-    names = [name for name in (features if features is not None else piece.types) if name not in apart]
-    if not names:
+    weight: str | None,
+) -> StreamColumns:
+    """The columns of a stream by their role; raises if one does not exist, or has a type that cannot be used."""
+    one = {"target": [target] if target is not None else [], "weight": [weight] if weight is not None else []}
+    asked = {"target": one["target"], "soft": soft or [], "weight": one["weight"], "features": features or []}
+    for role, names in (asked | {"exclude": exclude}).items():
+        for name in names:
+            if name not in pieces[0].types:
+                raise _no_such_column(role, name, pieces[0])
+    apart = {*one["target"], *asked["soft"], *one["weight"], *exclude}
+    kept = [name for name in (pieces[0].types if features is None else features) if name not in apart]
+    if not kept:
         raise InputError("source", "has no feature left: every column is a label, a weight or excluded")
-    return names
+    columns = StreamColumns(kept, target, tuple(soft or ()), weight)
+    _check_types(pieces, columns)
+    return columns
 
 
 def _no_such_column(role: str, column: str, piece: Piece) -> InputError:
-    existing = list(piece.types)
-    close = difflib.get_close_matches(column, existing, n=1)
+    existing = f"{counted(len(piece.types), 'column')} ({listed(map(repr, piece.types), 20)})"
+    close = difflib.get_close_matches(column, list(piece.types), n=1)
     hint = f"did you mean {close[0]!r}?" if close else ""
-    return InputError(
-        role,
-        f"column {column!r} is not in {piece.name}, which has {counted(len(existing), 'column')} "
-        f"({listed(map(repr, existing), 20)})",
-        hint,
-    )
+    return InputError(role, f"column {column!r} is not in {piece.name}, which has {existing}", hint)
 
 
-def _streamed() -> str:
-    return ", ".join(map(repr, streamed_methods()))
-
-
-def _check_types(pieces: list[Piece], names: list[str], used: list[str]) -> None:
+def _check_types(pieces: list[Piece], columns: StreamColumns) -> None:
     """Check, before any row is read, that features are numbers and that all pieces have the same columns and types."""
-    first = pieces[0]
-    text = [name for name in names if _sort_of(first.types[name]) != "numbers"]
+    name, types = pieces[0].name, pieces[0].types
+    text = [f"{one!r} ({types[one]})" for one in columns.features if sort_of(types[one]) != "numbers"]
     if text:
-        shown = listed(f"{name!r} ({first.types[name]})" for name in text)
-        verb, them = ("is", "it") if len(text) == 1 else ("are", "them")
-        raise InputError(
-            first.name,
-            f"has {counted(len(text), 'column')} that {verb} not numeric: {shown}",
-            f"encode {them} as numbers, or name {them} in exclude",
-            code="text columns",
-        )
-    odd = [name for name in used if _sort_of(first.types[name]) not in ("numbers", "text")]
+        raise not_numeric(name, text, "encode {them} as numbers, or name {them} in exclude")
+    odd = [one for one in columns.used if sort_of(types[one]) not in ("numbers", "text")]
     if odd:
-        raise InputError(
-            f"column {odd[0]!r} of {first.name}",
-            f"holds {first.types[odd[0]]}",
-            "labels must be text, whole numbers or booleans",
-        )
-    require_same_columns(pieces, used)
+        found = f"holds {types[odd[0]]}"
+        raise InputError(f"column {odd[0]!r} of {name}", found, "labels must be text, whole numbers or booleans")
+    require_same_columns(pieces, columns.used)
 
 
 def require_same_columns(pieces: list[Piece], used: list[str] | None = None) -> None:
@@ -336,19 +281,9 @@ def require_same_columns(pieces: list[Piece], used: list[str] | None = None) -> 
         if extra:
             raise InputError(piece.name, f"has {counted(len(extra), 'column')} that {first.name} lacks: {extra[:8]}")
         for name in used:
-            if _sort_of(piece.types[name]) != _sort_of(first.types[name]):
+            if sort_of(piece.types[name]) != sort_of(first.types[name]):
                 raise InputError(
                     f"column {name!r}",
                     f"is {first.types[name]} in {first.name} and {piece.types[name]} in {piece.name}",
                     "write all files with one type",
                 )
-
-
-def _sort_of(arrow_type: Any) -> str:
-    import pyarrow as pa
-
-    if is_number(arrow_type):
-        return "numbers"
-    if pa.types.is_dictionary(arrow_type):
-        arrow_type = arrow_type.value_type
-    return "text" if pa.types.is_string(arrow_type) or pa.types.is_large_string(arrow_type) else str(arrow_type)

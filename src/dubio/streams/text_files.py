@@ -100,25 +100,18 @@ class TextForm:
         numbers = [f"{mark}.0" for mark in self.missing if re.fullmatch(r"[-+]?\d+", mark)]
         return ["", *MISSING, *self.missing, *numbers]
 
-    def parse_options(self, quotes: bool = True) -> Any:
-        """How lines of text are split into cells, for pyarrow. Without quotes, no cell has a second line."""
-        import pyarrow.csv
+    def pyarrow_options(
+        self, block: int, encoding: str = "utf-8", quotes: bool = True, **convert: Any
+    ) -> dict[str, Any]:
+        """How pyarrow reads the text, in blocks of so many bytes. Without ``quotes``, no cell has a second line."""
+        from pyarrow import csv
 
-        return pyarrow.csv.ParseOptions(delimiter=self.separator, newlines_in_values=quotes)
-
-    def read_options(self, block: int) -> Any:
-        """How bytes become lines, for pyarrow."""
-        import pyarrow.csv
-
-        return pyarrow.csv.ReadOptions(block_size=block, encoding="utf8" if self.encoding == "utf-8" else self.encoding)
-
-    def convert_options(self, **more: Any) -> Any:
-        """How cells become values, above all which cells are missing, for pyarrow."""
-        import pyarrow.csv
-
-        return pyarrow.csv.ConvertOptions(
-            null_values=self.null_values, strings_can_be_null=True, decimal_point=self.decimal, **more
-        )
+        missing: dict[str, Any] = {"null_values": self.null_values, "strings_can_be_null": True}
+        return {
+            "read_options": csv.ReadOptions(block_size=block, encoding="utf8" if encoding == "utf-8" else encoding),
+            "parse_options": csv.ParseOptions(delimiter=self.separator, newlines_in_values=quotes),
+            "convert_options": csv.ConvertOptions(**missing, decimal_point=self.decimal, **convert),
+        }
 
     def pandas_code(self) -> str:
         """Arguments of ``pd.read_csv`` that read the same table."""
@@ -148,26 +141,19 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
 def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
     """The cells of a text file as a pandas frame, and how the file is written."""
     form = text_form(path, how, content)
-    try:
-        return _read_as(path, form, how, content)
-    except UnicodeError as error:
-        if how.encoding is not None or form.encoding != "utf-8":
-            raise _wrong_encoding(path, form.encoding, error) from error
-    notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
-    form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
-    try:
-        return _read_as(path, form, how, content)
-    except UnicodeError as error:
-        raise _wrong_encoding(path, form.encoding, error) from error
-
-
-def _wrong_encoding(path: str, encoding: str, error: UnicodeError) -> InputError:
-    name = "UTF-8, and not Windows-1252" if encoding == "cp1252" else encoding
-    return InputError(
-        called(path),
-        f"is not {name} text ({first_line(error)})",
-        'name its encoding with --encoding, or save it as "CSV UTF-8"',
-    )
+    while True:
+        try:
+            return _read_as(path, form, how, content)
+        except UnicodeError as error:
+            if how.encoding is not None or form.encoding != "utf-8":
+                name = "UTF-8, and not Windows-1252" if form.encoding == "cp1252" else form.encoding
+                raise InputError(
+                    called(path),
+                    f"is not {name} text ({first_line(error)})",
+                    'name its encoding with --encoding, or save it as "CSV UTF-8"',
+                ) from error
+        notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
+        form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
 
 
 def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -> tuple[Any, TextForm]:
@@ -178,15 +164,14 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
     if form.separator == BLANKS:
         return _read_with_pandas(path, form, how, content), form
     block, quotes = _BLOCK, _has_quotes(path, content)
+
+    def cells(**convert: Any) -> Any:
+        with _utf8_source(path, content, form.encoding) as source:
+            return pyarrow.csv.read_csv(source, **form.pyarrow_options(block, quotes=quotes, **convert))
+
     while True:
         try:
-            with _utf8_source(path, content, form.encoding) as source:
-                table = pyarrow.csv.read_csv(
-                    source,
-                    read_options=pyarrow.csv.ReadOptions(block_size=block),
-                    parse_options=form.parse_options(quotes),
-                    convert_options=form.convert_options(column_types=dict.fromkeys(how.as_text, pa.string())),
-                )
+            table = cells(column_types=dict.fromkeys(how.as_text, pa.string()))
             break
         except (pa.ArrowException, OSError) as error:
             if "invalid UTF8" in str(error):
@@ -202,14 +187,7 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
             raise UnicodeError(f"in column {quoted(name)}")
 
     def written(name: str, row: int) -> str:
-        with _utf8_source(path, content, form.encoding) as source:
-            texts = pyarrow.csv.read_csv(
-                source,
-                read_options=pyarrow.csv.ReadOptions(block_size=block),
-                parse_options=form.parse_options(quotes),
-                convert_options=form.convert_options(include_columns=[name], column_types={name: pa.string()}),
-            )
-        return str(texts[name][row]).strip()
+        return str(cells(include_columns=[name], column_types={name: pa.string()})[name][row]).strip()
 
     return arrow_to_pandas(table), replace(form, notes=(*form.notes, *rounded_notes(table, path, written)))
 
@@ -267,7 +245,7 @@ def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes 
     import pandas as pd
 
     with text_lines(path, content, form.encoding) as lines:  # pandas would rename columns with the same name
-        refuse_twins(next(_rows(lines, form.separator), []), path)
+        refuse_twins(next(iter(_rows(lines, form.separator)), []), path)
     # the default of older versions loses the last digit
     exact: dict[str, Any] = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
     with text_lines(path, content, form.encoding, strict=True) as lines:
@@ -323,21 +301,16 @@ def suffix_of(path: str) -> str:
 def plain_bytes(path: str, content: bytes | None = None) -> Iterator[Any]:
     """The decompressed bytes of a file."""
     if content is not None:
-        yield io.BytesIO(content)
-    elif path.endswith(".gz"):
-        with gzip.open(path) as stream:
-            yield stream
-    elif path.endswith(".bz2"):
-        with bz2.open(path) as stream:
-            yield stream
+        stream: Any = io.BytesIO(content)
     elif path.endswith(".zst"):
         import pyarrow as pa
 
-        with pa.input_stream(path) as stream:
-            yield stream
+        stream = pa.input_stream(path)
     else:
-        with open(path, "rb") as stream:
-            yield stream
+        compressed: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+        stream = next((to_open for end, to_open in compressed.items() if path.endswith(end)), open)(path, "rb")
+    with stream:
+        yield stream
 
 
 @contextmanager
@@ -444,7 +417,8 @@ def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
     return "cp1252"
 
 
-def _rows(lines: TextIO, separator: str) -> Iterator[list[str]]:
+def _rows(lines: TextIO, separator: str) -> Any:
+    """The cells of each row; of a csv.reader, which knows the number of its line, unless blanks separate them."""
     if separator == BLANKS:
         return (line.split() for line in lines if line.strip())
     csv.field_size_limit(sys.maxsize)
@@ -456,15 +430,10 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
     problem = first_line(error)
     try:
         with text_lines(path, content, form.encoding) as lines:
-            csv.field_size_limit(sys.maxsize)
-            rows = csv.reader(lines, delimiter=form.separator)
-            width = None
-            for row in rows:
-                if not row:
-                    continue
-                if width is None:
-                    width = len(row)
-                elif len(row) != width:
+            rows, width = _rows(lines, form.separator), 0
+            for row in filter(None, rows):
+                width = width or len(row)
+                if len(row) != width:
                     shown = quoted(form.separator.join(row)[:40])
                     raise InputError(
                         f"{called(path)}, line {rows.line_num},",
@@ -490,8 +459,7 @@ def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> int |
         if form.separator == BLANKS:
             full = (number for number, line in enumerate(lines, start=1) if line.strip())
             return next(islice(full, row + 1, None), None)
-        csv.field_size_limit(sys.maxsize)
-        rows, start, seen = csv.reader(lines, delimiter=form.separator), 1, -1
+        rows, start, seen = _rows(lines, form.separator), 1, -1
         for cells in rows:
             seen += bool(cells)  # the header is row 0 here
             if cells and seen == row + 1:

@@ -229,26 +229,21 @@ def _check_scale(largest: NDArray[Any], names: list[Any] | None) -> None:
 
 
 def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:
-    if names is None:
-        if isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
-            bad = [j for j in range(X.shape[1]) if any(isinstance(v, str) for v in X[:, j])]
-            if bad:
-                _raise_text(name, [f"column {j}" for j in bad])
-        return
-    dtypes = list(X.dtypes)
-    bad = [j for j, dtype in enumerate(dtypes) if not is_numeric(dtype)]
+    bad: list[str] = []
+    if names is not None:
+        types = zip(names, X.dtypes, strict=True)
+        bad = [f"{column!r} ({dtype})" for column, dtype in types if not is_numeric(dtype)]
+    elif isinstance(X, np.ndarray) and X.dtype.kind == "O" and X.ndim == 2:
+        bad = [f"column {j}" for j in range(X.shape[1]) if any(isinstance(v, str) for v in X[:, j])]
     if bad:
-        _raise_text(name, [f"{names[j]!r} ({dtypes[j]})" for j in bad])
+        raise not_numeric(name, bad)
 
 
-def _raise_text(name: str, columns: list[str]) -> None:
+def not_numeric(name: str, columns: list[str], remedy: str = "encode {them} as numbers or drop {them}") -> InputError:
+    """The error of a table that has text in columns of numbers."""
     verb, them = ("is", "it") if len(columns) == 1 else ("are", "them")
-    raise InputError(
-        name,
-        f"has {counted(len(columns), 'column')} that {verb} not numeric: {listed(columns)}",
-        f"encode {them} as numbers or drop {them}",
-        code="text columns",
-    )
+    found = f"has {counted(len(columns), 'column')} that {verb} not numeric: {listed(columns)}"
+    return InputError(name, found, remedy.format(them=them), code="text columns")
 
 
 def is_numeric(dtype: Any) -> bool:
