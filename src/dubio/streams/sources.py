@@ -290,7 +290,7 @@ def _csv_piece(path: Path, how: HowToRead) -> Piece:
         raise InputError(str(path), "has columns separated by blanks, which cannot be streamed", "write it with commas")
 
     def opened(**convert: Any) -> Any:
-        return csv.open_csv(path, **form.pyarrow_options(_CSV_BLOCK, form.encoding, **convert))
+        return csv.open_csv(path, **form.for_pyarrow(_CSV_BLOCK, form.encoding, **convert))
 
     with opened(column_types=dict.fromkeys(how.as_text, pa.string())) as first:
         inferred = _types(first.schema)

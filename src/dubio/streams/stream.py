@@ -99,13 +99,8 @@ def rank_stream(
        3  sepal length (cm)    1.623
        4  sepal width (cm)    0.6688
     """
-    columns: dict[str, Any] = {
-        "target": target,
-        "soft": soft,
-        "features": features,
-        "exclude": exclude,
-        "weight": weight,
-    }
+    columns: dict[str, Any] = {"target": target, "soft": soft, "weight": weight}
+    columns |= {"features": features, "exclude": exclude}
     options: dict[str, Any] = {"batch_rows": batch_rows, "progress": progress}
     if method == "auto":
         return _rank_sample(source, columns, n_features_to_select, missing_label, **options)

@@ -100,9 +100,7 @@ class TextForm:
         numbers = [f"{mark}.0" for mark in self.missing if re.fullmatch(r"[-+]?\d+", mark)]
         return ["", *MISSING, *self.missing, *numbers]
 
-    def pyarrow_options(
-        self, block: int, encoding: str = "utf-8", quotes: bool = True, **convert: Any
-    ) -> dict[str, Any]:
+    def for_pyarrow(self, block: int, encoding: str = "utf-8", quotes: bool = True, **convert: Any) -> dict[str, Any]:
         """How pyarrow reads the text, in blocks of so many bytes. Without ``quotes``, no cell has a second line."""
         from pyarrow import csv
 
@@ -167,7 +165,7 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
 
     def cells(**convert: Any) -> Any:
         with _utf8_source(path, content, form.encoding) as source:
-            return pyarrow.csv.read_csv(source, **form.pyarrow_options(block, quotes=quotes, **convert))
+            return pyarrow.csv.read_csv(source, **form.for_pyarrow(block, quotes=quotes, **convert))
 
     while True:
         try:

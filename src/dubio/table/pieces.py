@@ -105,7 +105,7 @@ class ColumnReader:
         values = values.astype(object)
         missing = missing_cells(values, or_text=True)
         present = values[~missing]
-        types = {_type_of(value) for value in present}
+        types = {_type_of(one) for one in set(map(type, present))}
         if None in types:
             refuse_odd_cells(values, missing, self.called, self.table)
         if types <= {"number", "bool"}:
@@ -249,7 +249,7 @@ class OddCell(InputError, TypeError):
 def refuse_odd_cells(values: NDArray[Any], missing: Mask, called: str, name: str) -> None:
     """Raise if a cell is neither a number, text nor a date."""
     for row in np.flatnonzero(~missing).tolist():
-        if _type_of(values[row]) is None:
+        if _type_of(type(values[row])) is None:
             # the words in the middle are those of NumPy and scikit-learn
             raise OddCell(
                 name,
@@ -270,8 +270,8 @@ _TYPES: tuple[tuple[str | None, Any], ...] = (
 )
 
 
-def _type_of(value: Any) -> str | None:
-    return next((name for name, kind in _TYPES if isinstance(value, kind)), None)
+def _type_of(cells_type: type) -> str | None:
+    return next((name for name, types in _TYPES if issubclass(cells_type, types)), None)
 
 
 def _as_text(value: Any) -> str:
