@@ -42,12 +42,12 @@ class Alert:
 
     @property
     def sentence(self) -> str:
-        """What was found."""
+        """The finding."""
         return self.words().sentence
 
     @property
     def remedy(self) -> str:
-        """What to do."""
+        """Something to do about it."""
         return self.words().remedy
 
     @property

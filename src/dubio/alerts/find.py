@@ -16,7 +16,7 @@ from dubio.target.several import SeveralTargets
 
 
 def find_alerts(problem: Problem) -> tuple[Alert, ...]:
-    """What in a problem may make the answer wrong, the worst first; nothing for a sparse table.
+    """All that may make the answer wrong, the worst first; nothing for a sparse table.
 
     Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
 

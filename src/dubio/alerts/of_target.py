@@ -23,7 +23,7 @@ _ROWS_OF_RANKS = 2000
 _MOST_VALUES = 50
 #: Pairs of rows that show at once that a column does not tell the classes.
 _PAIRS = 300
-#: A rating has so many classes; shorter scales are more often codes, and their order cannot be tested.
+#: Numbers of classes of a rating; shorter scales are more often codes, and their order cannot be tested.
 _FEWEST_GRADES, _MOST_GRADES = 5, 20
 #: Random orders of the classes, and the share of the differences between classes that one line must explain.
 _N_ORDERS, _LINE_SHARE, _ORDER_CHANCE = 999, 0.5, 0.01

@@ -34,7 +34,7 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class Phrases:
-    """How a front end names what the user can do; by default, Python's arguments.
+    """The names of a front end for what the user can do; by default, Python's arguments.
 
     Attributes
     ----------

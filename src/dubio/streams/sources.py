@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from dubio.errors import InputError, listed
 from dubio.streams.text_files import BLANKS, HowToRead, first_line, text_form
 
-#: Row groups are read by columns if they have so many rows on average, and if no column has more than so many bytes.
+#: Fewest rows of a row group, on average, and most bytes of a column of one, if row groups are read by columns.
 _ROW_GROUP_ROWS, _COLUMN_BYTES = 8192, 32 * 2**20
 #: Row groups with more bytes than this are read by pages, not in one piece, with this buffer (bytes) for each column.
 _LARGE_ROW_GROUP, _PAGE_BUFFER = 48 * 2**20, 64 * 1024
@@ -131,7 +131,7 @@ def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def sort_of(arrow_type: Any) -> str:
-    """What a column of this type holds: "numbers", "text", or the name of the type."""
+    """The content of a column of this type: "numbers", "text", or the name of the type."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(arrow_type):

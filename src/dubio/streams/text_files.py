@@ -44,7 +44,7 @@ _SAMPLE_BYTES, _SAMPLE_LINES = 1 << 18, 50
 
 @dataclass(frozen=True)
 class HowToRead:
-    """What the user says about a file; None: find it out.
+    """Wishes of the user about a file; None: find it out.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class HowToRead:
 
 @dataclass(frozen=True)
 class TextForm:
-    """How a text file is written: separator, encoding, decimal mark, and which cells are missing."""
+    """The form of a text file: separator, encoding, decimal mark, and which cells are missing."""
 
     separator: str
     encoding: str = "utf-8"
@@ -101,7 +101,7 @@ class TextForm:
         return ["", *MISSING, *self.missing, *numbers]
 
     def for_pyarrow(self, block: int, encoding: str = "utf-8", quotes: bool = True, **convert: Any) -> dict[str, Any]:
-        """How pyarrow reads the text, in blocks of so many bytes. Without ``quotes``, no cell has a second line."""
+        """Options of pyarrow; ``block`` is in bytes. Without ``quotes``, no cell has a second line."""
         from pyarrow import csv
 
         missing: dict[str, Any] = {"null_values": self.null_values, "strings_can_be_null": True}
@@ -121,7 +121,7 @@ class TextForm:
 
 
 def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole: bool = True) -> TextForm:
-    """How a text file is written: as the user says, and otherwise as its first lines show.
+    """The form of a text file: as the user wishes, and otherwise as its first lines show.
 
     If the ``whole`` file will be in memory, all of its bytes show whether it is UTF-8: this takes little of the time.
     """
@@ -369,7 +369,7 @@ class _WindowsAsUTF8(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """About so many bytes; fewer only at the end."""
+        """About ``size`` bytes; fewer only at the end."""
         parts, wanted = [], size
         while size < 0 or wanted > 0:
             part = self._stream.read(_PART if size < 0 else min(_PART, wanted))

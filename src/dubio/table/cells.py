@@ -68,7 +68,7 @@ class TextNumbers:
 
 
 def rounded_words(example: object) -> str:
-    """What the user should know of a column whose whole numbers were rounded."""
+    """A note on a column whose whole numbers were rounded."""
     return f"whole numbers as long as {example} were rounded: floating point numbers hold about 15 digits"
 
 
@@ -220,7 +220,7 @@ def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class TextColumn:
-    """What a column of text holds.
+    """The meaning of a column of text.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class TextColumn:
         return int(self.counts[self.numbers.limits].sum())
 
     def notes(self) -> list[str]:
-        """What the user should know of numbers: cells such as "<0.1"."""
+        """A note on cells such as "<0.1", if there are some."""
         if not self.n_limits:
             return []
         example = quoted(self.texts[int(np.argmax(self.numbers.limits))])
@@ -274,7 +274,7 @@ class TextColumn:
 
 
 def read_texts(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal | None = None) -> TextColumn:
-    """What a column of text holds, from its distinct texts and how often each occurs.
+    """The meaning of a column of text, from its distinct texts and how often each occurs.
 
     >>> import numpy as np
     >>> from dubio.table.cells import read_texts

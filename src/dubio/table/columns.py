@@ -40,7 +40,7 @@ def array_of_names(names: list[Any]) -> NDArray[Any]:
 
 
 def name_column(names: list[Any] | None, index: int) -> str:
-    """How an error message refers to a column: by its name and, in Python, its position."""
+    """A column in a message: its name and, in Python, its position."""
     if names is None:
         return f"column {index}"
     name = f"column {quoted(names[index])}" if isinstance(names[index], str) else f"column {names[index]!r}"
@@ -83,7 +83,7 @@ Kind = Literal["number", "yes/no", "category", "ordered", "date", "time", "text"
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """What was found in one column of the table, and what was done with it.
+    """The content of one column of the table, and what was done with it.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Columns:
         return [(start, start + 1 + int(np.argmin(inner[start + 1 :]))) for start in starts]
 
     def reading_of(self, feature: int) -> ColumnReading | None:
-        """What was done with the table's column of a feature; None if the feature has several, or nothing is known."""
+        """The reading of the table's column of a feature; None if the feature has several, or there is none."""
         inputs = self.inputs[feature] if self.inputs else ()
         return self.read[inputs[0]] if len(inputs) == 1 and self.read else None
 
@@ -224,7 +224,7 @@ def feature_sums(values: NDArray[np.float64], columns: Columns | None) -> NDArra
 
 
 def columns_of_sizes(sizes: Sequence[int] | NDArray[Any]) -> Columns:
-    """Columns of numbers, so many per feature."""
+    """Columns of numbers; ``sizes`` is their number for each feature."""
     feature_of = np.repeat(np.arange(len(sizes)), sizes)
     roles = np.full(len(feature_of), "value", dtype="<U7")
     return Columns(feature_of, roles, np.ones(len(feature_of), dtype=bool))

@@ -43,7 +43,7 @@ class Piece:
 
 
 def worth_a_column(n_missing: Any, n_rows: int) -> Any:
-    """Whether so many missing cells are worth a column "was missing"."""
+    """Whether this number of missing cells is worth a column "was missing"."""
     return (n_missing >= max(_FEWEST_MISSING, _MISSING_SHARE * n_rows)) & (n_missing < n_rows)
 
 

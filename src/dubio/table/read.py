@@ -48,7 +48,7 @@ class ReadTable:
 
     @property
     def read(self) -> tuple[ColumnReading, ...]:
-        """What was done with each column of the table; empty if it held only numbers."""
+        """The reading of each column of the table; empty if it held only numbers."""
         return () if self.columns is None else self.columns.read
 
 
@@ -157,7 +157,7 @@ def _array_of(X: Any) -> Any:
 
 
 def _misses_enough(matrix: NDArray[Any]) -> bool:
-    """Whether a column has so many missing cells that "was missing" is worth a further one."""
+    """Whether a column misses enough cells for a further one, "was missing"."""
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(matrix.sum()):  # one cheap pass
             return False
@@ -249,7 +249,7 @@ def _assembled(
 
 
 def notes_of(read: tuple[ColumnReading, ...]) -> list[str]:
-    """What the user should know about the columns, in sentences without a full stop."""
+    """Notes on the columns, in sentences without a full stop."""
     sentences = [f"Column {quoted(one.name)}: {note}" for one in read for note in one.notes]
     for kind, words in (("category", "categories"), ("ordered", "ordered categories"), ("date", "dates")):
         if names := [quoted(one.name) for one in read if one.kind == kind]:
