@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -19,7 +20,8 @@ from dubio.charts import tick_name
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.simulate import flip_labels, unsure_expert
 from dubio.target.ordered import ordered_classes
-from dubio_app.report import render_report, write_report
+from dubio_app import report
+from dubio_app.report import render_report, sections, words, write_report
 from dubio_app.report.findings import gather
 from dubio_app.report.tables import as_json
 from tests.made_up import made_up_stability
@@ -300,6 +302,41 @@ def test_correlations_of_categories_have_no_sign():
         assert re.fullmatch(r"0\.\d+, without a direction", shown), (pair, shown)
     numbers = X[["x", "back"]]
     assert "no direction" not in render_report(gather(FeatureSelector("fisher").fit(numbers, y), numbers, y))
+
+
+def test_every_sentence_has_a_place():
+    """Each code of a sentence or a column is named where the page is made, whole or as the start of a computed one."""
+    folder = Path(report.__file__).parent
+    places = "".join(
+        path.read_text(encoding="utf-8") for path in sorted(folder.iterdir()) if path.suffix in (".py", ".j2")
+    ).replace((folder / "words.py").read_text(encoding="utf-8"), "")
+    computed = re.findall(r'f"([\w ]+ ){', places)
+    for code in (*words.SENTENCES, *words.COLUMNS):
+        assert re.search(f"[\"']{re.escape(code)}[\"']", places) or code.startswith(tuple(computed)), code
+    assert set(words.SECTIONS) == {make.__name__[1:] for make in sections._SECTIONS}
+
+
+def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
+    """If each sentence is a mark, the page has no other paragraph, title or item but those of the library."""
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    labels = flip_labels(y, 0.1, random_state=0)
+    selector = FeatureSelector().fit(X, labels)
+    findings = gather(selector, X, labels, audit=audit_labels(X, labels), stability=made_up_stability(4, X.columns))
+    for code in words.SENTENCES:
+        monkeypatch.setitem(words.SENTENCES, code, f"§{code}§")
+    for name in words.SECTIONS:
+        monkeypatch.setitem(words.SECTIONS, name, ("§", "§"))
+    page = re.sub("<svg.*?</svg>", "", render_report(findings), flags=re.DOTALL)
+    main = page.split("<main>")[1].split('<script type="application/json"')[0]
+    said = re.findall(
+        r"<(?:p|h\d|li|caption|summary|figcaption)(?: [^>]*)?>(.*?)</(?:p|h\d|li|caption|summary|figcaption)>", main
+    )
+    ours = [text for text in said if "§" not in text and text.strip()]
+    of_the_library = [selector.explanation_, selector.supervision_.describe() + ".", *X.columns]
+    left = [text for text in ours if html.unescape(text) not in of_the_library]
+    assert len(said) > 40 and all(
+        "Keep " in text or "Rows " in text or "<kbd>" in text or "Download" in text for text in left
+    ), left
 
 
 def test_json_cannot_leave_its_script_element():

@@ -143,7 +143,7 @@ def test_a_table_that_goes_on_says_so(screen, pages):
     screen.open(pages["everything"])
     scrolled = dict(screen.run(SCROLLED))
     assert set(scrolled.values()) <= {"local, local, scroll, scroll"}  # a shadow at the edge
-    assert "Features that are alike" not in scrolled
+    assert "Top features with a correlation of 0.7 or more" not in scrolled
     if screen.run("document.documentElement.clientWidth") >= 1200:
         assert "All 27 features" not in scrolled
 
@@ -250,6 +250,21 @@ def test_titles_of_axes_do_not_touch_the_numbers(narrow):
         title = max(float(y) for y in re.findall(r'y="([\d.]+)" class="axis-name"', drawn))
         ticks = min(float(y) for y in re.findall(r'y="([\d.]+)" class="tick"', drawn))
         assert ticks - title >= 18
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_notes_stand_beside_or_under_their_bars(narrow):
+    half = np.full(3, 0.5)
+    drawn = svg(tolerance_chart(made_up_tolerance(half, half / 2, half), np.arange(3)), narrow)
+    names = [float(y) for y in re.findall(r'y="([\d.]+)" class="name"', drawn)]
+    notes = [float(y) for y in re.findall(r'y="([\d.]+)" class="value"', drawn)]
+    tops = [float(y) for y in re.findall(r'<rect [^>]*y="([\d.]+)"[^>]*height="13" class="kept"', drawn)]
+    assert len(names) == len(notes) == len(tops) == 3
+    if narrow:
+        assert all(name < top < top + 13 + 10 < note for name, top, note in zip(names, tops, notes, strict=True))
+        assert all(note + 10 < name for note, name in zip(notes, names[1:], strict=False))
+    else:
+        assert all(top < note < top + 13 for top, note in zip(tops, notes, strict=True)) and names == notes
 
 
 def test_categories_have_bars_and_numbers_have_densities(pages):

@@ -180,7 +180,8 @@ def _merits(scores: Floats) -> Floats:
 def share_chart(title: str, names: Sequence[str], shares: Floats, labels: Sequence[str]) -> Chart:
     """Plain bars from 0 to the largest share, or to 5 % if all are smaller."""
     across = Axis(0.0, max(float(shares.max(initial=0.0)), _LEAST_END), numbers="none")
-    return Chart(title, [Panel(across, [bars(_rows(names), shares, "kept", labels=labels)])], rows=names)
+    said = ", ".join(f"{name}: {label}" for name, label in zip(names, labels, strict=True))
+    return Chart(title, [Panel(across, [bars(_rows(names), shares, "kept", labels=labels)])], said, names)
 
 
 def tolerance_chart(tolerance: Any, shown: Integers) -> Chart:

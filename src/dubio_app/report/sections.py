@@ -26,7 +26,7 @@ from dubio.trust.fingerprints import annotators_in_words
 from dubio_app.report import tables
 from dubio_app.report.findings import Findings, class_order
 from dubio_app.report.svg import figure
-from dubio_app.report.words import SECTIONS
+from dubio_app.report.words import PAIR, SECTIONS
 
 #: Most features in the answer, with bars, with drawings, and in heat maps; most bars of classes.
 _CHIPS, _BARS, _DRAWN, _HEAT, _CLASSES = 40, 30, 6, 20, 30
@@ -110,8 +110,8 @@ def _surety(findings: Findings) -> Iterator[str]:
 def _stable(findings: Findings) -> str:
     """Whether resampling changes the choice."""
     stability = findings.stability
-    how = {"labels": "labels drawn", "pairs": "pairs drawn"}.get(stability.resample, stability.resample)
-    facts = {"resampled": findings.say(how), "draws": len(stability.rankings)}
+    how = findings.say(f"resampled {stability.resample}")
+    facts = {"resampled": how, "draws": len(stability.rankings)}
     if findings.n_kept == findings.ranking.n_ranked:
         return findings.say("all kept")
     if not findings.n_kept:
@@ -160,9 +160,9 @@ def _data_table(name: str, caption: str, data: dict[str, Any]) -> Part:
     return {"name": name, "caption": caption, "data": data, "first_rows": tables.first_rows(data)}
 
 
-def _table(label: str, caption: str, rows: list[Any], head: Sequence[Any] = (), n_texts: int = 1) -> Part:
+def _table(caption: str, rows: list[Any], head: Sequence[Any] = (), n_texts: int = 1) -> Part:
     """A small table; its first ``n_texts`` columns are text, the others numbers."""
-    return {"label": label, "caption": caption, "head": head, "rows": rows, "n_texts": n_texts} if rows else {}
+    return {"caption": caption, "head": head, "rows": rows, "n_texts": n_texts} if rows else {}
 
 
 def _changes(findings: Findings) -> Iterator[Part]:
@@ -247,7 +247,7 @@ def _feature_chart(findings: Findings, feature: int, name: str, target: str, kno
         if levels:
             return feature_charts.number_by_category(name, values, levels, known.values, target)
         return feature_charts.number_by_number(name, values, known.values, target)
-    memberships, classes, order = np.ones((len(values), 1)), ["all rows"], np.array([0])
+    memberships, classes, order = np.ones((len(values), 1)), [findings.say("all rows")], np.array([0])
     if isinstance(known, OfClasses):
         memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
         order = class_order(known)
@@ -278,20 +278,18 @@ def _tolerance(findings: Findings) -> Iterator[Part]:
 
 
 def _redundancy(findings: Findings) -> Iterator[Part]:
-    top = findings.order[:_HEAT]
+    say, top = findings.say, findings.order[:_HEAT]
     correlations, has_sign = _correlations(findings, top), _has_sign(findings, top)
     names = [str(findings.ranking.names[j]) for j in top]
     first, second = np.triu_indices(len(top), 1)
     strength = np.abs(correlations[first, second])
     near = [i for i in np.argsort(-strength, kind="stable")[:_PAIRS] if strength[i] >= _NEAR]
     pairs = [
-        (names[a], names[b], f"{correlations[a, b]:.2f}" if has_sign[a, b] else f"{strength[i]:.2f} (no direction)")
-        for i, a, b in zip(near, first[near], second[near], strict=True)
+        (names[a], names[b], say("sign", value=value) if has_sign[a, b] else say("no sign", value=abs(value)))
+        for a, b, value in zip(first[near], second[near], correlations[first, second][near], strict=True)
     ]
-    yield {"text": findings.say("alike" if pairs else "not alike", near=_NEAR)}
-    yield _table(
-        "Features that are alike", findings.say("alike table", near=_NEAR), pairs, ["feature", "and", "correlation"], 2
-    )
+    yield {"text": say("alike" if pairs else "not alike", near=_NEAR)}
+    yield _table(say("alike table", near=_NEAR), pairs, PAIR, n_texts=2)
     yield _figure(charts.correlation_heat(names, correlations, has_sign))
 
 
@@ -364,18 +362,18 @@ def _labellers(findings: Findings) -> Iterator[Part]:
             (one, *(f"{100 * count / sum(row):.0f} %" if sum(row) else "–" for count in row))
             for one, row in zip(classes, counts, strict=True)
         ]
-        yield _table(f"Labels of {name}", say(f"truth of {truth}", name=name), rows, ["class", *classes])
+        yield _table(say(f"truth of {truth}", name=name), rows, [say("class"), *classes])
 
 
 def _labels(findings: Findings) -> Iterator[Part]:
     known = findings.supervision
     yield {"text": f"{known.describe()}."}
-    yield _table("Counts of labels", "Counts", _counts(known))
+    yield _table(findings.say("counts"), _counts(known))
     if isinstance(known, OfClasses):
         totals = known.memberships.sum(axis=0)
         order = np.argsort(-totals, kind="stable")[:_CLASSES]
         names, labels = [str(known.classes.tolist()[k]) for k in order], [charts.tick_name(totals[k]) for k in order]
-        yield _figure(charts.share_chart("Rows of each class", names, totals[order], labels))
+        yield _figure(charts.share_chart(findings.say("classes"), names, totals[order], labels))
 
 
 def _counts(known: Supervision) -> list[tuple[str, str]]:

@@ -203,11 +203,10 @@ class _Drawing:
             else:
                 self._text(self.left - 10, self._row_at(row) + 4, fit(name, self.left - 14), kind, "end")
         for row, note in enumerate(self.chart.notes):
-            lines, at = (
-                (_in_two(note), self._row_at(row + 0.5) + 15) if self.narrow else ([note], self._row_at(row) + 4)
-            )
+            lines, start, at = [note], x, self._row_at(row) + 4
+            if self.narrow:
+                lines, start, at = _in_two(note), self.left, self._row_at(row) + self.chart.row_height / 2 + 15
             for place, part in enumerate(lines):
-                start = self.left if self.narrow else x
                 self._text(start, at + 15 * place, fit(part, self.width - start, 12), "value")
 
     def _plane(self, panel: Panel, up: Axis) -> float:

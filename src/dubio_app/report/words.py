@@ -52,6 +52,8 @@ COLUMNS = {
     "wrong number": ("P(wrong)", "probability that the number is wrong"),
 }
 
+#: The columns of the table of features that are alike.
+PAIR = ("feature", "and", "correlation")
 #: The sentences. Every one may use {labels} ("labels" or "numbers"), {asked} (the target) and {table}.
 SENTENCES = {
     # the answer
@@ -77,10 +79,10 @@ SENTENCES = {
     "sometimes kept": "When {resampled} {draws} times, a feature was kept in {some} of them.",
     "stability": "The choice is {how} stable: when {resampled} {draws} times, the stability index was {index} "
     "(interval {low} to {high}; 1 means always the same features, 0 means no better than chance).",
-    "bootstrap": "rows were drawn again",
-    "subsample": "two thirds of the rows were drawn",
-    "labels drawn": "the labels were drawn again from their probabilities",
-    "pairs drawn": "the pairs were drawn again",
+    "resampled bootstrap": "rows were drawn again",
+    "resampled subsample": "two thirds of the rows were drawn",
+    "resampled labels": "the labels were drawn again from their probabilities",
+    "resampled pairs": "the pairs were drawn again",
     "no skill": "The columns do not tell the {classes}, so the {labels} cannot be judged.",
     "doubtful share": "{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: {rate:.1f} %).",
     "alerts": "Look at this first",
@@ -161,6 +163,8 @@ SENTENCES = {
     "(--redundancy 1 on the command line, redundancy=1 in Python, moves the other down).",
     "not alike": "No two of the top features have a correlation of {near} or more.",
     "alike table": "Top features with a correlation of {near} or more",
+    "sign": "{value:.2f}",
+    "no sign": "{value:.2f} (no direction)",
     # the labels
     "rates": "Estimated share of wrong labels by given class",
     "held back": "{why} The table has the labels that are nearest to it.",
@@ -180,6 +184,10 @@ SENTENCES = {
     "marked not kept": "{mark} (not kept)",
     "truth of votes": "Labels of {name}: the class most likely by all votes (rows) and the given class (columns)",
     "truth of experts": "Labels of {name}: the class most likely to the experts (rows) and the given class (columns)",
+    "class": "class",
+    "counts": "Counts of labels",
+    "classes": "Rows of each class",
+    "all rows": "all rows",
     # the end
     "command": "On the command line:",
     "python": "In Python:",
