@@ -437,7 +437,7 @@ def test_audit_finds_wrong_labels(capfd, folder, tmp_path):
     code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species", "--csv", "--all")
     assert code == 0 and len(list(csv.DictReader(io.StringIO(out)))) == 150
     code, out, _ = dubio(capfd, "audit", tmp_path / "wrong.csv", "-t", "species")
-    assert code == 0 and "141" in out and "error rate" in out and "Skill of the experts" in out
+    assert code == 0 and "141" in out and "error rate" in out and "Skill of the models" in out
     table.insert(0, "patient", [f"P{i}" for i in range(150)])
     table.to_csv(tmp_path / "named.csv", index=False)
     page = tmp_path / "audit.html"

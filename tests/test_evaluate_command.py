@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from dubio_app.command import evaluating
+from dubio_app.command import trust
 from tests.test_cli import dubio
 
 
@@ -87,7 +87,7 @@ def test_the_report_has_a_section(capfd, folder, tmp_path):
 
 
 def test_large_tables_are_sampled(capfd, folder, monkeypatch):
-    monkeypatch.setattr(evaluating, "_MOST_ROWS", 60)
+    monkeypatch.setattr(trust, "MOST_EVALUATED", 60)
     words = ("--target", "y", "--method", "linear_r2", "--evaluate", "logistic")
     code, _, err = dubio(capfd, "rank", folder / "noise.csv", *words)
     assert code == 0 and "the selection was evaluated on 60 of 80 rows" in err

@@ -204,11 +204,11 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_the_wrong_words_of_an_event_are_counted():
-    from dubio_app.command.question import survival_target
-    from dubio_app.command.wording import UserError
+    from dubio_app.command.question import happened
 
     frame = pd.DataFrame({"days": [1.0, 2, 3, 4, 5, 6, np.nan], "stage": ["yes", "II", "I", "II", None, "no", "II"]})
-    with pytest.raises(UserError, match=r"has 'II' in 2 rows with a time, and neither yes nor no in 2 more\.$"):
-        survival_target(frame, "days", "stage", [])
-    with pytest.raises(UserError, match=r"has an empty cell in 1 row with a time\.$"):
-        survival_target(frame.iloc[[0, 4, 5, 6]], "days", "stage", [])
+    with pytest.raises(InputError, match=r"has 'II' in 2 rows with a time, and neither yes nor no in 2 more\.$"):
+        happened(frame["stage"], frame["days"].notna())
+    few = frame.iloc[[0, 4, 5, 6]]
+    with pytest.raises(InputError, match=r"has an empty cell in 1 row with a time\.$"):
+        happened(few["stage"], few["days"].notna())

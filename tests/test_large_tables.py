@@ -28,8 +28,8 @@ from dubio.progress import _Line, advance, listener_of, listening, with_time_lef
 from dubio.streams.sample import RowSample, draw_rows
 from dubio.streams.sources import open_source
 from dubio.streams.stream import rank_stream
-from dubio_app.command.alerting import of_the_sample
 from dubio_app.command.output import hushed, step
+from dubio_app.command.rank import of_the_sample
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -13,8 +13,8 @@ from dubio.errors import InputError, nearest, quoted
 from dubio.streams.text_files import separator_of
 from dubio.table.read import read_any_table
 from dubio.whole_files import write_whole
-from dubio_app.command.question import Wishes, ask
-from dubio_app.command.wording import UserError
+from dubio_app.command.options import Call
+from dubio_app.command.question import Question
 from dubio_app.files import TableFile, frame_bytes, read_file, read_table, require_columns
 
 
@@ -62,7 +62,7 @@ def test_decimal_commas_are_numbers(tmp_path):
     file = read_file(str(path))
     frame = file.frame
     assert file.separator == ";"
-    asked = ask(file, Wishes(target="y", nominal=("code", "mixed", "price")))
+    asked = Question(file, Call(target="y", nominal=("code", "mixed", "price")))
     size, ratio = asked.features.matrix[:, :2].T
     assert size.tolist()[:2] == [3.14, -2.0] and np.isnan(size[2])
     assert ratio.tolist() == [0.125, 0.25, 12.5, 1234.5]
@@ -77,16 +77,16 @@ def test_decimal_commas_are_numbers(tmp_path):
 def test_commas_that_may_part_thousands_stay_text(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_text("price\tx\ty\n1,250\t1\ta\n2,000\t2\tb\n12,500\t3\ta\n")
-    asked = ask(read_file(str(path)), Wishes(target="y"))
+    asked = Question(read_file(str(path)), Call(target="y"))
     assert asked.table["price"].tolist()[0] == "1,250"
     # every number has one comma: both readings differ only by a factor
     assert asked.features.matrix[:, 0].tolist() == [1250.0, 2000.0, 12500.0]
     path.write_text("price\tx\ty\n1,250\t1\ta\n2,000\t2\tb\n950\t3\ta\n")
-    asked = ask(read_file(str(path)), Wishes(target="y"))
+    asked = Question(read_file(str(path)), Call(target="y"))
     assert any("the comma may mark decimals or thousands" in note for note in asked.notes)
     path = tmp_path / "t.csv"
     path.write_text('size,x,y\n"1,3",1,a\n"2,3",2,b\n"1,3",3,a\n')  # quoted in a file of commas
-    assert ask(read_file(str(path)), Wishes(target="y")).features.matrix[:, 0].tolist() == [1.3, 2.3, 1.3]
+    assert Question(read_file(str(path)), Call(target="y")).features.matrix[:, 0].tolist() == [1.3, 2.3, 1.3]
 
 
 @pytest.mark.parametrize(
@@ -192,9 +192,9 @@ def test_nearest_names(frame):
     assert quoted("a\nb\x1b") == r"'a\nb\x1b'"
 
 
-def question(**wishes):
-    data = wishes.pop("data")
-    return ask(TableFile(pd.DataFrame(data), code="pd.read_parquet('t.parquet')"), Wishes(**wishes))
+def question(**options):
+    data = options.pop("data")
+    return Question(TableFile(pd.DataFrame(data), code="pd.read_parquet('t.parquet')"), Call(**options))
 
 
 def test_mixed_columns_are_named_and_counted():
@@ -215,14 +215,14 @@ def test_targets_that_cannot_be():
         "none": [None] * 4,
         "one": list("aaaa"),
     }
-    with pytest.raises(UserError, match=r"'id' has a different value in each of its 4 rows"):
+    with pytest.raises(InputError, match=r"'id' has a different value in each of its 4 rows"):
         question(data=data, target="id")
-    with pytest.raises(UserError, match="--regression"):
+    with pytest.raises(InputError, match="--regression"):
         question(data=data, target="nr")
-    assert question(data=data, target="nr", kind="numbers").kind == "numbers"
-    with pytest.raises(UserError, match=r"'none' has no value in any of the 4 rows"):
+    assert question(data=data, target="nr", target_kind="numbers").kind == "numbers"
+    with pytest.raises(InputError, match=r"'none' has no value in any of the 4 rows"):
         question(data=data, target="none")
-    with pytest.raises(UserError, match="only one value, 'a'"):
+    with pytest.raises(InputError, match="only one value, 'a'"):
         question(data=data, target="one")
 
 

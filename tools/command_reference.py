@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dubio_app.command.app import app, reference
+from dubio_app.command.app import make_app, reference
 
 PAGE = Path(__file__).parents[1] / "docs" / "command_reference.md"
 
 if __name__ == "__main__":
-    PAGE.write_text(reference(app), encoding="utf-8")
+    PAGE.write_text(reference(make_app()), encoding="utf-8")
     print(PAGE)

@@ -1,231 +1,563 @@
-"""The options that commands share, and how they become the wishes of a user."""
+"""Every option of the command, declared once.
+
+An entry of :data:`OPTIONS` is all that an option needs. From it come its help and its row in the reference, its name in
+messages, the argument of the library that it sets and the Python code that repeats the call, what a stream can do with
+it, and which other options it needs or excludes.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any
+import inspect
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Annotated, Any, Literal
 
-import typer
+from dubio.errors import InputError, require_choice
 
-from dubio_app.command.wording import UserError
-
-
-class Combine(StrEnum):
-    """How the votes of annotators become probabilities."""
-
-    average = "average"
-    dawid_skene = "dawid-skene"
+#: What the value of an option is read as, by what stands for it in the help.
+_TYPES = {"N": int, "DRAWS": int, "NUMBER": float, "SHARE": float}
 
 
-class Engine(StrEnum):
-    """How the audit finds wrong labels."""
-
-    transitions = "transitions"
-    pooled = "pooled"
-    confident = "confident"
-    lnt = "lnt"
+class UserError(Exception):
+    """A mistake that the user can correct. Its text is one line that says how."""
 
 
-class Device(StrEnum):
-    """Where distances are computed."""
+@dataclass(frozen=True)
+class Option:
+    """One option of the command, or one argument.
 
-    cpu = "cpu"
-    cuda = "cuda"
-    auto = "auto"
+    Attributes
+    ----------
+    usage : str
+        How it is written: ``"--target -t COL"``, ``"--json"``, ``"--stream/--no-stream"``; ``"TABLE"`` is an argument.
+        Names that are separated by commas make a tuple.
+    help : str
+        What it means, in one or two sentences.
+    default : object
+        Its value if it is not given.
+    commands, required : str
+        The commands that have it, and those that cannot do without it.
+    choices : tuple of str
+        The values that can be given.
+    least, most : int or None
+        The limits of a number.
+    several : bool
+        Whether it may be repeated.
+    read : callable or None
+        From the text to the value.
+    columns : "", "target", "fact", "unused" or "feature"
+        What its columns are: the target, a fact about the rows, neither feature nor target, features.
+    argument : str
+        The arguments of the library that it sets, so that messages about them name this option. Empty: its own name.
+    passed : "", "make" or "fit"
+        Whether its value is the argument itself: of the selector or the audit, or a column that is passed to ``fit``.
+    code : "changed", "always" or "never"
+        When the Python code that repeats the call shows the argument.
+    holds : str
+        What the target holds if the option is given; ``"="``: what its value says.
+    needs : tuple of str
+        The option that it needs, and what it says about that option. What needs a target goes with one only.
+    excludes : str
+        The option that it cannot be combined with.
+    stream : "yes", "sample" or "no"
+        Whether it can be used when rows are read only once, or at least when a sample of them is ranked.
+    only : tuple of str
+        The values that this concerns; empty: all.
+    """
 
+    usage: str
+    help: str
+    default: Any = None
+    commands: str = "rank"
+    required: str = ""
+    choices: tuple[str, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    several: bool = False
+    read: Callable[[Any], Any] | None = None
+    columns: Literal["", "target", "fact", "unused", "feature"] = ""
+    argument: str = ""
+    passed: Literal["", "make", "fit"] = ""
+    code: Literal["changed", "always", "never"] = "changed"
+    holds: str = ""
+    needs: tuple[str, ...] = ()
+    excludes: str = ""
+    stream: Literal["yes", "sample", "no"] = "yes"
+    only: tuple[str, ...] = ()
 
-class Model(StrEnum):
-    """The model that a selection is evaluated with."""
+    @property
+    def flags(self) -> list[str]:
+        """How it can be written, the long name first; none for an argument."""
+        return [word for word in self.usage.split(" ") if word.startswith("-")]
 
-    logistic = "logistic"
-    forest = "forest"
-    svm = "svm"
+    @property
+    def flag(self) -> str:
+        """Its long name, as messages give it."""
+        return self.usage.split(" ")[0].split("/")[0]
 
+    @property
+    def name(self) -> str:
+        """Its name in the code of the command: ``--save-table`` is ``save_table``."""
+        return self.flag.removeprefix("--").replace("-", "_").lower()
 
-class Shell(StrEnum):
-    """The shells that can be completed."""
+    @property
+    def value(self) -> str:
+        """What follows it; empty for a switch."""
+        last = self.usage.split(" ")[-1]
+        return "|".join(self.choices) if last.startswith("-") else last
 
-    bash = "bash"
-    zsh = "zsh"
-    fish = "fish"
+    @property
+    def unset(self) -> Any:
+        """Its value if it is not given."""
+        if self.several or "," in self.value:
+            return ()
+        return False if self.default is None and not self.value and "/" not in self.usage else self.default
 
+    def is_required(self, command: str) -> bool:
+        """Whether a command cannot do without it."""
+        return not self.flags or command in self.required.split()
 
-class Kind(StrEnum):
-    """What the target holds."""
+    def parameter(self, command: str) -> inspect.Parameter:
+        """The option as a parameter of a function, as Typer reads it."""
+        import typer
 
-    auto = "auto"
-    classes = "classes"
-    numbers = "numbers"
-    ordered = "ordered"
+        kind: Any = _TYPES.get(self.value, str) if self.value else bool
+        kind = list[str] if self.unset == () else kind
+        default = inspect.Parameter.empty if self.is_required(command) else None if self.unset == () else self.unset
+        more: dict[str, Any] = {"help": self.help, "metavar": self.value or None}
+        declared: Any = typer.Argument(**more)
+        if self.flags:
+            more |= {"min": self.least, "max": self.most, "show_default": self.unset is not None}
+            offer = self._completed if self.choices else None
+            declared = typer.Option(*self.flags, autocompletion=offer, **more)
+        kind = kind | None if default is None else kind
+        annotation: Any = Annotated[kind, declared]
+        return inspect.Parameter(self.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
+    def _completed(self, incomplete: str) -> list[str]:
+        return [choice for choice in self.choices if choice.startswith(incomplete)]
 
-Table = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE",
-        help="CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input.",
-    ),
-]
-
-
-def _nonzero(value: int | None) -> int | None:
-    if value == 0:
-        raise UserError("--jobs 0: give a number of threads, or -1 for all processors.")
-    return value
-
-
-Target = Annotated[
-    str | None,
-    typer.Option("--target", "-t", metavar="COL", help="Column with the class or the number; A,B for several targets."),
-]
-TargetKind = Annotated[
-    Kind, typer.Option("--target-kind", help="What the target holds; ordered: classes with an order.")
-]
-Order = Annotated[
-    list[str] | None,
-    typer.Option("--order", metavar="LOWEST,...,HIGHEST", help="The order of the classes; implies ordered."),
-]
-Unlabelled = Annotated[
-    list[str] | None,
-    typer.Option("--unlabelled", metavar="VALUE", help="Target value that means 'no label'. May be repeated."),
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        "--groups",
-        metavar="COL",
-        help="Column that says which rows belong together, such as the patient. It is no feature.",
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option("--weights", metavar="COL", help="Column with the weight of each row. It is no feature."),
-]
-Ignore = Annotated[list[str] | None, typer.Option("--ignore", metavar="A,B", help="Columns to leave out.")]
-Nominal = Annotated[
-    list[str] | None,
-    typer.Option("--nominal", metavar="A,B", help="Columns of categories, even if they look like numbers."),
-]
-Identifiers = Annotated[
-    list[str] | None,
-    typer.Option("--id", metavar="A,B", help="Columns that name a row. They are no features, and are kept in outputs."),
-]
-Sep = Annotated[
-    str | None,
-    typer.Option("--sep", metavar="MARK", help="What separates the columns of a text file: a character, tab or space."),
-]
-DecimalMark = Annotated[str | None, typer.Option("--decimal", metavar="MARK", help="The decimal mark: . or ,")]
-Encoding = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of a text file, such as utf-8 or cp1252.")
-]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--na", metavar="VALUE", help="Cell that means 'missing', such as -999. May be repeated."),
-]
-Sheet = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="Sheet of an Excel file.")]
-Seed = Annotated[
-    int,
-    typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of random numbers: the same seed gives the same answer."),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs",
-        "-j",
-        callback=_nonzero,
-        help="Number of threads, or -1 for all processors. The answer does not depend on it.",
-    ),
-]
-DeviceOption = Annotated[
-    Device,
-    typer.Option("--device", help="Where distances are computed: cuda is a GPU, auto takes it for large tables."),
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Top = Annotated[
-    int, typer.Option("--top", min=1, metavar="N", help="Number of rows to print; CSV and JSON have all rows.")
-]
-Annotator = Annotated[
-    str | None,
-    typer.Option(
-        "--annotator", metavar="COL", help="Column that says who labelled each row: shows features that mark somebody."
-    ),
-]
-Corrections = Annotated[
-    str | None,
-    typer.Option(
-        "--corrections",
-        metavar="FILE",
-        help="Labels mended on the page of a report (corrections.csv): use them, and show before and after.",
-    ),
-]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print no notes and no progress on standard error, only errors.")
-]
-Debug = Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")]
+    def value_of(self, given: Any) -> Any:
+        """The value of the option, from what Typer has read."""
+        if "," in self.value:
+            return _names(given or ())
+        if given is None or (self.columns and not given):
+            return self.unset
+        if self.choices:
+            require_choice(self.name, given, self.choices)
+        return tuple(given) if self.several else given if self.read is None else self.read(given)
 
 
-def target_kind_of(kind: Kind, order: list[str] | None, *, regression: bool = False, classes: bool = False) -> str:
-    """What the target holds, from the options that say so; they must agree."""
-    said = {"--regression": "numbers" if regression else "", "--classes": "classes" if classes else ""}
-    said |= {"--target-kind": "" if kind == Kind.auto else kind.value, "--order": "ordered" if order else ""}
-    given = {option: value for option, value in said.items() if value}
-    if len(set(given.values())) > 1:
-        raise UserError(f"{' and '.join(given)} contradict each other: give one of them.")
-    return next(iter(given.values()), "auto")
+def _names(values: Iterable[str]) -> tuple[str, ...]:
+    """Names separated by commas. A comma inside a name is written twice."""
+    parts = [part.replace("\0", ",").strip() for value in values for part in value.replace(",,", "\0").split(",")]
+    return tuple(part for part in parts if part)
 
 
-def output_form(as_json: bool, as_csv: bool) -> str:
-    if as_json and as_csv:
-        raise UserError("--json and --csv cannot be combined: give one of them.")
-    return "json" if as_json else "csv" if as_csv else "table"
-
-
-def number_to_keep(text: str) -> Any:
+def _number_to_keep(text: str) -> Any:
     wish = text.strip().casefold()
     if wish in ("auto", "relevant", "sufficient"):
         return wish
     try:
-        if wish.endswith("%"):
-            share = float(wish[:-1]) / 100
-        elif wish.isdigit() and int(wish) >= 1:
+        if wish.isdigit() and int(wish) >= 1:
             return int(wish)
-        else:
-            share = float(wish)
+        share = float(wish[:-1]) / 100 if wish.endswith("%") else 0.0 if wish.isdigit() else float(wish)
         if 0 < share <= 1:
             return share
     except ValueError:
         pass
-    raise UserError(f"--keep {text!r}: give a number of features (10), a share (30% or 0.3), relevant or sufficient.")
+    remedy = "give a number of features (10), a share (30% or 0.3), relevant or sufficient"
+    raise InputError("n_features_to_select", f"={text!r}", remedy)
 
 
-def how_to_read(
-    sep: str | None, decimal: str | None, encoding: str | None, na: list[str] | None, sheet: str | None
-) -> Any:
-    from dubio.streams.text_files import HowToRead
-
-    return HowToRead(sep, decimal, encoding, tuple(na or ()), sheet)
+def _nonzero(number: int) -> int:
+    if number == 0:
+        raise InputError("n_jobs", "=0", "give a number of threads, or -1 for all processors", code="parameter n_jobs")
+    return number
 
 
-def wishes_of(**options: Any) -> Any:
-    from dubio_app.command.question import Wishes
+_BOTH = "rank audit"
 
-    lists = ("soft", "annotators", "ignore", "nominal", "identifiers", "order")
-    given: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value
-        for name, value in options.items()
-        if value or (name in ("positive", "prior") and value is not None)
-    }
-    for name in lists:
-        if name in given:
-            given[name] = _names(given[name])
-    return Wishes(**given)
+#: All options, in the order of the help.
+OPTIONS = (
+    Option("--version", "Print the version.", commands="dubio"),
+    Option(
+        "TABLE",
+        "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input.",
+        commands=_BOTH,
+    ),
+    Option(
+        "--target -t COL",
+        "Column with the class or the number; A,B for several targets (rank only).",
+        commands=_BOTH,
+        required="audit",
+        columns="target",
+    ),
+    Option("--soft A,B,C", "Columns with the probability of each class.", columns="target"),
+    Option(
+        "--normalize",
+        "Divide each row of the --soft columns by its sum.",
+        needs=("soft", "divides each row of the --soft columns by its sum"),
+        stream="sample",
+    ),
+    Option(
+        "--confidence COL",
+        "Column that says how sure the target is, from 0 to 1.",
+        columns="fact",
+        needs=("target", "says how sure the class in --target is"),
+        stream="sample",
+    ),
+    Option("--annotators A,B,C", "Columns with the class that each annotator gave.", columns="target", stream="sample"),
+    Option(
+        "--combine",
+        "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is.",
+        choices=("average", "dawid-skene"),
+        default="average",
+    ),
+    Option(
+        "--annotator COL",
+        "Column that says who labelled each row: shows which features are related to the person.",
+        commands=_BOTH,
+        columns="fact",
+        argument="annotators",
+        needs=("target", "says who gave the class in --target"),
+        stream="no",
+    ),
+    Option(
+        "--corrections FILE",
+        "Labels that were corrected on the page of a report (corrections.csv): use them, and show before and after.",
+        commands=_BOTH,
+        needs=("target", "changes the classes in --target"),
+        excludes="confidence",
+        stream="no",
+    ),
+    Option(
+        "--pairs FILE",
+        "File with pairs of rows: row, row, must or cannot. Rows are named by the column of --id; without it they are "
+        "numbers, and 1 is the first row under the header.",
+        argument="must_link cannot_link",
+        excludes="groups",
+        stream="no",
+    ),
+    Option("--regression", "The target is a number (by default, this is detected).", holds="numbers", stream="sample"),
+    Option("--classes", "The target is a class, even if it looks like a number.", holds="classes"),
+    Option(
+        "--target-kind",
+        "What the target holds; ordered: classes with an order.",
+        choices=("auto", "classes", "numbers", "ordered"),
+        default="auto",
+        commands=_BOTH,
+        holds="=",
+        stream="sample",
+        only=("numbers", "ordered"),
+    ),
+    Option(
+        "--order LOWEST,...,HIGHEST",
+        "The order of the classes; implies --target-kind ordered.",
+        commands=_BOTH,
+        holds="ordered",
+        needs=("target", "names the classes of --target"),
+        stream="sample",
+    ),
+    Option(
+        "--positive VALUE",
+        "Only rows with this value are labelled; all others may have it or not.",
+        holds="positives",
+        needs=("target", "is a value of --target"),
+        excludes="confidence",
+        stream="sample",
+    ),
+    Option(
+        "--prior SHARE",
+        "Share of positive rows among the others, from 0 to 1, if you know it.",
+        needs=("positive", "is the share of positive rows among the others"),
+    ),
+    Option(
+        "--low COL",
+        "Column with the lowest number that the target may be; an empty cell means no limit.",
+        columns="target",
+        needs=("high", "give both (an empty cell means no limit)"),
+        stream="no",
+    ),
+    Option(
+        "--high COL",
+        "Column with the highest number; an empty cell means no limit.",
+        columns="target",
+        needs=("low", "give both (an empty cell means no limit)"),
+        stream="no",
+    ),
+    Option(
+        "--time COL",
+        "Column with the time until an event, or until the end of observation.",
+        columns="target",
+        needs=("event", "the event says whether the time is exact or censored"),
+        stream="no",
+    ),
+    Option(
+        "--event COL",
+        "Column that says whether the event happened: yes or no. If not, the time is censored.",
+        columns="target",
+        needs=("time", "the event says whether the time is exact or censored"),
+        stream="no",
+    ),
+    Option(
+        "--unlabelled VALUE",
+        "Target value that means 'no label'. May be repeated.",
+        commands=_BOTH,
+        several=True,
+        stream="sample",
+    ),
+    Option(
+        "--groups COL",
+        "Column that says which rows belong together, such as the patient. It is not used as a feature.",
+        commands=_BOTH,
+        columns="fact",
+        passed="fit",
+        stream="no",
+    ),
+    Option(
+        "--weights COL",
+        "Column with the weight of each row. It is not used as a feature.",
+        commands=_BOTH,
+        columns="fact",
+        argument="sample_weight",
+        passed="fit",
+        stream="sample",
+    ),
+    Option("--ignore A,B", "Columns to leave out.", commands=_BOTH, columns="unused", argument="exclude"),
+    Option(
+        "--nominal A,B",
+        "Columns of categories, even if they look like numbers.",
+        commands=_BOTH,
+        columns="feature",
+        stream="sample",
+    ),
+    Option(
+        "--id A,B",
+        "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs.",
+        commands=_BOTH,
+        columns="unused",
+    ),
+    Option("--sep MARK", "What separates the columns of a text file: a character, tab or space.", commands=_BOTH),
+    Option("--decimal MARK", "The decimal mark: . or ,", commands=_BOTH),
+    Option("--encoding NAME", "Encoding of a text file, such as utf-8 or cp1252.", commands=_BOTH),
+    Option("--na VALUE", "Cell that means 'missing', such as -999. May be repeated.", commands=_BOTH, several=True),
+    Option("--sheet NAME", "Sheet of an Excel file.", commands=_BOTH),
+    Option("--method -m NAME", "auto, or a name from `dubio methods`.", default="auto", passed="make"),
+    Option(
+        "--keep -k N|relevant|sufficient",
+        "How many features to keep: a number, a share (30%), relevant (all features related to the target), or "
+        "sufficient (as many of these as predict it as well).",
+        default="relevant",
+        read=_number_to_keep,
+        argument="n_features_to_select",
+        passed="make",
+    ),
+    Option("--alpha NUMBER", "Share of false discoveries to allow.", default=0.05, passed="make"),
+    Option(
+        "--redundancy NUMBER",
+        "Move down features that resemble better ones. Give a weight, for example 1.",
+        passed="make",
+        stream="sample",
+    ),
+    Option(
+        "--drop-leaks",
+        "Leave out features that are suspected to be copies of the target, or separate its classes completely.",
+        passed="make",
+        stream="sample",
+    ),
+    Option(
+        "--engine",
+        "How wrong labels are found.",
+        choices=("transitions", "pooled", "confident", "lnt"),
+        default="transitions",
+        commands="audit",
+        passed="make",
+    ),
+    Option("--all", "List every row, not only the doubtful ones.", commands="audit"),
+    Option(
+        "--stability DRAWS",
+        "Number of resamples, to show how far the ranks move; 0 for none.",
+        least=0,
+        argument="n_draws",
+        stream="sample",
+    ),
+    Option(
+        "--tolerance/--no-tolerance",
+        "Show how many labels may be wrong before a feature is no longer kept. A report shows it for small tables.",
+        stream="sample",
+    ),
+    Option(
+        "--evaluate",
+        "Say what the selection is worth to this model: its accuracy on rows it has not seen, with the kept features, "
+        "with all and with random ones.",
+        choices=("logistic", "forest", "svm"),
+        stream="sample",
+    ),
+    Option(
+        "--seed N",
+        "Seed of random numbers: the same seed gives the same answer.",
+        default=0,
+        commands="rank audit demo",
+        least=0,
+        most=2**32 - 1,
+        argument="random_state",
+        passed="make",
+        code="always",
+    ),
+    Option(
+        "--jobs -j N",
+        "Number of threads, or -1 for all processors. The answer does not depend on it.",
+        commands="rank audit demo",
+        read=_nonzero,
+        argument="n_jobs",
+        passed="make",
+        code="never",
+    ),
+    Option(
+        "--device",
+        "Where distances are computed: cuda is a GPU, auto uses it for large tables.",
+        choices=("cpu", "cuda", "auto"),
+        default="cpu",
+        passed="make",
+        code="never",
+        stream="sample",
+        only=("cuda",),
+    ),
+    Option("--report -r OUT.html", "Write a report (a web page).", commands=_BOTH, stream="sample"),
+    Option("--report -r OUT.html", "Where to write the report.", default="dubio-demo.html", commands="demo"),
+    Option("--save-table OUT.csv", "Write a table with only the kept columns and the target.", stream="no"),
+    Option(
+        "--stream/--no-stream",
+        "Read the table once, in batches of rows. Default for folders and for tables of 1 GB or more.",
+    ),
+    Option("--json", "Print JSON.", commands="rank audit methods", excludes="csv"),
+    Option("--csv", "Print CSV.", commands="rank audit methods"),
+    Option("--top N", "Number of rows to print; CSV and JSON have all rows.", default=20, commands=_BOTH, least=1),
+    Option("--quiet -q", "Print no notes and no progress on standard error, only errors.", commands=_BOTH),
+    Option("--debug", "Show the traceback of an error.", commands="dubio rank audit methods demo"),
+)
 
 
-def _names(values: tuple[str, ...]) -> tuple[str, ...]:
-    """Names separated by commas. A comma inside a name is written twice."""
-    names: list[str] = []
-    for value in values:
-        parts = value.replace(",,", "\0").split(",")
-        names += [part.replace("\0", ",").strip() for part in parts if part.strip()]
-    return tuple(names)
+def options_of(command: str) -> list[Option]:
+    """The options of a command."""
+    return [one for one in OPTIONS if command in one.commands.split()]
+
+
+def names_of_arguments() -> dict[str, str]:
+    """What the arguments of the library, and the options in the code of the command, are called on the command line."""
+    own = {one.name: one.flag for one in OPTIONS}
+    return own | {argument: one.flag for one in OPTIONS for argument in one.argument.split()}
+
+
+class Call(SimpleNamespace):
+    """One call of the command: the value of each option, by its name.
+
+    >>> from dubio_app.command.options import Call
+    >>> call = Call("rank", target="grape", keep=3, alpha=0.1)
+    >>> call.groups is None, call.code_of("rank")
+    (True, ['n_features_to_select=3', 'alpha=0.1', 'random_state=0'])
+    """
+
+    def __init__(self, command: str = "rank", **given: Any) -> None:
+        own_last = sorted(OPTIONS, key=lambda one: command in one.commands.split())
+        values: dict[str, Any] = {"targets": (), "words": "", **{one.name: one.unset for one in own_last}, **given}
+        super().__init__(command=command, **values)
+
+    def given(self) -> dict[str, Option]:
+        """The options that were given, by their names."""
+        return {one.name: one for one in options_of(self.command) if getattr(self, one.name) != one.unset}
+
+    def check(self) -> None:
+        """Raise if options contradict or exclude each other, or need others."""
+        given = self.given()
+        for one in options_of(self.command):
+            if one.is_required(self.command) and not getattr(self, one.name):
+                raise UserError(f"{one.flag} is empty: give a name.")
+        targets: dict[frozenset[str], str] = {}
+        for name, one in given.items():
+            if one.columns == "target":  # two options that need each other are one way to say it
+                targets.setdefault(frozenset((name, *one.needs[:1])), one.flag)
+        if len(targets) > 1:
+            flags = " and ".join(targets.values())
+            raise UserError(f"{flags} both say what the target is: give only one of them.")
+        kinds = {one.flag: self._held(one) for one in given.values() if one.holds}
+        if len(set(kinds.values())) > 1:
+            raise UserError(f"{' and '.join(kinds)} contradict each other: give one of them.")
+        for one in given.values():
+            if one.needs and one.needs[0] not in given:
+                raise UserError(_missing(one))
+            if one.excludes in given:
+                raise UserError(f"{one.flag} and {given[one.excludes].flag} cannot be combined: give one of them.")
+
+    def _held(self, one: Option) -> str:
+        return getattr(self, one.name) if one.holds == "=" else one.holds
+
+    @property
+    def kind(self) -> Any:
+        """What the target holds, as the options say: "auto", "classes", "numbers" or "ordered"."""
+        return next((self._held(one) for one in self.given().values() if one.holds), "auto")
+
+    @property
+    def reading(self) -> Any:
+        """How the file is to be read: columns that name rows stay as they are written (007)."""
+        from dubio.streams.text_files import HowToRead
+
+        return HowToRead(self.sep, self.decimal, self.encoding, self.na, self.sheet, self.id)
+
+    def for_columns(self, columns: Iterable[Any]) -> Call:
+        """The same call; ``--target A,B`` names several targets, unless a column has just this name."""
+        if self.target is None or "," not in self.target or self.target in set(columns):
+            return self
+        names = tuple(name.strip() for name in self.target.split(",") if name.strip())
+        one = names[0] if len(names) == 1 else None
+        return Call(**{**vars(self), "target": one, "targets": () if one else names})
+
+    def columns_of(self, *roles: str) -> dict[str, list[str]]:
+        """The columns of the table that options with these roles name, by the option."""
+        found = {}
+        for one in options_of(self.command):
+            named = getattr(self, one.name) or (self.targets if one.name == "target" else ())
+            if one.columns in roles and named:
+                found[one.flag] = [named] if isinstance(named, str) else list(named)
+        return found
+
+    def names_of(self, role: str) -> list[str]:
+        """The columns of the table that options with this role name."""
+        return [name for names in self.columns_of(role).values() for name in names]
+
+    def arguments(self, command: str) -> dict[str, Any]:
+        """The arguments of the selector (``"rank"``) or of the audit (``"audit"``)."""
+        return {one.argument or one.name: getattr(self, one.name) for one in _made(command)}
+
+    def code_of(self, command: str, *more: str) -> list[str]:
+        """The same arguments in Python code, without those that have their default; ``more`` come before the last."""
+        code: dict[str, list[str]] = {"changed": [], "always": [], "never": []}
+        for one in _made(command):
+            value = getattr(self, one.name)
+            if one.code == "always" or value != one.unset:
+                code[one.code].append(f"{one.argument or one.name}={value!r}")
+        return [*code["changed"], *more, *code["always"]]
+
+    def not_in_a_stream(self) -> list[str]:
+        """The options, as they were given, that cannot be used when rows are read only once."""
+        cannot = ("no",) if self.method == "auto" else ("no", "sample")
+        found = []
+        for one in self.given().values():
+            value = getattr(self, one.name)
+            if one.stream in cannot and value and (not one.only or value in one.only):
+                found.append(f"{one.flag} {value}" if one.only else one.flag)
+        return found
+
+
+def _missing(one: Option) -> str:
+    """What is said if an option was given without the one that it needs."""
+    pair = [other.flag for other in OPTIONS if {other.name, *other.needs[:1]} == {one.name, one.needs[0]}]
+    if len(pair) == 2:  # each needs the other
+        return f"{' and '.join(pair)} belong together: {one.needs[1]}."
+    return f"{one.flag} {one.needs[1]}: give {names_of_arguments()[one.needs[0]]} too."
+
+
+def _made(command: str) -> list[Option]:
+    return [one for one in options_of(command) if one.passed == "make"]

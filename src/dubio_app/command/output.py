@@ -1,42 +1,49 @@
-"""What the command prints: tables, bars, notes."""
+"""Output of the command: JSON, CSV and tables, notes, files, and the progress of the work."""
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import math
+import os
 import re
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from dubio.errors import quoted
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.progress import listening
-from dubio_app.command.wording import UserError, one_line
+from dubio_app.command.options import Call, UserError
+from dubio_app.command.wording import nothing_stands_out, one_line
+from dubio_app.files import table_format
 
+#: Width of a paragraph.
+_WIDTH = 80
 #: Spreadsheets run cells that begin with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
 
 def plain(value: Any) -> Any:
-    """A value that JSON and CSV can hold: NumPy scalars become Python scalars, NaN and infinity become None."""
+    """A value that JSON and CSV can hold: a Python scalar, None if it is missing or infinite."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+    missing = isinstance(value, float) and not math.isfinite(value)
+    return None if missing or type(value).__name__ in ("NAType", "NaTType") else value
 
 
 def records(frame: Any) -> list[dict[str, Any]]:
     """The rows of a frame as plain dictionaries."""
-    columns = {str(name): [_missing(plain(value)) for value in frame[name].tolist()] for name in frame.columns}
+    columns = {str(name): [plain(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
@@ -71,6 +78,17 @@ def print_text(content: str) -> None:
         stream.flush()
 
 
+def print_answer(
+    call: Call, rows: Sequence[dict[str, Any]], content: Callable[[], dict[str, Any]], header: Sequence[str] = ()
+) -> bool:
+    """Print the rows as CSV, or the content as JSON, if a program is to read the answer; return whether it is."""
+    if call.csv:
+        print_text(as_csv(rows, header))
+    elif call.json:
+        print_text(as_json(content()))
+    return bool(call.csv or call.json)
+
+
 def print_table(
     title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = ""
 ) -> None:
@@ -80,26 +98,36 @@ def print_table(
     from rich.table import Table
     from rich.text import Text
 
+    cells = [[visible(_cell(value)) for value in row] for row in rows]
+    longest = [max(len(column[0]), *(len(row[c]) for row in cells), 0) for c, column in enumerate(columns)]
     table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
-    for c, (name, side) in enumerate(columns):
+    for (name, side), width in zip(columns, longest, strict=True):
         number = side == "right"  # numbers are never wrapped
-        longest = max([len(name), *(len(_cell(row[c])) for row in rows)])
         table.add_column(
             Text(visible(name)),
             justify="right" if number else "left",
             overflow="fold",
             no_wrap=number,
-            min_width=longest if number else min(10, longest),
+            min_width=width if number else min(10, width),
         )
-    for row in rows:
-        # Text, not markup: a feature may be called "[red]"
-        table.add_row(*[Text(visible(_cell(value))) for value in row])
+    for row in cells:
+        table.add_row(*map(Text, row))  # Text, not markup: a feature may be called "[red]"
     console = Console(file=sys.stdout, highlight=False)
-    if not console.is_terminal:
-        console = Console(file=sys.stdout, highlight=False, width=max(100, _width(columns, rows)))
+    if not console.is_terminal:  # in a pipe, no cell is folded: each row is on one line
+        console = Console(file=sys.stdout, highlight=False, width=max(100, sum(longest) + 3 * len(longest) + 1))
     console.print(table)
     if caption:
         console.print(Text(visible(caption)), width=min(console.width, 100))
+
+
+def paragraph(text: str) -> str:
+    """The text on lines that are not too long to read."""
+    return fill(text, min(_WIDTH, terminal_width()))
+
+
+def print_paragraph(text: str) -> None:
+    """Print a paragraph."""
+    print_text(visible(paragraph(text)) + "\n")
 
 
 def terminal_width() -> int:
@@ -110,14 +138,6 @@ def terminal_width() -> int:
 def visible(text: object) -> str:
     """The text with control characters written out, so that a terminal does not obey them."""
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in str(text))
-
-
-def _width(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]]) -> int:
-    """Width at which no cell is folded: a pipe should get each row on one line."""
-    widths = [
-        max([len(name), *(len(visible(_cell(row[c]))) for row in rows)]) + 3 for c, (name, _) in enumerate(columns)
-    ]
-    return sum(widths) + 1
 
 
 def _cell(value: Any) -> str:
@@ -148,14 +168,10 @@ def _inert(value: Any) -> Any:
     return value
 
 
-def _missing(value: Any) -> Any:
-    return None if type(value).__name__ in ("NAType", "NaTType") else value
+_THEIRS = re.compile(r"[/\\\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\\\]")
 
 
-_THEIRS = re.compile(r"[/\\](sklearn|scipy|numpy|pandas|joblib|cleanlab)[/\\]")
-
-
-@contextlib.contextmanager
+@contextmanager
 def notes_from_warnings(notes: list[str]) -> Iterator[None]:
     """Collect the library's warnings as notes. Each note appears once."""
     with warnings.catch_warnings(record=True) as caught:
@@ -166,40 +182,68 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             for warning in caught:
                 # warnings of the libraries that we use are not meant for this user
                 if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    message = warning.message
-                    text = one_line(message)
-                    if isinstance(message, NoFeatureStandsOut):  # the command hands nothing on
-                        text = f"the table {message.found}."
+                    # the command hands no feature on if none stands out
+                    nothing = isinstance(warning.message, NoFeatureStandsOut)
+                    text = nothing_stands_out(warning.message) if nothing else one_line(warning.message)
                     if text not in notes:
                         notes.append(text)
 
 
-def tell(notes: list[str], quiet: bool) -> None:
+def tell(notes: Sequence[str], *, quiet: bool) -> None:
     """Print the notes on standard error, one per line."""
     if not quiet:
-        for note in notes:
-            sys.stderr.write(f"dubio: {visible(note)}\n")
+        sys.stderr.writelines(f"dubio: {visible(note)}\n" for note in notes)
         sys.stderr.flush()
 
 
-_hushed = False
+def require_places(call: Call) -> None:
+    """Refuse files that cannot be written, or that are read too, before the work starts and not after it."""
+    read = {
+        "the table itself": call.table,
+        "the file of pairs": call.pairs,
+        "the file of corrections": call.corrections,
+    }
+    written = [path for path in (call.report, call.save_table) if path is not None]
+    for path in written:
+        for what, other in read.items():
+            if other and Path(path).exists() and Path(other).exists() and Path(path).samefile(other):
+                raise UserError(f"{quoted(path)} is {what} and would be overwritten: give another name.")
+        _require_writable(path)
+    if len(written) == 2 and Path(call.report).resolve() == Path(call.save_table).resolve():
+        raise UserError("--report and --save-table are the same file: give two names.")
+    if call.save_table:
+        table_format(call.save_table)
+
+
+def _require_writable(path: str) -> None:
+    folder = Path(path).parent
+    if Path(path).is_file() and not os.access(path, os.W_OK):
+        raise UserError(f"{quoted(path)} cannot be written: the file is read-only.")
+    if Path(path).is_dir():
+        raise UserError(f"{quoted(path)} is a folder: give the name of a file.")
+    if not folder.is_dir():
+        raise UserError(f"{quoted(path)} cannot be written: there is no folder {quoted(folder)}.")
+    if not os.access(folder, os.W_OK):
+        raise UserError(f"{quoted(path)} cannot be written: no permission to write in {quoted(folder)}.")
+
+
+_hushed: ContextVar[bool] = ContextVar("whether no progress is shown", default=False)
 
 
 @contextmanager
 def hushed(quiet: bool) -> Iterator[None]:
     """No progress is shown in this block, if ``quiet``."""
-    global _hushed
-    before, _hushed = _hushed, quiet
+    token = _hushed.set(quiet)
     try:
         yield
     finally:
-        _hushed = before
+        _hushed.reset(token)
 
 
 @contextmanager
 def step(what: str) -> Iterator[None]:
-    """Show a step and its time, and how much of it is done if the work reports that (``dubio/progress.py``)."""
-    if _hushed or not sys.stderr.isatty():
+    """Show a step of the work on a terminal: how much of it is done, and the time left, as the work reports it."""
+    if _hushed.get() or not sys.stderr.isatty():
         with listening(lambda part, done, total: None):
             yield
         return
@@ -210,15 +254,15 @@ def step(what: str) -> Iterator[None]:
     columns = (SpinnerColumn(), text, BarColumn(), TimeElapsedColumn(), TimeRemainingColumn(), left)
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(visible(what), total=None)
-        current = ""
+        shown = ""
 
         def listen(part: str, done: int, total: int | None) -> None:
-            nonlocal current
-            if part != current:  # a new part of the work: its own share and time left
-                current = part
+            nonlocal shown
+            if part != shown:  # a new part of the work: its own share and time left
+                shown = part
                 progress.reset(task)
-            known = f"{done:,} of {total:,}" if total else f"{done:,}"
-            progress.update(task, description=visible(f"{what}: {part} {known}"), completed=done, total=total)
+            share = f"{done:,} of {total:,}" if total else f"{done:,}"
+            progress.update(task, description=visible(f"{what}: {part} {share}"), completed=done, total=total)
 
         with listening(listen):
             yield

@@ -14,7 +14,8 @@ from typing import Any
 
 from dubio.errors import InputError
 from dubio.whole_files import remove_unfinished
-from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, UserError, in_command_words, one_line
+from dubio_app.command.options import UserError
+from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, in_command_words, one_line
 
 #: Commands with nothing to clean up when they are interrupted.
 _SUDDEN = ("rank", "audit", "methods", "demo")
@@ -59,10 +60,11 @@ def _call(words: list[str]) -> int:
     import typer
     import typer.main
 
-    from dubio_app.command.app import app
+    from dubio_app.command.app import make_app
 
-    command = typer.main.get_command(app)
-    if _asks_nothing(command, words):  # versions of Typer differ in what they do then
+    command = typer.main.get_command(make_app())
+    completing = "_DUBIO_COMPLETE" in os.environ  # the shell asks what can follow
+    if _asks_nothing(command, words) and not completing:  # versions of Typer differ in what they do then
         shown = io.StringIO()
         with contextlib.redirect_stdout(shown):
             command.main(args=[*words, "--help"], prog_name="dubio", standalone_mode=False)

@@ -11,52 +11,53 @@ from typing import Any
 
 import numpy as np
 
-from dubio.errors import InputError, counted, quoted, rows_named
+from dubio.errors import InputError, quoted, rows_named
 from dubio.streams.sample import draw_rows
 from dubio.streams.sources import Piece, is_number, open_source
 from dubio.streams.stream import rank_stream, require_same_columns, streamed_methods
 from dubio.streams.text_files import arrow_to_pandas
-from dubio_app.command.output import as_csv, as_json, print_text, records, step, tell
-from dubio_app.command.question import Wishes, counts_rows, is_counter, joined
-from dubio_app.command.rank import RankOptions, print_ranking, rank_frame
-from dubio_app.command.wording import UserError, listing
+from dubio_app.command import wording
+from dubio_app.command.options import Call, UserError
+from dubio_app.command.output import print_answer, records, require_places, step, tell
+from dubio_app.command.question import counts_rows, is_counter
+from dubio_app.command.rank import print_ranking, rank_frame
 from dubio_app.files import TableFile, table_format, tidy
 
-#: Tables that need at least so many bytes in memory are streamed by default.
+#: Bytes in memory from which on a table is streamed by default.
 LARGE = 2**30
-#: A target with at most so many different numbers in its first rows is taken for classes.
+#: A target with no more different numbers than this in its first rows is taken for classes.
 _FEW = 20
+#: Rows that are read to see what a column holds.
 _FIRST_ROWS = 65_536
 
 
-def is_to_be_streamed(path: str, wishes: Wishes, options: RankOptions) -> bool:
+def is_to_be_streamed(call: Call) -> bool:
     """Whether the table is a folder, or is large and one pass over its rows answers the question."""
-    if Path(path).is_dir():
+    path = Path(call.table)
+    if path.is_dir():
         return True
-    if not Path(path).is_file() or _what_needs_the_table(wishes, options):
+    if not path.is_file() or _what_needs_the_table(call, "") is not None:
         return False
     try:
-        pieces = open_source(path, wishes.reading)
+        piece = open_source(call.table, call.reading)[0]
     except (ValueError, ImportError):  # not a file for streams, or a broken one: loading it reports the error
         return False
-    types, n_rows = pieces[0].types, pieces[0].n_rows
-    size = Path(path).stat().st_size if n_rows is None else 8 * n_rows * len(types)
-    if size < LARGE or not {*wishes.soft, *([wishes.target] if wishes.target else [])} <= types.keys():
+    size = path.stat().st_size if piece.n_rows is None else 8 * piece.n_rows * len(piece.types)
+    if size < LARGE or not {*call.soft, *([call.target] if call.target else [])} <= piece.types.keys():
         return False
-    return options.method == "auto" or wishes.target is None or _holds_classes(pieces[0], wishes)
+    return call.method == "auto" or call.target is None or _holds_classes(piece, call)
 
 
-def _holds_classes(piece: Piece, wishes: Wishes) -> bool:
+def _holds_classes(piece: Piece, call: Call) -> bool:
     """Whether the first rows of the target hold only a few values. Other targets are checked when loaded."""
     import pyarrow as pa
 
-    assert wishes.target is not None
-    kind = piece.types[wishes.target]
-    known = _first_rows(piece, [wishes.target])[wishes.target].dropna()
+    known = _first_rows(piece, [call.target])[call.target].dropna()
     values = known.unique()
     if len(values) == len(known):
         return False
-    if not is_number(kind) or pa.types.is_boolean(kind) or wishes.kind == "classes":
+    kind = piece.types[call.target]
+    if not is_number(kind) or pa.types.is_boolean(kind) or call.kind == "classes":
         return True
     numbers = values.astype(np.float64)
     return len(values) <= _FEW and bool((numbers == np.floor(numbers)).all())
@@ -74,97 +75,92 @@ def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
     """Columns that are left out also when a table is loaded: text, and columns that count the rows."""
     names = [name for name in piece.types if name not in apart]
     text = [name for name in names if not is_number(piece.types[name])]
-    if text:
-        notes.append(f"{counted(len(text), 'column')} without numbers {_were(text)} left out: {listing(text)}.")
     suspects = [name for name in names if name not in text and is_counter(name or "unnamed_")]
     some = _first_rows(piece, suspects) if suspects else {}
     counters = [name for name in suspects if counts_rows(some[name], name or "unnamed_")]
-    if counters:
-        count = "counts" if len(counters) == 1 else "count"
-        notes.append(
-            f"{counted(len(counters), 'column')} that only {count} the rows {_were(counters)} left out: "
-            f"{listing(counters)}."
-        )
+    notes += wording.not_in_streams(text, counters)
     return text + counters
 
 
-def rank_streamed(path: str, wishes: Wishes, options: RankOptions, *, asked: bool = True) -> None:
-    """Rank with one pass over the rows, by a method that needs only one pass."""
-    reason = _what_needs_the_table(wishes, options, "--stream" if asked else _what(path))
-    if reason:
+def rank_streamed(call: Call) -> None:
+    """Rank with one pass over the rows: a sample of them, or all by a method that needs only one pass."""
+    asked = bool(call.stream)
+    reason = _what_needs_the_table(call, "--stream" if asked else _what(call.table))
+    if reason is not None:
         raise UserError(reason)
-    if options.method == "auto":
-        rank_sample(path, wishes, options)
+    require_places(call)
+    if call.method == "auto":
+        rank_sample(call)
         return
-    pieces = open_source(path, wishes.reading)
-    if wishes.for_columns(pieces[0].types).targets:
-        raise UserError(f"--method {options.method} with --stream takes one --target: leave out --method or --stream.")
+    pieces = open_source(call.table, call.reading)
+    if call.for_columns(pieces[0].types).targets:
+        raise UserError(f"--method {call.method} with --stream takes one --target: leave out --method or --stream.")
     notes = list(pieces[0].notes)
-    exclude = [*wishes.ignore, *wishes.identifiers]
+    exclude = [*call.ignore, *call.id]
     if not asked:
-        notes.append(f"{_what(path)} is read once, in batches of rows.")
-        exclude += _not_features(pieces[0], {wishes.target, *wishes.soft, *exclude}, notes)
-    keep = None if isinstance(options.keep, str) else options.keep
+        notes.append(wording.READ_ONCE.format(_what(call.table)))
+        exclude += _not_features(pieces[0], {call.target, *call.soft, *exclude}, notes)
+    keep = None if isinstance(call.keep, str) else call.keep
     if keep is None:
-        notes.append(
-            "half of the features are kept, because only a test on the whole table can tell which features stand out "
-            "(--keep N sets the number)."
-        )
+        notes.append(wording.HALF_KEPT)
     try:
-        with step(f"reading {path}"), rows_named(lambda row: f"row {row + 1}, counted from 1"):
+        with step(f"reading {call.table}"), rows_named(lambda row: f"row {row + 1}, counted from 1"):
             ranking = rank_stream(
                 pieces,
-                target=wishes.target,
-                soft=list(wishes.soft) or None,
-                method=options.method,
+                target=call.target,
+                soft=list(call.soft) or None,
+                method=call.method,
                 exclude=exclude,
                 n_features_to_select=keep,
                 missing_label=None,  # in a file, an unlabelled cell is empty
             )
     except InputError as error:
-        if asked or Path(path).is_dir():
+        if asked or Path(call.table).is_dir():
             raise
-        raise InputError(
-            error.argument,
-            error.found,
-            "if the table fits in memory, --no-stream loads it and fills missing cells",
-        ) from error
+        remedy = "if the table fits in memory, --no-stream loads it and fills missing cells"
+        raise InputError(error.argument, error.found, remedy) from error
     rows = records(ranking.to_frame())
-    if options.output == "csv":
-        print_text(as_csv(rows))
-    elif options.output == "json":
-        content: dict[str, Any] = {
-            "table": path,
-            "target": wishes.target or list(wishes.soft) or "",
-            "method": ranking.method,
-            "explanation": ranking.reason,
-            "lower_is_better": bool(ranking.lower_is_better),
-            "kept": [row["feature"] for row in rows if row["kept"]],
-            "notes": notes,
-            "features": rows,
-        }
-        print_text(as_json(content))
-    else:
-        how = [f"Method: {ranking.method}, on all rows", f"Kept: {ranking.reason}"]
-        names = [wishes.target] if wishes.target else list(wishes.soft)
-        print_ranking(joined(map(quoted, names)) if names else "", rows, ranking, [], how, options.top)
-    tell(notes, options.quiet)
+    if not print_answer(call, rows, lambda: _content(call, ranking, rows, notes)):
+        names = [call.target] if call.target else list(call.soft)
+        asked_for = wording.joined(map(quoted, names)) if names else ""
+        print_ranking(
+            asked_for,
+            rows,
+            ranking,
+            [],
+            [f"Method: {ranking.method}, on all rows", f"Kept: {ranking.reason}"],
+            call.top,
+        )
+    tell(notes, quiet=call.quiet)
 
 
-def rank_sample(path: str, wishes: Wishes, options: RankOptions) -> None:
+def _content(call: Call, ranking: Any, rows: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
+    """The answer for JSON."""
+    return {
+        "table": call.table,
+        "target": call.target or list(call.soft) or "",
+        "method": ranking.method,
+        "explanation": ranking.reason,
+        "lower_is_better": bool(ranking.lower_is_better),
+        "kept": [row["feature"] for row in rows if row["kept"]],
+        "notes": notes,
+        "features": rows,
+    }
+
+
+def rank_sample(call: Call) -> None:
     """Draw a sample of rows in one pass, and rank the features as if the sample were the table."""
-    pieces = open_source(path, wishes.reading)
+    pieces = open_source(call.table, call.reading)
     require_same_columns(pieces)
-    wishes = wishes.for_columns(pieces[0].types)
-    named = [wishes.target] if wishes.target else [*wishes.targets, *wishes.soft, *wishes.annotators]
-    labels = [name for name in named if name in pieces[0].types]
-    others = [name for name in pieces[0].types if name not in labels]
-    with step(f"drawing rows from {path}"):
-        drawn = draw_rows(pieces, others, labels, seed=options.seed)
-    frame = tidy(arrow_to_pandas(drawn.table.select(list(pieces[0].types))), path, wishes.how.missing)
-    file = TableFile(frame, pieces[0].separator, pieces[0].notes, _reading_code(path, pieces[0]))
+    types = pieces[0].types
+    named = [name for names in call.for_columns(types).columns_of("target").values() for name in names]
+    labels = [name for name in named if name in types]
+    with step(f"drawing rows from {call.table}"):
+        drawn = draw_rows(pieces, [name for name in types if name not in labels], labels, seed=call.seed)
+    frame = tidy(arrow_to_pandas(drawn.table.select(list(types))), call.table, call.na)
+    file = TableFile(frame, pieces[0].separator, pieces[0].notes, _reading_code(call.table, pieces[0]))
     with rows_named(lambda row: f"row {row + 1} of the sample"):
-        rank_frame(path, file, wishes, options, drawn=drawn)
+        rank_frame(file, call, drawn)
 
 
 def _reading_code(path: str, piece: Piece) -> str:
@@ -175,50 +171,18 @@ def _reading_code(path: str, piece: Piece) -> str:
     return f"{reader}({path!r}{arguments})"
 
 
-def _were(names: list[str]) -> str:
-    return "was" if len(names) == 1 else "were"
-
-
 def _what(path: str) -> str:
     return "a folder" if Path(path).is_dir() else "a large table (--no-stream loads it)"
 
 
-def _what_needs_the_table(wishes: Wishes, options: RankOptions, what: str = "--stream") -> str | None:
+def _what_needs_the_table(call: Call, what: str) -> str | None:
     """Why one pass over the rows cannot answer the question; None if it can."""
-    if wishes.target and wishes.soft:
-        return "--target and --soft both say what the target is: give only one of them."
-    sampled = options.method == "auto"
-    if not sampled and options.method not in streamed_methods():
+    if call.method != "auto" and call.method not in streamed_methods():
         able = ", ".join(streamed_methods())
-        return f"--method {options.method} needs the whole table: with {what}, use one of {able}."
-    if not sampled and not (wishes.target or wishes.soft):
+        return f"--method {call.method} needs the whole table: with {what}, use one of {able}."
+    if call.method != "auto" and not (call.target or call.soft):
         return f"{what} needs --target or --soft: without labels, the method needs the whole table."
-    for option, given, needs_all in (
-        ("--save-table", options.save_table, True),
-        ("--pairs", wishes.pairs, True),
-        ("--report", options.report, False),
-        ("--stability", options.draws, False),
-        ("--tolerance", options.tolerance, False),
-        ("--evaluate", options.evaluate, False),
-        ("--redundancy", options.redundancy, False),
-        ("--device cuda", options.device == "cuda", False),
-        ("--drop-leaks", options.drop_leaks, False),
-        ("--annotators", wishes.annotators, False),
-        ("--confidence", wishes.confidence, False),
-        ("--annotator", wishes.annotator, True),
-        ("--groups", wishes.groups, True),
-        ("--weights", wishes.weights, False),
-        ("--corrections", options.corrections, True),
-        ("--nominal", wishes.nominal, False),
-        ("--unlabelled", wishes.unlabelled, False),
-        ("--normalize", wishes.normalize, False),
-        ("--regression", wishes.kind == "numbers", False),
-        ("--positive", wishes.positive, False),
-        ("--low and --high", wishes.low or wishes.high, True),
-        ("--time and --event", wishes.time or wishes.event, True),
-        ("--target-kind ordered", wishes.kind == "ordered", False),
-    ):
-        if given and (needs_all or not sampled):
-            once = f"{option} cannot be used with {what}, because rows are read only once"
-            return f"{once}: leave out {option}, or load one file."
-    return None
+    options = call.not_in_a_stream()
+    named = wording.joined(options) if options else ""
+    once = f"{named} cannot be used with {what}, because rows are read only once"
+    return f"{once}: leave out {named}, or load one file." if options else None

@@ -1,0 +1,248 @@
+"""One run of a command, and what it finds out about how far the answer can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import joblib
+from scipy import sparse
+from sklearn.base import clone
+
+from dubio.doubt.audit import audit_problem
+from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
+from dubio.errors import InputError
+from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
+from dubio.problem import Problem, sample_rows
+from dubio.target.classes import Classes
+from dubio.target.memberships import Memberships
+from dubio.target.numbers import Numbers
+from dubio.target.several import SeveralTargets
+from dubio.trust.fingerprints import read_annotators, read_votes, row_fingerprints, vote_fingerprints
+from dubio.trust.mended import Mended, compare
+from dubio.trust.resampling import problem_stability
+from dubio.trust.tolerance import problem_tolerance
+from dubio.whole_files import write_whole
+from dubio_app.command import wording
+from dubio_app.command.options import Call, UserError
+from dubio_app.command.output import notes_from_warnings, step
+from dubio_app.command.question import Question, without_marks
+
+#: Cells (labelled rows times features) up to which a report shows how wrong the labels may be without being asked.
+_TOLERANCE_CELLS = 30_000
+#: Cells (rows times features) up to which a report looks for fingerprints without being asked.
+_FINGERPRINT_CELLS = 200_000
+#: Larger tables are evaluated on a sample of this many rows: the models are fitted some five hundred times.
+MOST_EVALUATED = 5_000
+
+
+@dataclass
+class Run:
+    """One run of a command: the question, the table as it was read, and everything that was found."""
+
+    question: Question
+    problem: Problem
+    selector: Any
+    notes: list[str]
+    stability: Any = None
+    tolerance: Any = None
+    fingerprints: Any = None
+    corrected: Mended | None = None
+    evaluation: SelectionEvaluation | None = None
+    audit: Any = None
+
+    @property
+    def call(self) -> Call:
+        """The call that asked."""
+        return self.question.call
+
+
+def make_selector(question: Question) -> Any:
+    """The selector of a ranking; that of an audit has its defaults."""
+    from dubio.selector import FeatureSelector
+
+    reading = {"target": question.kind, "missing_label": question.missing_label}
+    return FeatureSelector(**question.call.arguments("rank"), **reading)
+
+
+@contextmanager
+def _in_threads(what: str) -> Iterator[None]:
+    """A step that runs parts of the table side by side; warnings about the parts are not shown."""
+    # processes start slowly and would outlive Ctrl-C
+    with step(what), notes_from_warnings([]), joblib.parallel_config(backend="threading"):
+        yield
+
+
+def resample(run: Run) -> Any:
+    """How far the ranks move, and how often each feature is kept, on resampled rows; a report shows it unasked."""
+    draws = run.call.stability
+    if draws is None:
+        draws = _usual_draws(run) if run.call.report else 0
+    if draws == 0:
+        return None
+    if draws < 2:
+        raise InputError("n_draws", "needs at least 2 resamples, or 0 for none")
+    with _in_threads("resampling"):
+        selector, jobs = clone(run.selector).set_params(n_jobs=1), run.call.jobs or -1
+        return problem_stability(selector, run.problem, n_draws=draws, random_state=run.call.seed, n_jobs=jobs)
+
+
+def _usual_draws(run: Run) -> int:
+    """The default number of resamples: fewer for larger tables."""
+    cells = run.problem.n_rows * run.problem.n_features
+    if hasattr(run.selector.selector_, "subsets_"):  # the cost of a search grows with the square of the cells
+        return 20 if cells <= 3_000 else 10 if cells <= 15_000 else 5
+    return 50 if cells <= 20_000 else 30 if cells <= 200_000 else 15
+
+
+def tolerate(run: Run) -> Any:
+    """How wrong the labels may be, if it was asked for, or if a report is written and it takes little time."""
+    call, problem, ranking = run.call, run.problem, run.selector.to_ranking()
+    cheap = call.report and problem.supervision.n_labelled * problem.n_features <= _TOLERANCE_CELLS
+    if call.tolerance is False or not (call.tolerance or cheap):
+        return None
+    if not isinstance(problem.supervision, Classes | Memberships | Numbers):
+        if call.tolerance:
+            one = "one --target" if isinstance(problem.supervision, SeveralTargets) else "--target"
+            raise InputError("tolerance", "asks how wrong the labels may be", f"give {one} with classes or numbers")
+        return None
+    relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
+    if relevant is not None and not relevant.any():
+        return None
+    if sparse.issparse(problem.X):
+        problem = replace(problem, X=problem.X.toarray())
+    with step("how wrong the labels may be"), notes_from_warnings(run.notes):
+        return problem_tolerance(
+            problem,
+            alpha=call.alpha,
+            relevant=relevant,
+            together=bool(call.tolerance),
+            random_state=call.seed,
+            n_jobs=call.jobs,
+        )
+
+
+def look_for_fingerprints(run: Run) -> Any:
+    """Features related to how the rows were labelled: if annotators are named, or for the report of a small table."""
+    call, table = run.call, run.question.table
+    problem = run.problem.with_supervision(run.problem.supervision.certain())
+    known = problem.supervision
+    cheap = call.report and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
+    settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
+    with step("who labelled the rows"), notes_from_warnings(run.notes):
+        if len(call.annotators) > 1 and cheap:
+            votes = read_votes(without_marks(table[list(call.annotators)], call.unlabelled, []))
+            return vote_fingerprints(problem, votes.codes, list(call.annotators), **settings)
+        if not _can_be_judged(known) or not (call.annotator or cheap):
+            return None
+        who = read_annotators(table[call.annotator], problem.n_rows) if call.annotator else None
+        return row_fingerprints(problem, who, **settings)
+
+
+def _can_be_judged(known: Any) -> bool:
+    """Whether there are two classes that models can be trained and judged on."""
+    return isinstance(known, Classes) and bool((known.rows_per_class() >= 2).sum() >= 2)
+
+
+def before_and_after(run: Run) -> Mended | None:
+    """Rank, and audit, with the labels as they were, and compare; None without corrections."""
+    if run.call.corrections is None:
+        return None
+    given = run.question.y.given
+    with step("ranking with the labels as they were"), notes_from_warnings([]):
+        before = clone(run.selector)
+        old = before.read_problem(run.question.features, given, **run.question.fit)
+        before.fit_problem(old)
+    with step("auditing before and after"), notes_from_warnings([]):
+        audits = [_audited(run, old), _audited(run, run.problem) if run.audit is None else run.audit]
+    return compare(run.question.y, before.to_ranking(), run.selector.to_ranking(), *audits)
+
+
+def _audited(run: Run, problem: Problem) -> Any:
+    judged = _can_be_judged(problem.supervision)
+    return audit_problem(problem.filled, **run.call.arguments("audit")) if judged else None
+
+
+def audit_labels(run: Run) -> Any:
+    """The audit of the labels or the numbers, for a report; None if there is none for this target."""
+    if run.corrected is not None:  # the labels were audited before
+        return run.corrected.audit
+    known, call = run.selector.supervision_, run.call
+    filled = run.problem.filled.with_supervision(known)
+    if isinstance(known, Classes):
+        with step("auditing the labels"), notes_from_warnings(run.notes):
+            return audit_problem(filled, **call.arguments("audit"))
+    if isinstance(known, Numbers) and known.n_labelled >= FEWEST_AUDITED:
+        with step("auditing the numbers"), notes_from_warnings(run.notes):
+            return audit_numbers(filled, random_state=call.seed, n_jobs=call.jobs)
+    return None
+
+
+def require_evaluable(problem: Problem, call: Call) -> None:
+    """Refuse a target that no model can be evaluated on before the work starts, not after it."""
+    known = problem.supervision.certain()
+    if call.evaluate is not None and not isinstance(known, Classes | Memberships | Numbers):
+        raise InputError("evaluate", f"needs classes, probabilities or numbers, but {known.given}")
+
+
+def evaluate(run: Run) -> SelectionEvaluation | None:
+    """Nested cross-validation of the selection; None if it was not asked for."""
+    call, problem = run.call, run.problem.counted
+    if call.evaluate is None:
+        return None
+    numeric = isinstance(problem.supervision.certain(), Numbers)
+    if problem.n_rows > MOST_EVALUATED:
+        run.notes.append(wording.EVALUATED_ON.format(drawn=MOST_EVALUATED, rows=problem.n_rows))
+        problem = problem.rows(sample_rows(problem, MOST_EVALUATED, call.seed))
+    if numeric and call.evaluate == "logistic":
+        run.notes.append(wording.RIDGE)
+    model = usual_model(call.evaluate, "numbers" if numeric else "classes", random_state=call.seed)
+    try:
+        with _in_threads(f"evaluating with {wording.MODELS[call.evaluate][numeric]}"):
+            selector, jobs = clone(run.selector).set_params(n_jobs=1), call.jobs or -1
+            return evaluate_problem(selector, model, problem, random_state=call.seed, n_jobs=jobs)
+    except InputError as error:
+        if error.argument == "n_splits":
+            found = error.found.partition(", but ")[2]
+            raise UserError(f"--evaluate divides the rows into five parts, but {found}: label more.") from error
+        raise UserError(f"--evaluate: some parts of the table cannot be ranked alone: {error}") from error
+
+
+def write_report(run: Run) -> None:
+    """Write the page of a run."""
+    from dubio_app.report import render_report
+    from dubio_app.report.findings import gather_problem, written_cells
+
+    call, question, selector = run.call, run.question, run.selector
+    more: dict[str, Any] = {}
+    if run.evaluation is not None:
+        more["model"] = wording.MODELS[call.evaluate][run.evaluation.measure == "R2"]
+    asking = (alert for alert in selector.alerts_ if not alert.asks_nothing)
+    about_labels = call.command == "audit"
+    with step("writing the report"):
+        findings = gather_problem(
+            selector,
+            run.problem.with_supervision(selector.supervision_),
+            stability=run.stability,
+            audit=run.audit,
+            tolerance=run.tolerance,
+            fingerprints=run.fingerprints,
+            mended=run.corrected,
+            evaluation=run.evaluation,
+            table_name="standard input" if call.table == "-" else Path(call.table).name,
+            target_name=question.asked,
+            asked=question.asked_in_quotes,
+            code=question.python(),
+            command=call.words,
+            notes=run.notes,
+            alerts=wording.alert_records(asking, audit=about_labels, dropped=call.drop_leaks),
+            identifiers={name: question.table[name].tolist() for name in call.id},
+            written=written_cells(question.table),
+            about_labels=about_labels,
+            **more,
+        )
+        write_whole(call.report, render_report(findings))
+    run.notes.append(wording.REPORT_WRITTEN.format(call.report))
