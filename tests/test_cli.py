@@ -563,6 +563,11 @@ def test_mistakes_are_one_line(capfd, folder, tmp_path, words, message):
             ["rank", "{iris}", "-t", "species", "--confidence", "noise"],
             "--confidence is -0.132105 in line 3 of the file (96 such rows)",
         ),
+        (
+            ["rank", "{iris}", "-t", "noise", "--confidence", "sepal_width", "--regression"],
+            "--confidence says how sure a class is, but the target holds numbers: leave it out.",
+        ),
+        (["rank", "{iris}", "-t", "species", "--annotator", "species"], "--annotator names 'species', which is the"),
         (["rank", "{iris}", "-t", "noise", "--method", "fisher"], "but the target is numeric"),
         (["rank", "{iris}", "--ignore", "species", "--method", "fisher"], "but no target is given: give --target."),
         (["rank", "{iris}", "--ignore", "species", "--pairs", "{pairs}"], "pair 1 says that row 1 differs from itself"),

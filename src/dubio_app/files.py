@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
 from dubio.streams.text_files import (
@@ -38,152 +38,10 @@ from dubio.table.values import as_float
 
 #: Lists and objects inside each other, from which on a file of JSON is refused.
 _DEEPEST = 100
+#: The remedy for a column of JSON with values of several kinds.
+_ALL_ALIKE = "write all values of a column as numbers, or all as text"
 #: In JSON, all that does not open or close a list or an object.
 _NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^"\[\]{}]+')
-
-
-class JsonTable(NamedTuple):
-    """A pyarrow table, notes on how it was read, the code that reads it, and where a row is in the file."""
-
-    table: Any
-    notes: tuple[str, ...]
-    code: str
-    row_name: Callable[[int], str]
-
-
-def read_json_text(path: str, text: str) -> JsonTable:
-    """The table in the text of a file."""
-    import pyarrow as pa
-    import pyarrow.json
-
-    if text.lstrip()[:1] == "[":
-        return _read_list(path, text)
-    _refuse_what_ends_pyarrow(path, text)
-    try:
-        table = pyarrow.json.read_json(io.BytesIO(text.encode()))
-    except (pa.ArrowException, ValueError) as error:
-        _explain(path, text, error)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_nested(column.type):
-            raise _nested(path, name, column.drop_null()[0])
-    lines = text.split("\n")
-    full = [number for number, line in enumerate(lines, start=1) if line.strip()]
-
-    def written(name: str, row: int) -> str:
-        return str(_whole_in(lines[full[row] - 1], name)) if row < len(full) else ""
-
-    return JsonTable(
-        table,
-        rounded_notes(table, path, written),
-        f"pd.read_json({path!r}, lines=True)",
-        lambda row: name_line(full[row] if row < len(full) else None),
-    )
-
-
-def _whole_in(line: str, name: str) -> int | None:
-    """The whole number in one cell of JSON lines; None if the cell holds anything else."""
-    try:
-        value = json.loads(line).get(name)
-    except (ValueError, AttributeError):
-        return None
-    return value if isinstance(value, int) else None
-
-
-def _read_list(path: str, text: str) -> JsonTable:
-    """A list of objects. A column is every name that any of them has."""
-    import pyarrow as pa
-
-    try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise InputError(
-            called(path), f"cannot be read as json: {first_line(error)}", "write one object per line"
-        ) from error
-    except RecursionError as error:
-        raise _too_deep(path) from error
-    odd = next((place for place, row in enumerate(rows) if not isinstance(row, dict)), None)
-    if odd is not None:
-        raise InputError(
-            f"{called(path)}, object {odd + 1},", f"is {quoted(json.dumps(rows[odd])[:40])}", "write a list of objects"
-        )
-    columns, notes = {}, []
-    for name in dict.fromkeys(name for row in rows for name in row):
-        values = [row.get(name) for row in rows]
-        nested = next((value for value in values if isinstance(value, list | dict)), None)
-        if nested is not None:
-            raise _nested(path, name, nested)
-        large = [value for value in values if isinstance(value, int) and not -(2**63) <= value < 2**64]
-        if large:  # no column of Arrow holds them
-            values = [as_float(value) if type(value) is int else value for value in values]
-            notes.append(rounded_note(name, path, max(large, key=abs)))
-        try:
-            columns[name] = pa.array(values)
-        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
-            raise InputError(
-                called(path),
-                f"cannot be read as json: in column {quoted(name)}, {first_line(error)}",
-                "write all values of a column as numbers, or all as text",
-            ) from error
-    table = pa.table(columns)
-    notes += rounded_notes(table, path)
-    return JsonTable(table, tuple(notes), f"pd.read_json({path!r})", lambda row: f"object {row + 1} of the file")
-
-
-def _refuse_what_ends_pyarrow(path: str, text: str) -> None:
-    """Raise if pyarrow's reader would end the process: over a null where an object should be, and deep nesting."""
-    null = re.search(r"^\s*null\b", text, re.MULTILINE)
-    if null is not None:
-        number = text.count("\n", 0, null.end()) + 1
-        raise InputError(f"{called(path)}, line {number},", "is 'null'", "write one object per line")
-    lines = (line for line in map(str.strip, text.split("\n")) if line)
-    if all(line[0] == "{" and line[-1] == "}" and line.count("{") + line.count("[") < _DEEPEST for line in lines):
-        return
-    steps = (1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text) if bracket != '"')
-    if max(accumulate(steps), default=0) >= _DEEPEST:
-        raise _too_deep(path)
-
-
-def _too_deep(path: str) -> InputError:
-    found = f"holds more than {_DEEPEST} lists or objects inside each other"
-    return InputError(called(path), found, "give each value a column of its own")
-
-
-def _nested(path: str, name: str, example: object) -> InputError:
-    return InputError(
-        called(path),
-        f"holds lists or objects in column {quoted(name)}, such as {quoted(example)}",
-        "give each value a column of its own",
-    )
-
-
-def _explain(path: str, text: str, error: Exception) -> None:
-    """Raise with the number of the first line that is not an object like the others."""
-    kinds: dict[str, tuple[type, int]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as bad:
-            raise InputError(
-                f"{called(path)}, line {number},", f"is not JSON: {first_line(bad)}", "write one object per line"
-            ) from error
-        if not isinstance(record, dict):
-            raise InputError(
-                f"{called(path)}, line {number},", f"is {quoted(line[:40])}", "write one object per line"
-            ) from error
-        for name, value in record.items():
-            kind = float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
-            before, where = kinds.setdefault(name, (kind, number)) if value is not None else (kind, number)
-            if kind is not before:
-                raise InputError(
-                    f"{called(path)}, line {number},",
-                    f"has {quoted(value)} in column {quoted(name)}, and line {where} has a value of another kind",
-                    "write all values of a column as numbers, or all as text",
-                ) from error
-    raise InputError(
-        called(path), f"cannot be read as json: {first_line(error)}", "write one object per line"
-    ) from error
 
 
 _FORMATS = {
@@ -255,11 +113,11 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
         _require_file(path)
     kind = table_format(path)
     _require_fitting(how, kind, path)
-    read = {"parquet": _read_parquet, "feather": _read_feather, "excel": _read_excel, "json": _read_json}.get(kind)
+    readers = {"parquet": _read_arrow, "feather": _read_arrow, "excel": _read_excel, "json": _read_json}
     try:
-        file = read(path, how) if read is not None else _read_text_file(path, how)
+        file = readers.get(kind, _read_text_file)(path, how)
     except (pa.ArrowException, UnicodeError, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
-        raise InputError(called(path), f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
+        raise _wrong(path, f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
     return replace(file, frame=tidy(file.frame, path, how.missing))
 
 
@@ -278,30 +136,25 @@ def table_format(path: str) -> str:
 
 def frame_bytes(frame: Any, path: str) -> bytes:
     """The frame as the content of a file; the ending of ``path`` decides the format."""
-    kind = table_format(path)
-    buffer = io.BytesIO()
-    if kind not in ("parquet", "feather"):
-        frame = _whole_beside_blanks(frame)
+    kind, buffer = table_format(path), io.BytesIO()
     if kind == "parquet":
         frame.to_parquet(buffer, index=False)
-    elif kind == "feather":
+        return buffer.getvalue()
+    if kind == "feather":
         frame.reset_index(drop=True).to_feather(buffer)
-    elif kind == "excel":
+        return buffer.getvalue()
+    frame = _whole_beside_blanks(frame)
+    if kind == "excel":
         _require_openpyxl()
         _write_excel(frame, buffer, path)
-    else:
-        if kind == "json":
-            text = _json_lines(frame).encode()
-        else:
-            text = frame.to_csv(index=False, sep=TEXT[suffix_of(path)] or ",", lineterminator="\n").encode()
-        if path.endswith(".gz"):
-            return gzip.compress(text, mtime=0)  # no time stamp: the same table gives the same bytes
-        if path.endswith(".bz2"):
-            return bz2.compress(text)
-        if path.endswith(".zst"):
-            raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
-        return text
-    return buffer.getvalue()
+        return buffer.getvalue()
+    separator = TEXT.get(suffix_of(path)) or ","
+    text = _json_lines(frame) if kind == "json" else frame.to_csv(index=False, sep=separator, lineterminator="\n")
+    if path.endswith(".gz"):
+        return gzip.compress(text.encode(), mtime=0)  # no time stamp: the same table gives the same bytes
+    if path.endswith(".zst"):
+        raise InputError(quoted(path), "cannot be written: .zst files can only be read", "write .csv.gz instead")
+    return bz2.compress(text.encode()) if path.endswith(".bz2") else bytes(text.encode())
 
 
 def _write_excel(frame: Any, buffer: io.BytesIO, path: str) -> None:
@@ -310,11 +163,8 @@ def _write_excel(frame: Any, buffer: io.BytesIO, path: str) -> None:
     try:
         frame.to_excel(buffer, index=False)
     except IllegalCharacterError as error:
-        raise InputError(
-            quoted(path),
-            f"cannot be written: Excel takes no control characters, as in {quoted(first_line(error))}",
-            "write .csv or .parquet instead",
-        ) from error
+        found = f"cannot be written: Excel takes no control characters, as in {quoted(first_line(error))}"
+        raise InputError(quoted(path), found, "write .csv or .parquet instead") from error
 
 
 def _whole_beside_blanks(frame: Any) -> Any:
@@ -322,22 +172,16 @@ def _whole_beside_blanks(frame: Any) -> Any:
     import numpy as np
     import pandas as pd
 
-    found = {}
+    whole = {}
     for place, name in enumerate(frame.columns):
         values = frame.iloc[:, place]
         if not (isinstance(values.dtype, np.dtype) and values.dtype.kind == "f" and values.isna().any()):
             continue
         known = values.dropna().to_numpy()
-        # -0.0 is no whole number: its sign would be lost
-        if len(known) and (np.abs(known) < EXACT).all() and (known == np.round(known)).all() and not _minus_zero(known):
-            found[name] = pd.array(values.to_numpy(), dtype="Int64")
-    return frame.assign(**found) if found else frame
-
-
-def _minus_zero(values: Any) -> bool:
-    import numpy as np
-
-    return bool((np.signbit(values) & (values == 0)).any())
+        minus_zero = np.signbit(known) & (known == 0)  # no whole number: its sign would be lost
+        if len(known) and ((np.abs(known) < EXACT) & (known == np.round(known)) & ~minus_zero).all():
+            whole[name] = pd.array(values.to_numpy(), dtype="Int64")
+    return frame.assign(**whole) if whole else frame
 
 
 def _json_lines(frame: Any) -> str:
@@ -353,15 +197,12 @@ def require_columns(frame: Any, names: list[str], option: str, sheets: str = "")
         if name in frame.columns:
             continue
         near = nearest(name, frame.columns)
-        hint = (
-            f"did you mean {' or '.join(map(quoted, near))}?"
-            if near
-            else f"it has {listed(map(quoted, frame.columns))}"
-        )
+        did, it = ("Did", "It") if sheets else ("did", "it")  # after the sentence on sheets
+        similar, there = " or ".join(map(quoted, near)), listed(map(quoted, frame.columns))
+        hint = f"{did} you mean {similar}?" if near else f"{it} has {there}"
         if any("," in other for other in near):
             hint += " Write a comma in a name twice, as in 'a,, b'"
-        if sheets:
-            hint = f"{sheets} " + (hint[0].upper() + hint[1:])
+        hint = f"{sheets} {hint}" if sheets else hint
         raise InputError(option, f"names {quoted(name)}, but the table has no such column", hint)
 
 
@@ -402,37 +243,154 @@ def _read_text_file(path: str, how: HowToRead) -> TableFile:
     return TableFile(frame, form.separator, form.notes, code, lambda row: name_line(line_of(path, content, form, row)))
 
 
-def _read_parquet(path: str, how: HowToRead) -> TableFile:
+def _read_arrow(path: str, how: HowToRead) -> TableFile:
+    """A Parquet or a Feather file."""
+    import pyarrow.feather
     import pyarrow.parquet
 
-    table = pyarrow.parquet.read_table(path)
+    parquet = table_format(path) == "parquet"
+    table = pyarrow.parquet.read_table(path) if parquet else pyarrow.feather.read_table(path)
     table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
     refuse_twins(table.column_names, path)
-    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=f"pd.read_parquet({path!r})")
-
-
-def _read_feather(path: str, how: HowToRead) -> TableFile:
-    import pyarrow.feather
-
-    table = pyarrow.feather.read_table(path)
-    table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
-    refuse_twins(table.column_names, path)
-    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=f"pd.read_feather({path!r})")
+    code = f"pd.read_{'parquet' if parquet else 'feather'}({path!r})"
+    return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=code)
 
 
 def _read_json(path: str, how: HowToRead) -> TableFile:
+    """One object per line, or a list of objects."""
     with plain_bytes(path) as stream:
         try:
             content = stream.read()
         except OSError as error:
-            raise InputError(called(path), f"cannot be read: {first_line(error)}", "is it damaged?") from error
+            raise _wrong(path, f"cannot be read: {first_line(error)}", "is it damaged?") from error
     try:
         text = content.decode(how.encoding or "utf-8-sig")
     except UnicodeError as error:
-        raise InputError(called(path), f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
-    found = read_json_text(path, text)
-    frame = _without(arrow_to_pandas(found.table), MISSING, text_only=True)
-    return TableFile(frame, notes=found.notes, code=found.code, row_name=found.row_name)
+        raise _wrong(path, f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
+    file = _read_list(path, text) if text.lstrip()[:1] == "[" else _read_lines(path, text)
+    return replace(file, frame=_without(file.frame, MISSING, text_only=True))
+
+
+def _wrong(path: str, found: str, remedy: str = "write one object per line", *, at: str = "") -> InputError:
+    """An error about a file, or about a place in it."""
+    return InputError(f"{called(path)}, {at}," if at else called(path), found, remedy)
+
+
+def _read_lines(path: str, text: str) -> TableFile:
+    import pyarrow as pa
+    import pyarrow.json
+
+    _refuse_what_ends_pyarrow(path, text)
+    try:
+        table = pyarrow.json.read_json(io.BytesIO(text.encode()))
+    except (pa.ArrowException, ValueError) as error:
+        raise _odd_line(path, text, first_line(error)) from error
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_nested(column.type):
+            raise _nested(path, name, column.drop_null()[0])
+    lines = text.split("\n")
+    full = [number for number, line in enumerate(lines, start=1) if line.strip()]
+
+    def written(name: str, row: int) -> str:
+        return str(_whole_in(lines[full[row] - 1], name)) if row < len(full) else ""
+
+    return TableFile(
+        arrow_to_pandas(table),
+        notes=rounded_notes(table, path, written),
+        code=f"pd.read_json({path!r}, lines=True)",
+        row_name=lambda row: name_line(full[row] if row < len(full) else None),
+    )
+
+
+def _whole_in(line: str, name: str) -> int | None:
+    """The whole number in one cell of JSON lines; None if the cell holds anything else."""
+    try:
+        value = json.loads(line).get(name)
+    except (ValueError, AttributeError):
+        return None
+    return value if isinstance(value, int) else None
+
+
+def _read_list(path: str, text: str) -> TableFile:
+    """A list of objects. A column is every name that any of them has."""
+    import pyarrow as pa
+
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise _wrong(path, f"cannot be read as json: {first_line(error)}") from error
+    except RecursionError as error:
+        raise _too_deep(path) from error
+    odd = next((place for place, row in enumerate(rows) if not isinstance(row, dict)), None)
+    if odd is not None:
+        found = f"is {quoted(json.dumps(rows[odd])[:40])}"
+        raise _wrong(path, found, "write a list of objects", at=f"object {odd + 1}")
+    columns, notes = {}, []
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        nested = next((value for value in values if isinstance(value, list | dict)), None)
+        if nested is not None:
+            raise _nested(path, name, nested)
+        large = [value for value in values if isinstance(value, int) and not -(2**63) <= value < 2**64]
+        if large:  # no column of Arrow holds them
+            values = [as_float(value) if type(value) is int else value for value in values]
+            notes.append(rounded_note(name, path, max(large, key=abs)))
+        try:
+            columns[name] = pa.array(values)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            found = f"cannot be read as json: in column {quoted(name)}, {first_line(error)}"
+            raise _wrong(path, found, _ALL_ALIKE) from error
+    table = pa.table(columns)
+    return TableFile(
+        arrow_to_pandas(table),
+        notes=(*notes, *rounded_notes(table, path)),
+        code=f"pd.read_json({path!r})",
+        row_name=lambda row: f"object {row + 1} of the file",
+    )
+
+
+def _refuse_what_ends_pyarrow(path: str, text: str) -> None:
+    """Raise if pyarrow's reader would end the process: over a null where an object should be, and deep nesting."""
+    null = re.search(r"^\s*null\b", text, re.MULTILINE)
+    if null is not None:
+        raise _wrong(path, "is 'null'", at=f"line {text.count(chr(10), 0, null.end()) + 1}")
+    lines = (line for line in map(str.strip, text.split("\n")) if line)
+    if all(line[0] == "{" and line[-1] == "}" and line.count("{") + line.count("[") < _DEEPEST for line in lines):
+        return
+    steps = (1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text) if bracket != '"')
+    if max(accumulate(steps), default=0) >= _DEEPEST:
+        raise _too_deep(path)
+
+
+def _too_deep(path: str) -> InputError:
+    found = f"holds more than {_DEEPEST} lists or objects inside each other"
+    return _wrong(path, found, "give each value a column of its own")
+
+
+def _nested(path: str, name: str, example: object) -> InputError:
+    found = f"holds lists or objects in column {quoted(name)}, such as {quoted(example)}"
+    return _wrong(path, found, "give each value a column of its own")
+
+
+def _odd_line(path: str, text: str, otherwise: str) -> InputError:
+    """An error with the number of the first line that is not an object like the others."""
+    kinds: dict[str, tuple[type, int]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as bad:
+            return _wrong(path, f"is not JSON: {first_line(bad)}", at=f"line {number}")
+        if not isinstance(record, dict):
+            return _wrong(path, f"is {quoted(line[:40])}", at=f"line {number}")
+        for name, value in record.items():
+            kind = float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
+            before, where = kinds.setdefault(name, (kind, number)) if value is not None else (kind, number)
+            if kind is not before:
+                found = f"has {quoted(value)} in column {quoted(name)}, and line {where} has a value of another kind"
+                return _wrong(path, found, _ALL_ALIKE, at=f"line {number}")
+    return _wrong(path, f"cannot be read as json: {otherwise}")
 
 
 def _require_openpyxl() -> None:
@@ -452,7 +410,7 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
     try:
         book = pd.ExcelFile(path, engine="openpyxl")
     except (zipfile.BadZipFile, OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise InputError(called(path), f"cannot be read as Excel: {first_line(error)}", "is it damaged?") from error
+        raise _wrong(path, f"cannot be read as Excel: {first_line(error)}", "is it damaged?") from error
     sheets = ""
     with book:
         names = [str(name) for name in book.sheet_names]
@@ -473,13 +431,9 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
         raise InputError(called(path), f"is empty: sheet {quoted(sheet)} has no cells")
     header, body = raw.iloc[0], raw.iloc[1:]
     if header.notna().sum() <= 1 < raw.shape[1] and len(body) and body.iloc[0].notna().sum() > 1:
-        found = quoted(header.dropna().iloc[0])
-        raise InputError(
-            called(path),
-            f"has only {found} in row {raw.index[0] + 1} of sheet {quoted(sheet)}, where the names of "
-            f"{counted(raw.shape[1], 'column')} should be",
-            "delete what stands above the names of the columns",
-        )
+        place = f"{quoted(header.dropna().iloc[0])} in row {raw.index[0] + 1} of sheet {quoted(sheet)}"
+        found = f"has only {place}, where the names of {counted(raw.shape[1], 'column')} should be"
+        raise _wrong(path, found, "delete what stands above the names of the columns")
     names_of = ["" if pd.isna(name) else str(name) for name in header]
     refuse_twins(names_of, path)
     frame = body.set_axis(names_of, axis=1).reset_index(drop=True).infer_objects()
