@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from tools.command_reference import reference
 
 from dubio.errors import InputError
 from dubio_app.command import options
-from dubio_app.command.app import make_app, reference
+from dubio_app.command.app import make_app
 from dubio_app.command.options import OPTIONS, Call, Option, UserError, options_of
 from dubio_app.command.question import Question
 from dubio_app.command.run import run

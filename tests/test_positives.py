@@ -160,8 +160,8 @@ def test_the_command(tmp_path, capsys):
     for wrong, message in (
         (["--positive", "no"], "--positive 'no' has no row in 'ill'"),
         (["--positive", "yes", "--prior", "2"], "--prior 2"),
-        (["--prior", "0.2"], "--prior needs --positive"),
-        (["--positive", "yes", "--regression"], "--positive says what the target holds"),
+        (["--prior", "0.2"], "--prior is the share of positive rows among the others: give --positive too."),
+        (["--positive", "yes", "--regression"], "--regression and --positive contradict each other"),
     ):
         assert run(["rank", str(path), "-t", "ill", *wrong]) == 2
         assert message in capsys.readouterr().err
