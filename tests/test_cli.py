@@ -347,11 +347,13 @@ def test_code_of_a_messy_table(capfd, tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
-def test_progress_is_shown_to_a_person_only(folder):
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_is_shown_to_a_person_only(folder, quiet):
     import pty
 
     ours, theirs = pty.openpty()
     words = ["rank", str(folder / "iris.csv"), "-t", "species", "--csv", "--stability", "20", "-m", "fisher"]
+    words += ["--quiet"] if quiet else []
     environment = {**os.environ, "PYTHONPATH": str(SOURCE), "TERM": "xterm"}
     process = subprocess.Popen(
         [sys.executable, "-m", "dubio", *words], env=environment, stdout=subprocess.PIPE, stderr=theirs, text=True
@@ -369,7 +371,10 @@ def test_progress_is_shown_to_a_person_only(folder):
     out = process.stdout.read() if process.stdout else ""
     os.close(ours)
     assert process.wait(timeout=60) == 0
-    assert b"ranking" in shown and b"resamples 20 of 20" in shown
+    if quiet:
+        assert shown == b""
+    else:
+        assert b"ranking" in shown and b"resamples 20 of 20" in shown
     assert out.startswith("rank,feature,") and "\x1b" not in out
 
 

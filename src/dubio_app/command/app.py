@@ -31,13 +31,13 @@ def rank(call: Call) -> None:
       dubio rank songs.tsv --pairs pairs.csv
       dubio rank visits.csv --target ill --groups patient
     """
+    from dubio_app.command.output import hushed
     from dubio_app.command.rank import rank_table
     from dubio_app.command.streaming import is_to_be_streamed, rank_streamed
 
-    if call.stream or (call.stream is None and is_to_be_streamed(call)):
-        rank_streamed(call)
-    else:
-        rank_table(call)
+    streamed = call.stream or (call.stream is None and is_to_be_streamed(call))
+    with hushed(call.quiet):
+        (rank_streamed if streamed else rank_table)(call)
 
 
 def audit(call: Call) -> None:
@@ -52,8 +52,10 @@ def audit(call: Call) -> None:
       dubio audit patients.csv -t diagnosis --csv > doubtful.csv
     """
     from dubio_app.command.auditing import audit_table
+    from dubio_app.command.output import hushed
 
-    audit_table(call)
+    with hushed(call.quiet):
+        audit_table(call)
 
 
 def methods(call: Call) -> None:
