@@ -8,9 +8,8 @@ import numpy as np
 
 from dubio.alerts.find import find_alerts, left_out_by
 from dubio.alerts.words import LEAKS
-from dubio.doubt.audit import audit_problem
 from dubio.doubt.audit_record import LabelAudit
-from dubio.doubt.number_audit import NumberAudit, audit_numbers
+from dubio.doubt.number_audit import NumberAudit
 from dubio.errors import InputError, how_rows_count, listed, quoted, rows_named
 from dubio.evidence.relations import linear_r2
 from dubio.problem import Problem, read_problem
@@ -36,6 +35,7 @@ from dubio_app.command.output import (
 from dubio_app.command.question import Question, read_notes, target_named
 from dubio_app.command.trust import (
     Run,
+    audit_of,
     before_and_after,
     look_for_fingerprints,
     make_selector,
@@ -73,7 +73,8 @@ def _audit(file: TableFile, call: Call) -> None:
         *notes,
     ]
     run = Run(question, problem, make_selector(question), notes)
-    run.audit = _judge(run)
+    with step("auditing the labels"), notes_from_warnings(notes):
+        run.audit = audit_of(problem, call)
     run.fingerprints = look_for_fingerprints(run)
     if call.annotator and run.fingerprints is not None:
         notes += [str(run.fingerprints), annotators_in_words(run.fingerprints)]
@@ -113,13 +114,6 @@ def _notes_on(problem: Problem, question: Question) -> list[str]:
     if problem.n_missing:
         notes.append(wording.cells_were_filled(problem.n_missing, problem.filled_with))
     return notes
-
-
-def _judge(run: Run) -> LabelAudit | NumberAudit:
-    with step("auditing the labels"), notes_from_warnings(run.notes):
-        if isinstance(run.problem.supervision, Numbers):
-            return audit_numbers(run.problem.filled, random_state=run.call.seed, n_jobs=run.call.jobs)
-        return audit_problem(run.problem.filled, **run.call.arguments("audit"))
 
 
 def _list(run: Run) -> Any:

@@ -480,8 +480,8 @@ class Call(SimpleNamespace):
             if one.columns == "target":  # two options that need each other are one way to say it
                 targets.setdefault(frozenset((name, *one.needs[:1])), one.flag)
         if len(targets) > 1:
-            flags = " and ".join(targets.values())
-            raise UserError(f"{flags} both say what the target is: give only one of them.")
+            all_say = "both say" if len(targets) == 2 else "all say"
+            raise UserError(f"{' and '.join(targets.values())} {all_say} what the target is: give only one of them.")
         kinds = {one.flag: self._held(one) for one in given.values() if one.holds}
         if len(set(kinds.values())) > 1:
             raise UserError(f"{' and '.join(kinds)} contradict each other: give one of them.")

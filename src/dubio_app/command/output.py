@@ -206,7 +206,7 @@ def require_places(call: Call) -> None:
     written = [path for path in (call.report, call.save_table) if path is not None]
     for path in written:
         for what, other in read.items():
-            if other and Path(path).exists() and Path(other).exists() and Path(path).samefile(other):
+            if other and Path(path).is_file() and Path(other).exists() and Path(path).samefile(other):
                 raise UserError(f"{quoted(path)} is {what} and would be overwritten: give another name.")
         _require_writable(path)
     if len(written) == 2 and Path(call.report).resolve() == Path(call.save_table).resolve():

@@ -165,12 +165,9 @@ def _print(run: Run) -> None:
         why, notes = wording.told_once(ranking.left_out, notes)
         sure.insert(0, replace(ranking, left_out=why).what_was_left_out())
     sure += [*evaluated, *(f"Alert: {line}" for line in alerts)]
-    print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, is_search=_is_search(selector))
+    is_search = hasattr(selector.selector_, "subsets_")
+    print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, is_search=is_search)
     tell(notes, quiet=call.quiet)
-
-
-def _is_search(selector: Any) -> bool:
-    return hasattr(selector.selector_, "subsets_")
 
 
 def _how(run: Run) -> list[str]:

@@ -157,28 +157,30 @@ def before_and_after(run: Run) -> Mended | None:
         old = before.read_problem(run.question.features, given, **run.question.fit)
         before.fit_problem(old)
     with step("auditing before and after"), notes_from_warnings([]):
-        audits = [_audited(run, old), _audited(run, run.problem) if run.audit is None else run.audit]
-    return compare(run.question.y, before.to_ranking(), run.selector.to_ranking(), *audits)
+        old_audit = audit_of(old, run.call) if _can_be_judged(old.supervision) else None
+        new_audit = run.audit
+        if new_audit is None and _can_be_judged(run.problem.supervision):
+            new_audit = audit_of(run.problem, run.call)
+    return compare(run.question.y, before.to_ranking(), run.selector.to_ranking(), old_audit, new_audit)
 
 
-def _audited(run: Run, problem: Problem) -> Any:
-    judged = _can_be_judged(problem.supervision)
-    return audit_problem(problem.filled, **run.call.arguments("audit")) if judged else None
+def audit_of(problem: Problem, call: Call) -> Any:
+    """The audit of the labels or the numbers."""
+    if isinstance(problem.supervision, Numbers):
+        return audit_numbers(problem.filled, random_state=call.seed, n_jobs=call.jobs)
+    return audit_problem(problem.filled, **call.arguments("audit"))
 
 
 def audit_labels(run: Run) -> Any:
     """The audit of the labels or the numbers, for a report; None if there is none for this target."""
     if run.corrected is not None:  # the labels were audited before
         return run.corrected.audit
-    known, call = run.selector.supervision_, run.call
-    filled = run.problem.filled.with_supervision(known)
-    if isinstance(known, Classes):
-        with step("auditing the labels"), notes_from_warnings(run.notes):
-            return audit_problem(filled, **call.arguments("audit"))
-    if isinstance(known, Numbers) and known.n_labelled >= FEWEST_AUDITED:
-        with step("auditing the numbers"), notes_from_warnings(run.notes):
-            return audit_numbers(filled, random_state=call.seed, n_jobs=call.jobs)
-    return None
+    known = run.selector.supervision_
+    numbers = isinstance(known, Numbers) and known.n_labelled >= FEWEST_AUDITED
+    if not numbers and not isinstance(known, Classes):
+        return None
+    with step(f"auditing the {'numbers' if numbers else 'labels'}"), notes_from_warnings(run.notes):
+        return audit_of(run.problem.with_supervision(known), run.call)
 
 
 def require_evaluable(problem: Problem, call: Call) -> None:
