@@ -65,7 +65,10 @@ def visit_alerts(view: View) -> list[Alert]:
     subject = _subject_column(view, Z, features, strata, rows)
     if subject is not None:
         return [_visits(view, "alike", subject)]
-    codes = _codes(view, rows)
+    wide = sorted({*view.feature_of[view.numbers].tolist(), *view.with_levels, *view.texts})
+    some = dict.fromkeys([*wide[:_MOST_SUBJECT_FEATURES], *wide[-_MOST_SUBJECT_FEATURES:]])  # names stand first or last
+    codes = {feature: _codes(view, feature, rows) for feature in some}
+    codes = {feature: group for feature, group in codes.items() if 0 < group.max() < len(rows) - 1}
     same = _same_within(codes, len(rows))
     if same is not None:
         return [_visits(view, "same values", same[0], same[1])]
@@ -125,19 +128,12 @@ def _named_subjects(view: View, codes: dict[int, Codes]) -> int | None:
     return None
 
 
-def _codes(view: View, rows: Codes) -> dict[int, Codes]:
-    """Features with a number for each of their values, in the order of the values; -1 for a missing cell."""
-    features = sorted({*view.feature_of[view.numbers].tolist(), *view.with_levels, *view.texts})
-    if len(features) > 2 * _MOST_SUBJECT_FEATURES:  # names stand first or last
-        features = [*features[:_MOST_SUBJECT_FEATURES], *features[-_MOST_SUBJECT_FEATURES:]]
-    codes = {}
-    for feature in features:
-        values = view.values_of(feature)[rows]
-        present = ~np.isnan(values)
-        different, numbers = np.unique(values[present], return_inverse=True)
-        if 1 < len(different) < len(rows):
-            codes[feature] = np.full(len(values), -1)
-            codes[feature][present] = numbers
+def _codes(view: View, feature: int, rows: Codes) -> Codes:
+    """A number for each value of a feature, in the order of the values; -1 for a missing cell."""
+    values = view.values_of(feature)[rows]
+    present = ~np.isnan(values)
+    codes = np.full(len(values), -1)
+    codes[present] = np.unique(values[present], return_inverse=True)[1]
     return codes
 
 
@@ -335,13 +331,7 @@ def _random_pairs(strata: Codes, wanted: Codes) -> tuple[NDArray[Any], NDArray[A
     return np.concatenate(first), np.concatenate(second)
 
 
-def _subject_column(
-    view: View,
-    Z: Floats,
-    features: Codes,
-    strata: Codes,
-    rows: Codes,
-) -> int | None:
+def _subject_column(view: View, Z: Floats, features: Codes, strata: Codes, rows: Codes) -> int | None:
     """The feature whose equal values join rows that are much alike in all others; None if there is none.
 
     Rows with the next larger value must not be alike: otherwise the column is a measurement that others follow.
@@ -355,48 +345,42 @@ def _subject_column(
     if not Z.shape[1]:
         return None
     Z = Z / np.sqrt((Z**2).mean(axis=0))
-    columns = view.numbers
-    if len(columns) > 2 * _MOST_CANDIDATES:  # names stand first or last
-        columns = np.concatenate([columns[:_MOST_CANDIDATES], columns[-_MOST_CANDIDATES:]])
-    for feature in view.feature_of[columns].tolist():
+    numbers = view.feature_of[view.numbers].tolist()
+    candidates = dict.fromkeys([*numbers[:_MOST_CANDIDATES], *numbers[-_MOST_CANDIDATES:]])  # names stand first or last
+    for feature in (*candidates, *view.texts, *view.with_levels):
         values = view.values_of(feature)[rows]
         present = np.flatnonzero(~np.isnan(values))
-        if len(present) < _SHARE_PRESENT * len(values) or (values[present] != np.floor(values[present])).any():
+        if len(present) < _SHARE_PRESENT * len(rows) or (values[present] != np.floor(values[present])).any():
             continue
-        others = Z[:, features != feature]
-        group = _groups_alike(values, present, others, strata)
-        if group is None:
+        group, others = np.unique(values[present], return_inverse=True)[1], Z[:, features != feature][present]
+        if not _are_alike(group, others, strata[present]):
             continue
-        means = _group_means(others[present], group)[:, _within_shares(others[present], group) <= _MOST_WITHIN]
+        if feature not in candidates:  # text, or categories
+            return feature
+        means = _group_means(others, group)[:, _within_shares(others, group) <= _MOST_WITHIN]
         steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
         if (steps > _LEAST_STEP).any() and np.median(steps[steps > _LEAST_STEP]) >= _FEWEST_STEPS:
-            return int(feature)
-    for feature in (*view.texts, *view.with_levels):
-        values = view.values_of(feature)[rows]
-        present = np.flatnonzero(~np.isnan(values))
-        if len(present) >= _SHARE_PRESENT * len(values) and _groups_alike(values, present, Z, strata) is not None:
             return feature
     return None
 
 
-def _groups_alike(values: Floats, present: Codes, Z: Floats, strata: Codes) -> Codes | None:
-    """The groups of rows with equal values, if there are enough of them and their rows are much alike; else None.
+def _are_alike(group: Codes, Z: Floats, strata: Codes) -> bool:
+    """Whether there are enough groups, and their rows are much alike.
 
     They must be alike in half of the columns; in a third of them if also each group has only one class, and chance
     hardly does that.
     """
-    levels, group = np.unique(values[present], return_inverse=True)
-    if not Z.shape[1] or len(levels) < _FEWEST_SUBJECTS or len(present) < _FEWEST_VISITS * len(levels):
-        return None
-    few = Z[:, :: max(1, Z.shape[1] // 10)]
-    if (_within_shares(few[present], group) < 1.5 * _MOST_WITHIN).mean() < 0.2:
-        return None
-    alike = float((_within_shares(Z[present], group) <= _MOST_WITHIN).mean())
-    classes = np.unique(strata[present], return_inverse=True)[1]
+    n_groups = int(group.max(initial=-1)) + 1
+    if not Z.shape[1] or n_groups < _FEWEST_SUBJECTS or len(group) < _FEWEST_VISITS * n_groups:
+        return False
+    if (_within_shares(Z[:, :: max(1, Z.shape[1] // 10)], group) < 1.5 * _MOST_WITHIN).mean() < 0.2:
+        return False
+    alike = float((_within_shares(Z, group) <= _MOST_WITHIN).mean())
+    classes = np.unique(strata, return_inverse=True)[1]
     are_pure = follows(classes, group) and (
         log_chance_of_one_value(np.bincount(group), np.bincount(classes)) < np.log(_CHANCE_OF_PURE)
     )
-    return np.asarray(group) if alike >= (_ALIKE_IF_PURE if are_pure else _ALIKE) else None
+    return alike >= (_ALIKE_IF_PURE if are_pure else _ALIKE)
 
 
 def _group_means(Z: Floats, group: Codes) -> Floats:

@@ -359,29 +359,6 @@ def _parts(path: str, content: bytes | None) -> Iterator[bytes]:
         yield from iter(lambda: stream.read(_PART), b"")
 
 
-class _WindowsAsUTF8(io.RawIOBase):
-    """A stream of Windows-1252 text, read as UTF-8. Parts that are ASCII stay as they are."""
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        """About ``size`` bytes; fewer only at the end."""
-        parts, wanted = [], size
-        while size < 0 or wanted > 0:
-            part = self._stream.read(_PART if size < 0 else min(_PART, wanted))
-            if not part:
-                break
-            wanted -= len(part)
-            if not part.isascii():
-                part = part.decode("cp1252").encode()
-            parts.append(part)
-        return b"".join(parts)
-
-
 @contextmanager
 def _utf8_source(path: str, content: bytes | None, encoding: str) -> Iterator[Any]:
     """The text of a file as UTF-8, for pyarrow. It translates other encodings too, but slowly."""
@@ -393,7 +370,7 @@ def _utf8_source(path: str, content: bytes | None, encoding: str) -> Iterator[An
         return
     with plain_bytes(path, content) as stream:
         if encoding == "cp1252":
-            yield pa.PythonFile(_WindowsAsUTF8(stream), mode="r")
+            yield pa.PythonFile(codecs.EncodedFile(stream, "utf-8", "cp1252"), mode="r")
         else:
             yield pa.input_stream(pa.py_buffer(stream.read().decode(encoding).encode()))
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, name_row
-from dubio.table.values import distinct_texts, is_missing
+from dubio.table.values import distinct_texts, missing_cells
 
 Codes = NDArray[np.int64]
 
@@ -34,7 +34,7 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
         raise InputError("groups", f"has shape {values.shape}", "give one value per row: the group it belongs to")
     if len(values) != n_rows:
         raise InputError("groups", f"has {counted(len(values), 'value')}, but X has {counted(n_rows, 'row')}")
-    missing = _missing(values)
+    missing = missing_cells(values)
     if np.ma.isMaskedArray(groups):
         missing = missing | np.ma.getmaskarray(groups)
     if missing.any():
@@ -54,13 +54,6 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
             "two groups are needed at least: rows of one group say nothing about others",
         )
     return None if len(found) == n_rows else codes.astype(np.int64)
-
-
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """The rows without a value."""
-    if values.dtype.kind != "O":
-        return np.asarray(values != values)
-    return np.array([is_missing(value) for value in values], dtype=bool)
 
 
 def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:

@@ -16,7 +16,7 @@ from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, name_row, quoted
 from dubio.table import cells
 from dubio.table.columns import ColumnReading, Role
-from dubio.table.values import as_float, distinct_texts, is_missing
+from dubio.table.values import as_float, distinct_texts, is_missing, missing_cells
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -103,7 +103,8 @@ class ColumnReader:
         if values.dtype.kind == "m":
             return self.numbers(values.astype("timedelta64[us]") / np.timedelta64(1, "D"), unit="days")
         values = values.astype(object)
-        missing = missing_cells(values, or_text=True)
+        without = (is_missing(v) or (isinstance(v, str) and cells.is_missing_text(v)) for v in values)
+        missing = np.fromiter(without, dtype=bool, count=len(values))
         present = values[~missing]
         types = {_type_of(one) for one in set(map(type, present))}
         if None in types:
@@ -222,14 +223,6 @@ def column_values(X: Any, index: int) -> NDArray[Any]:
     """The cells of one column of a data frame: objects, or NumPy's dates and durations."""
     values = np.asarray(safe_indexing(X, [index], axis=1).to_numpy())[:, 0]
     return values if values.dtype.kind in "mM" else values.astype(object)
-
-
-def missing_cells(values: NDArray[Any], or_text: bool = False) -> Mask:
-    """The cells without a value; ``or_text``: also text that means so."""
-    if not or_text:
-        return np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
-    without = (is_missing(v) or (isinstance(v, str) and cells.is_missing_text(v)) for v in values)
-    return np.fromiter(without, dtype=bool, count=len(values))
 
 
 def _at_rows(present: Any, missing: Mask) -> NDArray[Any]:

@@ -20,12 +20,11 @@ from dubio.table.pieces import (
     ColumnReader,
     Piece,
     column_values,
-    missing_cells,
     refuse_odd_cells,
     spread_of,
     worth_a_column,
 )
-from dubio.table.values import distinct_texts, is_missing
+from dubio.table.values import distinct_texts, is_missing, missing_cells
 
 
 @dataclass(frozen=True, eq=False)

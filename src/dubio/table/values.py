@@ -26,6 +26,13 @@ def is_missing(value: Any) -> bool:
         return False
 
 
+def missing_cells(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """The cells of an array of any type that have no value."""
+    if values.dtype.kind != "O":
+        return np.asarray(values != values)
+    return np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
+
+
 def is_valid_text(text: str) -> bool:
     r"""Whether a text can be written: half of a pair of UTF-16 cannot.
 
