@@ -89,42 +89,33 @@ def read_numbers(
     >>> found.values.tolist(), found.unit, found.limits.tolist()
     ([95.1, 0.5, 1204.7], '%', [False, True, False])
     """
-    found = [_CELL.fullmatch(text.strip()) for text in texts]
-    is_number = np.array([match is not None for match in found], dtype=bool)
-    bodies = [match["body"].replace("\u2212", "-").replace("\u2019", "'") if match else "" for match in found]
-    limits = np.array([match is not None and match["limit"] is not None for match in found], dtype=bool)
-    units = [(match["unit"] or match["currency"] or "") if match else None for match in found]
-    nothing = np.full(len(texts), np.nan)
-    if not is_number.any():
-        return TextNumbers(nothing, limits)
-    known = [body for body, number in zip(bodies, is_number, strict=True) if number]
-    mark, problem = _decimal_mark(known, decimal)
+    values, limits = np.full(len(texts), np.nan), np.zeros(len(texts), dtype=bool)
+    matches = {place: match for place, text in enumerate(texts) if (match := _CELL.fullmatch(text.strip()))}
+    bodies = {place: match["body"].replace("\u2212", "-").replace("\u2019", "'") for place, match in matches.items()}
+    mark, problem = _decimal_mark(list(bodies.values()), decimal)
     if mark is None:
-        return TextNumbers(nothing, limits, problem=problem)
-    pattern = _POINT if mark == "." else _COMMA
-    values, rounded = nothing, ""
-    for place, body in enumerate(bodies):
-        if not is_number[place] or not pattern.fullmatch(body):
-            is_number[place] = False
+        return TextNumbers(values, limits, problem=problem)
+    pattern, thousands = (_POINT, ",") if mark == "." else (_COMMA, ".")
+    rounded, units = "", {}
+    for place, body in bodies.items():
+        if not pattern.fullmatch(body):
             continue
-        plain = re.sub(rf"['{_SPACES}{',' if mark == '.' else '.'}]", "", body).replace(",", ".")
-        values[place] = float(plain)
+        plain = re.sub(rf"['{_SPACES}{thousands}]", "", body).replace(",", ".")
+        values[place], units[place] = float(plain), matches[place]["unit"] or matches[place]["currency"] or ""
         if len(plain) > 15 and plain.lstrip("+-").isdigit() and ExactNumber(plain) != values[place]:
             rounded = rounded or texts[place]
     often = np.ones(len(texts)) if counts is None else counts
-    bare = is_number & np.array([unit == "" for unit in units], dtype=bool)
-    if often[bare].sum() > 0.5 * often[is_number].sum():
-        is_number = bare
-    distinct = {unit for unit, number in zip(units, is_number, strict=True) if number}
-    if len(distinct) > 1:
-        shown = [
-            next(t for t, u, n in zip(texts, units, is_number, strict=True) if n and u == unit) for unit in distinct
-        ]
-        first, second = sorted(shown)[:2]
+    bare = [place for place, unit in units.items() if not unit]
+    if often[bare].sum() > 0.5 * often[list(units)].sum():
+        values[[place for place, unit in units.items() if unit]] = np.nan
+        units = dict.fromkeys(bare, "")
+    examples = {unit: texts[place] for place, unit in reversed(units.items())}  # the first one of each unit
+    if len(examples) > 1:
+        first, second = sorted(examples.values())[:2]
         problem = f"its numbers have different units, as in {first!r} and {second!r}"
         return TextNumbers(np.full(len(texts), np.nan), limits, problem=problem)
-    values[~is_number] = np.nan
-    return TextNumbers(values, limits & is_number, next(iter(distinct), "") or "", mark, "", rounded)
+    limits[[place for place in units if matches[place]["limit"]]] = True
+    return TextNumbers(values, limits, next(iter(examples), ""), mark, "", rounded)
 
 
 def _decimal_mark(bodies: list[str], decimal: Decimal | None) -> tuple[Decimal | None, str]:
@@ -153,6 +144,7 @@ _ISO = re.compile(rf"(?P<year>\d{{4}})(?P<mark>[-/.])(?P<month>\d{{1,2}})(?P=mar
 _SHORT = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-/.])\s?(?P<two>\d{{1,2}})(?P=mark)\s?(?P<year>\d{{4}}){_CLOCK}")
 _WORDS = re.compile(rf"(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?[ -](?P<year>\d{{4}}){_CLOCK}")
 _WORDS_FIRST = re.compile(rf"(?P<name>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_CLOCK}")
+_DATES = (_ISO, _WORDS, _WORDS_FIRST, _SHORT)
 _TIME = re.compile(r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)")
 
 
@@ -178,18 +170,13 @@ def read_dates(texts: Sequence[str]) -> TextDates:
     values = np.full(len(texts), np.datetime64("NaT"), dtype="datetime64[us]")
     short: list[tuple[int, re.Match[str]]] = []
     for place, text in enumerate(texts):
-        text = text.strip()
-        match = _ISO.fullmatch(text)
-        if match is not None:
-            values[place] = _date(match["year"], match["month"], match["day"], match)
-            continue
-        match = _WORDS.fullmatch(text) or _WORDS_FIRST.fullmatch(text)
-        if match is not None:
-            values[place] = _date(match["year"], str(_MONTHS.get(match["name"].lower(), 0)), match["day"], match)
-            continue
-        match = _SHORT.fullmatch(text)
-        if match is not None:
+        match = next(filter(None, (form.fullmatch(text.strip()) for form in _DATES)), None)
+        parts = {} if match is None else match.groupdict()
+        if match is not None and "one" in parts:
             short.append((place, match))
+        elif match is not None:
+            month = parts.get("month") or _MONTHS.get(parts.get("name", "").lower(), 0)
+            values[place] = _date(int(month), int(parts["day"]), match)
     if short:
         first, second = (max(int(match[part]) for _, match in short) for part in ("one", "two"))
         if any(match["mark"] == "." for _, match in short) or first > 12:
@@ -200,7 +187,7 @@ def read_dates(texts: Sequence[str]) -> TextDates:
             shown = texts[short[0][0]].strip()
             return TextDates(values, f"in dates such as {shown!r} day and month cannot be told apart")
         for place, match in short:
-            values[place] = _date(match["year"], match[month], match[day], match)
+            values[place] = _date(int(match[month]), int(match[day]), match)
     return TextDates(values)
 
 
@@ -321,9 +308,9 @@ def _hours(clock: str) -> float:
     return int(hours) + int(minutes) / 60 + seconds / 3600
 
 
-def _date(year: str, month: str, day: str, match: re.Match[str]) -> np.datetime64:
+def _date(month: int, day: int, match: re.Match[str]) -> np.datetime64:
     try:
-        date = np.datetime64(datetime(int(year), int(month), int(day)), "us")
+        date = np.datetime64(datetime(int(match["year"]), month, day), "us")
     except ValueError:
         return np.datetime64("NaT", "us")
     if match["clock"] is not None:
