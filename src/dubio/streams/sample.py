@@ -54,11 +54,8 @@ class RowSample:
         self._missing = -1 if is_auto else missing_label
         self._missing_number = None if is_auto else missing_label  # -1 may be a number like others
         self.n_rows = 0
-        self._keys = np.empty(0)
-        self._classes = np.empty(0, dtype=np.int64)
-        self._numbers = np.empty(0, dtype=np.int64)
-        self._tables: list[Any] = []
-        self._waiting = 0
+        self._kept = np.empty(0, dtype=[("key", float), ("class", np.int64), ("number", np.int64)])
+        self._tables: list[Any] = []  # the rows kept
         self._class_ids: dict[Any, int] = {}
         self._fractions = False
         self._class_limits = np.empty(0)
@@ -79,19 +76,20 @@ class RowSample:
         """
         import pyarrow as pa
 
-        numbers = self.n_rows + np.arange(batch.num_rows)
+        rows = np.empty(batch.num_rows, dtype=self._kept.dtype)
+        rows["number"] = self.n_rows + np.arange(batch.num_rows)
+        rows["key"], rows["class"] = _random_keys(rows["number"], self.seed), -1
         self.n_rows += batch.num_rows
-        keys = _random_keys(numbers, self.seed)
-        classes = np.full(batch.num_rows, -1, dtype=np.int64)
         columns = None
         if self.labels:
             columns = batch.select(self.labels)
-            classes = self._class_of(columns)
-            keys[self._is_unlabelled(columns)] += _LATE
-        limit = np.partition(self._keys, self.most - 1)[self.most - 1] if len(self._keys) >= self.most else np.inf
-        chosen = np.flatnonzero((keys < limit) | self._protected(keys, classes))
+            rows["class"] = self._class_of(columns)
+            rows["key"][self._is_unlabelled(columns)] += _LATE
+        keys = self._kept["key"]
+        limit = np.partition(keys, self.most - 1)[self.most - 1] if len(keys) >= self.most else np.inf
+        chosen = np.flatnonzero((rows["key"] < limit) | self._protected(rows))
         if len(chosen) > self.most:
-            chosen = np.sort(chosen[np.argsort(self._priority(keys[chosen], classes[chosen]))[: self.most]])
+            chosen = np.sort(chosen[np.argsort(self._priority(rows[chosen]))[: self.most]])
         index = pa.array(chosen)
         taken: dict[str, Any] = {}
         moments: list[ColumnMoments] = []
@@ -103,17 +101,11 @@ class RowSample:
             moments.append(self._moments_of_labels(columns))
             taken |= {name: columns.column(name).take(index) for name in self.labels}
         if len(chosen):
-            self._keep(pa.table(taken), keys[chosen], classes[chosen], numbers[chosen])
+            self._tables.append(pa.table(taken))
+            self._kept = np.append(self._kept, rows[chosen])
+            if len(self._kept) > 2 * self.most:
+                self._cut()
         return ColumnMoments.side_by_side(moments)
-
-    def _keep(self, rows: Any, keys: Floats, classes: NDArray[np.int64], numbers: NDArray[np.int64]) -> None:
-        self._tables.append(rows)
-        self._keys = np.append(self._keys, keys)
-        self._classes = np.append(self._classes, classes)
-        self._numbers = np.append(self._numbers, numbers)
-        self._waiting += len(keys)
-        if self._waiting > self.most:
-            self._cut()
 
     def table(self) -> Any:
         """The rows drawn, in the order of the stream, as a pyarrow table."""
@@ -125,34 +117,31 @@ class RowSample:
     def _cut(self) -> None:
         import pyarrow as pa
 
-        best = np.argsort(self._priority(self._keys, self._classes), kind="stable")[: self.most]
-        best = best[np.argsort(self._numbers[best])]
+        best = np.sort(np.argsort(self._priority(self._kept), kind="stable")[: self.most])
         self._tables = [pa.concat_tables(self._tables, promote_options="permissive").take(pa.array(best))]
-        self._keys, self._classes, self._numbers = self._keys[best], self._classes[best], self._numbers[best]
-        self._waiting = 0
+        self._kept = self._kept[best]
         limits = np.full(len(self._class_ids), np.inf)
-        for number in np.unique(self._classes[self._classes >= 0]):
-            own = self._keys[self._classes == number]
-            if len(own) >= _ROWS_PER_CLASS and number < len(limits):
-                limits[number] = np.partition(own, _ROWS_PER_CLASS - 1)[_ROWS_PER_CLASS - 1]
+        for number in np.unique(self._kept["class"][self._kept["class"] >= 0]):
+            keys = self._kept["key"][self._kept["class"] == number]
+            if len(keys) >= _ROWS_PER_CLASS and number < len(limits):
+                limits[number] = np.partition(keys, _ROWS_PER_CLASS - 1)[_ROWS_PER_CLASS - 1]
         self._class_limits = limits
 
-    def _priority(self, keys: Floats, classes: NDArray[np.int64]) -> Floats:
-        return keys - self._protected(keys, classes)
+    def _priority(self, rows: NDArray[Any]) -> Floats:
+        return np.asarray(rows["key"] - self._protected(rows))
 
-    def _protected(self, keys: Floats, classes: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _protected(self, rows: NDArray[Any]) -> NDArray[np.bool_]:
         """The rows with the smallest keys of each class; rows that come after enough others of their class are not."""
-        protected = np.zeros(len(keys), dtype=bool)
+        protected = np.zeros(len(rows), dtype=bool)
         if len(self._class_ids) > _MOST_CLASSES:
             return protected
         limits = np.full(len(self._class_ids) + 1, np.inf)
         limits[: len(self._class_limits)] = self._class_limits
         limits[-1] = -np.inf  # rows without a class
-        may = np.flatnonzero(keys <= limits[classes])
-        order = may[np.lexsort((keys[may], classes[may]))]
-        sorted_classes = classes[order]
-        first = np.searchsorted(sorted_classes, sorted_classes)
-        protected[order] = np.arange(len(order)) - first < _ROWS_PER_CLASS
+        may = np.flatnonzero(rows["key"] <= limits[rows["class"]])
+        order = may[np.lexsort((rows["key"][may], rows["class"][may]))]
+        classes = rows["class"][order]
+        protected[order] = np.arange(len(order)) - np.searchsorted(classes, classes) < _ROWS_PER_CLASS
         return protected
 
     def _class_of(self, columns: Any) -> NDArray[np.int64]:
