@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,13 +87,9 @@ class OfClasses(Supervision, ABC):
         Names of the classes.
     """
 
+    has_classes: ClassVar[bool] = True
+
     classes: NDArray[Any]
-
-    if TYPE_CHECKING:  # a field in one kind, computed in the other
-
-        @property
-        def memberships(self) -> Floats:
-            """(n_rows, n_classes): a row sums to 1, or to 0 if nothing is known about it."""
 
     @property
     def n_classes(self) -> int:
@@ -150,6 +146,7 @@ class Classes(OfClasses):
     kind: ClassVar[str] = "hard"
     words: ClassVar[str] = "classes"
     given: ClassVar[str] = "the target holds classes"
+    has_codes: ClassVar[bool] = True
     _by_row: ClassVar[tuple[str, ...]] = ("codes",)
 
     codes: NDArray[np.int64] = field(repr=False)
@@ -194,6 +191,10 @@ class Classes(OfClasses):
     def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
         codes = self.codes[rows]
         return np.bincount(codes[codes >= 0], minlength=self.n_classes)
+
+    def likeliest(self) -> Self:
+        """The class of every labelled row."""
+        return self
 
     def with_codes(self, codes: NDArray[np.int64]) -> Self:
         """The same classes with other labels."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,38 @@ class Supervision(ABC):
     given: ClassVar[str]
     #: Fields with one entry per row, besides ``labelled``.
     _by_row: ClassVar[tuple[str, ...]] = ()
+    #: Whether there is any target.
+    has_target: ClassVar[bool] = True
+    #: Whether it has ``classes`` and ``memberships``, sure or not.
+    has_classes: ClassVar[bool] = False
+    #: Whether each labelled row has one class, which may be wrong: ``codes``.
+    has_codes: ClassVar[bool] = False
+    #: Whether its classes have an order.
+    is_ordered: ClassVar[bool] = False
+    #: Whether each labelled row has one number: ``values``.
+    is_numeric: ClassVar[bool] = False
+    #: Whether rows with near numbers are neighbours.
+    has_neighbors: ClassVar[bool] = False
+    #: How rows are drawn in each of several samples, unless it is said: "subsample" or "labels".
+    resample: ClassVar[str] = "subsample"
+
+    if TYPE_CHECKING:  # only some kinds have these: see has_classes, has_codes, is_numeric
+
+        @property
+        def classes(self) -> NDArray[Any]:
+            """Names of the classes."""
+
+        @property
+        def memberships(self) -> Floats:
+            """(n_rows, n_classes): a row sums to 1, or to 0 if nothing is known about it."""
+
+        @property
+        def codes(self) -> NDArray[np.int64]:
+            """Position of the class of each row; -1 for a row without a label."""
+
+        @property
+        def values(self) -> Floats:
+            """The number of each row; NaN for a row without a number."""
 
     n_rows: int
     labelled: NDArray[np.bool_] = field(repr=False)
@@ -65,6 +97,11 @@ class Supervision(ABC):
     def n_classes(self) -> int:
         """Number of classes; 0 if the target has no classes."""
         return 0
+
+    @property
+    def targets(self) -> dict[str, Supervision]:
+        """What is known of each target, by name, if there are several; else empty."""
+        return {}
 
     @property
     def has_pairs(self) -> bool:
@@ -152,6 +189,7 @@ class Nothing(Supervision):
     kind: ClassVar[str] = "none"
     words: ClassVar[str] = "no labels"
     given: ClassVar[str] = "no target is given"
+    has_target: ClassVar[bool] = False
 
     def require_enough(self) -> None:
         """Never raises: no labels are needed."""

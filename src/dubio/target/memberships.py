@@ -34,6 +34,7 @@ class Memberships(OfClasses):
     kind: ClassVar[str] = "soft"
     words: ClassVar[str] = "class probabilities"
     given: ClassVar[str] = "the target holds class probabilities"
+    resample: ClassVar[str] = "labels"
     _by_row: ClassVar[tuple[str, ...]] = ("memberships",)
 
     memberships: Floats = field(repr=False)

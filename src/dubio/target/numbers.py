@@ -32,7 +32,7 @@ class Numbers(Supervision):
     kind: ClassVar[str] = "numbers"
     words: ClassVar[str] = "a numeric target"
     given: ClassVar[str] = "the target is numeric"
-    #: Whether rows with near numbers are neighbours; not if the numbers are few and stand for classes.
+    is_numeric: ClassVar[bool] = True
     has_neighbors: ClassVar[bool] = True
     _by_row: ClassVar[tuple[str, ...]] = ("values",)
 

@@ -32,6 +32,7 @@ class OrderedClasses(Classes):
     kind: ClassVar[str] = "ordered"
     words: ClassVar[str] = "ordered classes"
     given: ClassVar[str] = "the target holds ordered classes"
+    is_ordered: ClassVar[bool] = True
 
     def as_tested(self) -> Supervision:
         """The normal score of the class of each row: see :func:`order_scores`."""
@@ -59,6 +60,8 @@ class OrderedMemberships(Memberships):
     kind: ClassVar[str] = "ordered soft"
     words: ClassVar[str] = "probabilities of ordered classes"
     given: ClassVar[str] = "the target holds probabilities of ordered classes"
+    is_ordered: ClassVar[bool] = True
+    resample: ClassVar[str] = "subsample"
 
     def as_tested(self) -> Supervision:
         """The expected normal score of each row: see :func:`order_scores`."""

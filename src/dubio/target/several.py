@@ -58,6 +58,11 @@ class SeveralTargets(Supervision):
         return cls(n_rows=len(labelled), labelled=labelled, names=names, parts=parts, contents=contents, **more)
 
     @property
+    def targets(self) -> dict[str, Supervision]:
+        """What is known of each target, by name."""
+        return dict(zip(self.names, self.parts, strict=True))
+
+    @property
     def n_targets(self) -> int:
         """Number of targets."""
         return len(self.parts)
@@ -145,7 +150,7 @@ def _require_two_values(part: Supervision) -> None:
 
 def _goal(part: Supervision) -> Floats:
     known = part.labelled
-    values = part.values if isinstance(part, Numbers) else part.memberships  # type: ignore[attr-defined]
+    values = part.values if isinstance(part, Numbers) else part.memberships
     if known.all():
         return np.asarray(values)
     rows = known if values.ndim == 1 else known[:, None]
