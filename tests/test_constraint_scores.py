@@ -439,7 +439,7 @@ class TestSelectors:
 
     def test_pairs_alone_equal_the_labels_they_come_from(self, blobs):
         X, _, hidden = blobs
-        pairs = dubio.target.pair_forms.pairs_from_labels(hidden)
+        pairs = dubio.target.reader.pairs_from_labels(hidden)
         for selector in (ConstraintScore(), ConstrainedLaplacianScore()):
             by_labels = clone(selector).fit(X, hidden)
             by_pairs = clone(selector).fit(X, must_link=pairs.must_link, cannot_link=pairs.cannot_link)

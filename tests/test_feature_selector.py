@@ -17,8 +17,7 @@ from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
 from dubio.selector import choose
 from dubio.simulate import unsure_expert
-from dubio.target.pair_forms import pairs_from_labels
-from dubio.target.reader import read_supervision
+from dubio.target.reader import pairs_from_labels, read_supervision
 
 
 def _table(n=90, d=6, seed=0):

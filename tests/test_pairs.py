@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dubio.target.pair_forms import pairs_from_groups, pairs_from_labels, pairs_from_signed
-from dubio.target.pairs import close_pairs, list_pairs, read_pairs, restrict_pairs, row_groups
+from dubio.target.pairs import (
+    close_pairs,
+    list_pairs,
+    pairs_from_groups,
+    pairs_from_signed,
+    read_pairs,
+    restrict_pairs,
+    row_groups,
+)
+from dubio.target.reader import pairs_from_labels
 from tests import naive
 
 

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import dubio
-from dubio.evidence.groups import centred_within
 from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
 from dubio.evidence.permutation import (
     GraphNull,
@@ -38,6 +37,7 @@ from dubio.neighbors.graphs import target_graph
 from dubio.problem import read_problem
 from dubio.scores.laplacian import _graph, leave_one_out_pvalues
 from dubio.simulate import unsure_expert
+from dubio.table.groups import centred_within
 from tests import naive
 
 pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)

@@ -14,10 +14,8 @@ from sklearn.exceptions import DataConversionWarning
 
 import dubio
 from dubio.simulate import flip_labels, flip_labels_by_matrix, hide_labels, unsure_expert
-from dubio.target.classes import OddClassNames
-from dubio.target.memberships import SoftLabels
-from dubio.target.pair_forms import pairs_from_labels
-from dubio.target.reader import read_supervision
+from dubio.target.classes import OddClassNames, SoftLabels
+from dubio.target.reader import pairs_from_labels, read_supervision
 from dubio.target.soft import soft_labels
 
 # --- forms ---------------------------------------------------------------------------------------------------

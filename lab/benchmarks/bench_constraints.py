@@ -27,7 +27,7 @@ def closed_form(rows: int, columns: int) -> Callable[[], object]:
 def pair_list(rows: int, columns: int, listing: bool) -> Callable[[], object]:
     """The score of listed pairs; ``listing`` includes the time to list them."""
     from dubio import constraint_score
-    from dubio.target.pair_forms import pairs_from_labels
+    from dubio.target.reader import pairs_from_labels
 
     X, y = _labelled(rows, columns)
     pairs = pairs_from_labels(y)
@@ -41,7 +41,7 @@ def pair_list(rows: int, columns: int, listing: bool) -> Callable[[], object]:
 
 def literal_sums(rows: int, columns: int) -> Callable[[], object]:
     """Equation 3, pair by pair: the first version one would write."""
-    from dubio.target.pair_forms import pairs_from_labels
+    from dubio.target.reader import pairs_from_labels
 
     X, y = _labelled(rows, columns)
     pairs = pairs_from_labels(y)
@@ -57,7 +57,7 @@ def literal_sums(rows: int, columns: int) -> Callable[[], object]:
 
 
 def _some_pairs(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    from dubio.target.pair_forms import pairs_from_labels
+    from dubio.target.reader import pairs_from_labels
 
     pairs = pairs_from_labels(np.arange(rows) % 2)
     return pairs.must_link, pairs.cannot_link

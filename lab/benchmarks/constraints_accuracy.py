@@ -24,7 +24,7 @@ from dubio.ranking import rank_scores
 from dubio.scores.coherence import select_pairs
 from dubio.scores.constraint import c4_score
 from dubio.table.scaling import standardize
-from dubio.target.pair_forms import pairs_from_labels
+from dubio.target.reader import pairs_from_labels
 
 DATASETS = ["sonar", "ionosphere", "soybean_small", "iris", "wine", "colon", "leukemia"]
 MOST_FEATURES = 50

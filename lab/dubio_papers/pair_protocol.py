@@ -16,8 +16,8 @@ from dubio.scores.constraint import c4_score, constraint_score
 from dubio.scores.laplacian import laplacian_score
 from dubio.scores.weighted import fisher_score
 from dubio.table.scaling import standardize
-from dubio.target.pair_forms import pairs_from_labels
 from dubio.target.pairs import Pairs
+from dubio.target.reader import pairs_from_labels
 from dubio_papers.datasets.load import load
 from dubio_papers.judges import best_first, nearest_accuracy, scaled
 

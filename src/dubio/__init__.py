@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from dubio.searches.mutual_information import MutualInformationRanking, MutualInformationSearch
     from dubio.searches.neighbor_search import NeighborSearch
     from dubio.selector import FeatureSelector, select_features
+    from dubio.target.classes import SoftLabels
     from dubio.target.corrections import CorrectedLabels, apply_corrections
     from dubio.target.intervals import IntervalLabels, interval_targets
     from dubio.target.knowledge import Supervision
-    from dubio.target.memberships import SoftLabels
     from dubio.target.ordered import OrderedLabels, ordered_classes
     from dubio.target.positives import PositiveLabels, positive_unlabelled
     from dubio.target.several import SeveralLabels, several_targets
@@ -142,7 +142,7 @@ _HOMES = {
     "target.corrections": "CorrectedLabels apply_corrections",
     "target.intervals": "IntervalLabels interval_targets",
     "target.knowledge": "Supervision",
-    "target.memberships": "SoftLabels",
+    "target.classes": "SoftLabels",
     "target.ordered": "OrderedLabels ordered_classes",
     "target.positives": "PositiveLabels positive_unlabelled",
     "target.several": "SeveralLabels several_targets",

@@ -21,10 +21,9 @@ from dubio.table.groups import groups_of_rows, most_frequent_codes, read_groups,
 from dubio.table.matrix import Matrix, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.scaling import fill_missing, standardize, varying_columns
-from dubio.target.classes import OfClasses
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
-from dubio.target.several import SeveralTargets, refuse_shared_names
+from dubio.target.several import refuse_shared_names
 
 T = TypeVar("T")
 
@@ -176,8 +175,15 @@ class Problem:
     @property
     def labelled(self) -> Problem:
         """The problem restricted to the labelled rows: those about which something is known."""
-        known = self.supervision.labelled
-        return self if known.all() else self.once("labelled", lambda: self.rows(np.flatnonzero(known)))
+        return self._only("labelled", self.supervision.labelled)
+
+    @property
+    def used(self) -> Problem:
+        """The problem restricted to the rows that a score uses: the labelled ones; without any target, all rows."""
+        return self._only("used", self.supervision.used)
+
+    def _only(self, key: str, chosen: NDArray[np.bool_]) -> Problem:
+        return self if chosen.all() else self.once(key, lambda: self.rows(np.flatnonzero(chosen)))
 
     @property
     def counted(self) -> Problem:
@@ -209,8 +215,6 @@ class Problem:
     @property
     def tested(self) -> Problem:
         """The problem as the tests of relevance see it; see :meth:`~dubio.target.knowledge.Supervision.as_tested`."""
-        if type(self.supervision).as_tested is Supervision.as_tested:
-            return self
         return self.once("tested", lambda: self.with_supervision(self.supervision.as_tested()))
 
     def features(self, index: NDArray[np.int64]) -> Problem:
@@ -312,7 +316,7 @@ def read_problem(
         cannot_link_weights=cannot_link_weights,
         is_block=is_block,
     )
-    if isinstance(supervision, SeveralTargets):
+    if supervision.targets:
         refuse_shared_names(y, names)
     weights = None if sample_weight is None else _in_range(check_weights(sample_weight, matrix), is_block)
     together = read_groups(groups, matrix.shape[0])
@@ -499,12 +503,5 @@ def _in_range(weights: NDArray[np.float64], is_block: bool) -> NDArray[np.float6
 
 def require_weights(problem: Problem) -> None:
     """Raise if the weights leave nothing to learn from."""
-    weights, supervision = problem.sample_weight, problem.supervision
-    if weights is None:
-        return
-    if not weights[supervision.labelled].any():
-        raise InputError("sample_weight", "is zero on every labelled row", "give some of them a positive weight")
-    if isinstance(supervision, OfClasses):
-        counted = supervision.memberships[weights > 0].any(axis=0)
-        if np.count_nonzero(counted) < 2:
-            raise InputError("sample_weight", "leaves only one class", "two classes need rows of positive weight")
+    if problem.sample_weight is not None:
+        problem.supervision.require_weights(problem.sample_weight)

@@ -11,8 +11,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from dubio.checks import random_of
 from dubio.errors import InputError
+from dubio.target.classes import SoftLabels
 from dubio.target.intervals import IntervalLabels, interval_targets
-from dubio.target.memberships import SoftLabels
 from dubio.target.positives import PositiveLabels
 from dubio.target.several import SeveralLabels, several_targets
 

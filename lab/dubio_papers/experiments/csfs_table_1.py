@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dubio.scores.coherence import select_pairs
 from dubio.scores.constrained_laplacian import cluster_rows, map_shape
 from dubio.table.scaling import standardize
-from dubio.target.pair_forms import pairs_from_labels
+from dubio.target.reader import pairs_from_labels
 from dubio_papers.claims import enough
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Experiment, Finding, Point, Table

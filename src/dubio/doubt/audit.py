@@ -24,10 +24,9 @@ from dubio.progress import listener_of, listening
 from dubio.table.groups import read_groups
 from dubio.table.matrix import check_squares
 from dubio.table.read import read_any_table
-from dubio.target.classes import Classes, is_whole
+from dubio.target.classes import Classes, Memberships, SoftLabels, is_whole
 from dubio.target.corrections import CorrectedLabels
-from dubio.target.given import GivenByRow
-from dubio.target.memberships import Memberships, SoftLabels
+from dubio.target.label_values import GivenByRow
 from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses, OrderedLabels
 from dubio.target.reader import Target, has_order, numbers_of, read_supervision

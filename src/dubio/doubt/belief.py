@@ -19,10 +19,9 @@ from dubio.doubt.number_experts import FEWEST_NUMBERS, GROSS, completed_values, 
 from dubio.doubt.positives import problem_positives
 from dubio.errors import InputWarning, counted, warn
 from dubio.problem import Problem
-from dubio.target.classes import Classes, OfClasses
+from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.intervals import Intervals
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses, OrderedMemberships
 from dubio.target.positives import Positives

@@ -15,12 +15,7 @@ from dubio.evidence.permutation import permutation_moments
 from dubio.kernels.threads import chunks
 from dubio.problem import Problem, mixed_contents
 from dubio.table.columns import Columns
-from dubio.table.groups import groups_of_rows
-from dubio.target.classes import Classes, OfClasses
-from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
-from dubio.target.numbers import Numbers
-from dubio.target.several import SeveralTargets
+from dubio.table.groups import centred_within, group_means, groups_of_rows
 
 Floats = NDArray[np.float64]
 #: A share of the variation of the target below this is rounding.
@@ -49,7 +44,7 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     problem = problem.counted.tested
     problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
     problem.supervision.require_enough()
-    known = problem.labelled if problem.supervision.kind != "none" else problem
+    known = problem.used
     groups = known.groups
     assert groups is not None
     within, between = _variation(known, groups)
@@ -66,7 +61,7 @@ def groups_in_words(problem: Problem, kept_apart: bool, tested: bool) -> str:
 
     ``kept_apart``: the method itself compares rows only with rows of other groups. ``tested``: features were tested.
     """
-    known = problem.tested.labelled if problem.supervision.kind != "none" else problem
+    known = problem.tested.used
     assert known.groups is not None
     text = f"{counted(problem.n_groups, 'group')} of rows"
     if known.n_groups < problem.n_groups:
@@ -83,39 +78,13 @@ def groups_in_words(problem: Problem, kept_apart: bool, tested: bool) -> str:
 
 def _variation(problem: Problem, groups: NDArray[np.int64]) -> tuple[float, float]:
     """The shares of the target's variation within and between groups."""
-    if problem.supervision.kind == "none" or problem.n_rows == 0:
+    if problem.n_rows == 0:
         return 0.0, 1.0
     target = problem.supervision.target_matrix(np.arange(problem.n_rows))
     inside = float((centred_within(target, groups) ** 2).sum())
     total = float((target**2).sum())
     share = inside / total if total > 0 else 0.0
     return share, 1.0 - share
-
-
-def centred_within(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
-    """Every column without the (weighted) mean of its group; exactly zero where a group has only one value."""
-    order, starts, sizes = groups_of_rows(groups)
-    inner = np.array(table[order], dtype=np.float64)
-    inner -= np.repeat(inner[starts], sizes, axis=0)
-    if weights is None:
-        means = np.add.reduceat(inner, starts, axis=0) / sizes[:, None]
-    else:
-        w = weights[order, None]
-        means = np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0)
-    inner -= np.repeat(means, sizes, axis=0)
-    centred = np.empty_like(inner)
-    centred[order] = inner
-    return centred
-
-
-def group_means(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
-    """(groups, columns): the (weighted) mean of each group; exact where a group has only one value."""
-    order, starts, sizes = groups_of_rows(groups)
-    inner = np.array(table[order], dtype=np.float64)
-    first = inner[starts]
-    inner -= np.repeat(first, sizes, axis=0)
-    w = np.ones((len(order), 1)) if weights is None else weights[order, None]
-    return np.asarray(first + np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0))
 
 
 def most_frequent(table: Floats, groups: NDArray[np.int64]) -> Floats:
@@ -141,7 +110,6 @@ def unit_problem(problem: Problem) -> Problem:
     weights. Its rows are in the order of the groups, and it has no groups any more."""
     groups = problem.groups
     assert groups is not None
-    order, starts, _ = groups_of_rows(groups)
     weight = problem.sample_weight
     X: Any
     if sparse.issparse(problem.X):
@@ -158,50 +126,10 @@ def unit_problem(problem: Problem) -> Problem:
     return replace(
         problem,
         X=X,
-        supervision=_unit_supervision(problem.supervision, groups, order[starts], weight),
+        supervision=problem.supervision.of_groups(groups, weight),
         sample_weight=None if weight is None else group_means(weight[:, None], groups)[:, 0],
         groups=None,
     )
-
-
-def _unit_supervision(
-    known: Supervision, groups: NDArray[np.int64], first: NDArray[np.int64], weight: Floats | None
-) -> Supervision:
-    """What is known of each group: what all of its rows say, or the mean."""
-    if isinstance(known, SeveralTargets):
-        return known.with_parts(tuple(_unit_part(part, groups, weight) for part in known.parts))
-    rows = np.arange(known.n_rows)
-    if known.kind == "none" or not centred_within(known.target_matrix(rows), groups).any():
-        return known.rows(first)
-    labelled = np.ones(len(first), dtype=bool)
-    if isinstance(known, Numbers):
-        values = group_means(known.values[:, None], groups, weight)[:, 0]
-        return replace(known, n_rows=len(first), labelled=labelled, values=values)
-    assert isinstance(known, OfClasses)
-    means = group_means(known.memberships, groups, weight)
-    return Memberships(n_rows=len(first), labelled=labelled, classes=known.classes, memberships=means)
-
-
-def _unit_part(part: Supervision, groups: NDArray[np.int64], weight: Floats | None) -> Supervision:
-    """What is known of each group of one of several targets, which may be missing in some rows, or in whole groups."""
-    known = np.flatnonzero(part.labelled)
-    names, codes = np.unique(groups, return_inverse=True)
-    order, starts, _ = groups_of_rows(groups[known])
-    unit = _unit_supervision(part.rows(known), groups[known], order[starts], None if weight is None else weight[known])
-    place = np.unique(codes[known])
-    labelled = np.isin(np.arange(len(names)), place)
-    if isinstance(unit, Numbers):
-        values = np.full(len(names), np.nan)
-        values[place] = unit.values
-        return replace(unit, n_rows=len(names), labelled=labelled, values=values)
-    if isinstance(unit, Classes):
-        codes = np.full(len(names), -1, dtype=np.int64)
-        codes[place] = unit.codes
-        return Classes(n_rows=len(names), labelled=labelled, classes=unit.classes, codes=codes)
-    assert isinstance(unit, OfClasses)
-    memberships = np.zeros((len(names), unit.n_classes))
-    memberships[place] = unit.memberships
-    return Memberships(n_rows=len(names), labelled=labelled, classes=unit.classes, memberships=memberships)
 
 
 def within_problem(problem: Problem) -> Problem:

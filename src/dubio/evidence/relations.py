@@ -12,7 +12,7 @@ from scipy.stats import false_discovery_control
 
 from dubio.checks import generator
 from dubio.errors import InputError, counted
-from dubio.evidence.groups import GroupRanks, centred_within, fewest_orders, within_moments
+from dubio.evidence.groups import GroupRanks, fewest_orders, within_moments
 from dubio.evidence.multiple import cauchy_combination
 from dubio.evidence.permutation import (
     MOST_PERMUTATIONS,
@@ -28,6 +28,7 @@ from dubio.kernels.smooth import shuffled_smooth_errors, shuffled_within_smooth_
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import target_graph
 from dubio.problem import Problem
+from dubio.table.groups import centred_within
 from dubio.table.scaling import standardize
 from dubio.target.numbers import Numbers
 

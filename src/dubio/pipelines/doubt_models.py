@@ -18,9 +18,8 @@ from dubio.doubt.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.errors import InputError
 from dubio.pipelines.scoring import expected_accuracy, known_r2
 from dubio.problem import read_problem
-from dubio.target.classes import OfClasses
+from dubio.target.classes import Memberships, OfClasses
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.reader import read_supervision
 

@@ -36,9 +36,8 @@ from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.table.groups import read_groups
 from dubio.table.matrix import is_dask
-from dubio.target.classes import Classes, OfClasses
+from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.reader import read_supervision
 

@@ -14,7 +14,7 @@ from dubio._sklearn import Interval, check_parameters
 from dubio.checks import seed_of
 from dubio.errors import InputError
 from dubio.table.groups import read_groups
-from dubio.target.memberships import Memberships
+from dubio.target.classes import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.reader import Target, read_supervision
 

@@ -27,7 +27,6 @@ from dubio.scores.constraint import PairSelector, ratio
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.matrix import read_matrix
 from dubio.table.scaling import standardize as standardize_columns
-from dubio.target.pair_forms import supervision_pairs
 from dubio.target.pairs import Pairs, pair_graph, read_pairs
 
 #: Number of distances held at a time.
@@ -390,7 +389,7 @@ class ConstrainedLaplacianScore(PairSelector):
 
     def _score(self, problem: Problem) -> Scored:
         space, supervision = problem.space(self.standardize), problem.supervision
-        known = supervision_pairs(supervision, closure=self.closure)
+        known = supervision.all_pairs(closure=self.closure)
         kept = self._select(space, known)
         attributes: dict[str, Any] = {
             "n_must_link_": len(known.must_link),

@@ -22,7 +22,6 @@ from dubio.scores.laplacian import laplacian_score
 from dubio.scores.weighted import weighted_laplacian_from_moments
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.matrix import CANCELLED, read_matrix
-from dubio.target.pair_forms import class_codes, supervision_pairs
 from dubio.target.pairs import Pairs, RowGroups, pair_graph, row_groups
 
 
@@ -214,11 +213,11 @@ class ConstraintScore(PairSelector, MomentSelector):
         if known.kind == "hard" and not known.has_pairs:
             return MomentSelector._score(self, problem)
         if self.closure and known.pairs.are_sure:
-            groups = row_groups(known.pairs, known.n_rows, class_codes(known))
+            groups = row_groups(known.pairs, known.n_rows, known.codes_of_pairs)
             counts = groups.n_must_link, groups.n_cannot_link
             scores = score_groups(problem.X, groups, problem.columns)
         else:
-            pairs = supervision_pairs(known, closure=self.closure)
+            pairs = known.all_pairs(closure=self.closure)
             counts = len(pairs.must_link), len(pairs.cannot_link)
             scores = score_pairs(problem.X, pairs, problem.columns)
         return Scored(scores, attributes={**_named(counts), "_running": None})

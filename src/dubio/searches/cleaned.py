@@ -17,8 +17,7 @@ from dubio.methods.base import Selector
 from dubio.methods.parameters import estimator
 from dubio.problem import Problem
 from dubio.ranking import Answer, Ranking
-from dubio.target.classes import Classes
-from dubio.target.memberships import Memberships
+from dubio.target.classes import Classes, Memberships
 
 
 @estimator

@@ -31,9 +31,8 @@ from dubio.searches.fuzzy_rough_gamma import (
     soft_decision,
 )
 from dubio.table.columns import pick_columns
-from dubio.target.classes import Classes
+from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.reader import Target
 

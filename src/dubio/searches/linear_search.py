@@ -314,8 +314,7 @@ class LinearSearch(RunningSelector, SearchSelector):
     def _search(self, problem: Problem, count: int | None) -> Searched:
         moments, known = SecondMoments.of_problem(problem), problem.supervision
         if isinstance(known, SeveralTargets):
-            columns = known.independent_columns  # in the place of the classes
-            running = RunningMoments(known.kind, np.arange(columns), moments, known.n_rows, known.n_labelled)
+            running = RunningMoments(known.kind, known.column_names(), moments, known.n_rows, known.n_labelled)
         else:
             running = RunningMoments.of_block(known, moments)
         self._require_running(running)

@@ -28,9 +28,8 @@ from dubio.problem import Problem
 from dubio.streams.sources import Batch, as_numbers, coded, is_number, read_ahead
 from dubio.table.columns import name_column
 from dubio.table.matrix import check_overflow, check_vanished
-from dubio.target.classes import Classes, OfClasses
+from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.reader import Target, read_supervision
 
 #: Number of columns that one call in a thread sums.

@@ -15,9 +15,8 @@ from dubio.moments.column_moments import ColumnMoments
 from dubio.progress import advance
 from dubio.streams.moments import column_blocks
 from dubio.streams.sources import Piece, as_numbers, batches_of, coded, is_number, read_ahead, total_rows
-from dubio.target.classes import Classes
+from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 
 Floats = NDArray[np.float64]

@@ -11,6 +11,7 @@ from dubio.errors import InputError, counted, name_row
 from dubio.table.values import distinct_texts, missing_cells
 
 Codes = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def read_groups(groups: Any, n_rows: int) -> Codes | None:
@@ -90,3 +91,29 @@ def most_frequent_codes(values: Codes, codes: Codes) -> Codes:
     pairs, counts = np.unique(np.column_stack([places, values]), axis=0, return_counts=True)
     best = np.lexsort((pairs[:, 1], -counts, pairs[:, 1] < 0, pairs[:, 0]))
     return np.asarray(pairs[best[np.unique(pairs[best, 0], return_index=True)[1]], 1])
+
+
+def centred_within(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
+    """Every column without the (weighted) mean of its group; exactly zero where a group has only one value."""
+    order, starts, sizes = groups_of_rows(groups)
+    inner = np.array(table[order], dtype=np.float64)
+    inner -= np.repeat(inner[starts], sizes, axis=0)
+    if weights is None:
+        means = np.add.reduceat(inner, starts, axis=0) / sizes[:, None]
+    else:
+        w = weights[order, None]
+        means = np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0)
+    inner -= np.repeat(means, sizes, axis=0)
+    centred = np.empty_like(inner)
+    centred[order] = inner
+    return centred
+
+
+def group_means(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
+    """(groups, columns): the (weighted) mean of each group; exact where a group has only one value."""
+    order, starts, sizes = groups_of_rows(groups)
+    inner = np.array(table[order], dtype=np.float64)
+    first = inner[starts]
+    inner -= np.repeat(first, sizes, axis=0)
+    w = np.ones((len(order), 1)) if weights is None else weights[order, None]
+    return np.asarray(first + np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0))

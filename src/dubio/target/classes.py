@@ -1,8 +1,9 @@
-"""One class per labelled row."""
+"""Classes: one per labelled row, or a probability for each."""
 
 from __future__ import annotations
 
 from abc import ABC
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Self
@@ -12,9 +13,18 @@ from numpy.typing import NDArray
 
 from dubio.checks import require_memory
 from dubio.errors import InputError, InputWarning, counted, name_row, quoted, warn
-from dubio.kernels.memberships import one_hot_rows
+from dubio.kernels.memberships import (
+    INFINITE,
+    NEGATIVE,
+    PARTLY_NAN,
+    WRONG_SUM,
+    one_hot_rows,
+    read_membership_rows,
+)
 from dubio.kernels.threads import chunks, default_threads, run_chunks
-from dubio.target.knowledge import Floats, Supervision
+from dubio.table.groups import group_means
+from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
+from dubio.target.label_values import usual_floats
 from dubio.target.pairs import Pairs
 
 #: What many programs write for "no label". With only two classes it may be one of them, as in -1 and 1.
@@ -87,8 +97,6 @@ class OfClasses(Supervision, ABC):
         Names of the classes.
     """
 
-    has_classes: ClassVar[bool] = True
-
     classes: NDArray[Any]
 
     @property
@@ -109,13 +117,45 @@ class OfClasses(Supervision, ABC):
     def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
         return np.count_nonzero(self.memberships[rows], axis=0)
 
+    def as_tested(self) -> Supervision:
+        """The same: tests take classes as they are."""
+        return self
+
+    def goals(self) -> list[Floats]:
+        """The memberships; a row without a label counts as the mean."""
+        return [mean_if_missing(self.memberships, self.labelled)]
+
+    def summed_columns(self, weights: Floats) -> SummedColumns:
+        """The memberships."""
+        mean = weights @ self.memberships / (float(weights.sum()) or 1.0)
+        return SummedColumns(np.zeros(self.n_classes), mean, self.memberships.__getitem__)
+
+    def column_names(self) -> NDArray[Any]:
+        """The classes."""
+        return self.classes
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """Memberships, and the classes from the largest to the smallest."""
+        order = np.argsort(-self.memberships.sum(axis=0), kind="stable")
+        return self.memberships, [str(name) for name in self.classes.tolist()], order
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """The classes."""
+        return {"classes_": self.classes}
+
+    def require_weights(self, weights: Floats) -> None:
+        """Raise unless rows of two classes have a weight."""
+        super().require_weights(weights)
+        if np.count_nonzero(self.memberships[weights > 0].any(axis=0)) < 2:
+            raise InputError("sample_weight", "leaves only one class", "two classes need rows of positive weight")
+
     def require_two_rows_per_class(self) -> None:
         """Raise if a class has only one row: then there is no distance within the class to measure."""
         rows_of = self.rows_per_class()
         lonely = np.flatnonzero(rows_of == 1)
         if len(lonely) == 0:
             return
-        looks_numeric = self.kind == "hard" and self.classes.dtype.kind in "iu"
+        looks_numeric = self.form == "hard" and self.classes.dtype.kind in "iu"
         if looks_numeric and 3 * len(lonely) > len(rows_of) > 20:
             _raise_regression(len(rows_of), self.n_labelled, len(lonely))
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
@@ -125,6 +165,18 @@ class OfClasses(Supervision, ABC):
             f"{counted(len(lonely), 'such class', 'such classes')}), so there is no other row of this class to "
             "measure a distance to",
             "give it a second row, merge it with another class, or leave it out",
+        )
+
+    def _in_short(self) -> str:
+        return counted(self.n_classes, "class", "classes")
+
+    def _counts_of_classes(self) -> list[tuple[str, str]]:
+        return [("classes", f"{self.n_classes:,}")]
+
+    def _mean_of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
+        means = group_means(self.memberships, groups, weights)
+        return Memberships(
+            n_rows=len(means), labelled=np.ones(len(means), dtype=bool), classes=self.classes, memberships=means
         )
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
@@ -146,8 +198,9 @@ class Classes(OfClasses):
     kind: ClassVar[str] = "hard"
     words: ClassVar[str] = "classes"
     given: ClassVar[str] = "the target holds classes"
-    has_codes: ClassVar[bool] = True
-    _by_row: ClassVar[tuple[str, ...]] = ("codes",)
+    form: ClassVar[str] = "hard"
+    believed: ClassVar[str] = "classes"
+    _by_row: ClassVar[dict[str, Any]] = {"codes": -1}
 
     codes: NDArray[np.int64] = field(repr=False)
     confirmed: NDArray[np.bool_] | None = field(default=None, repr=False)
@@ -196,10 +249,80 @@ class Classes(OfClasses):
         """The class of every labelled row."""
         return self
 
+    @property
+    def given_codes(self) -> NDArray[np.int64]:
+        """The class of each row."""
+        return self.codes
+
+    @property
+    def row_numbers(self) -> Floats:
+        """The codes of the classes."""
+        return self.codes.astype(np.float64)
+
+    @property
+    def can_be_judged(self) -> bool:
+        """Whether two classes have two rows or more."""
+        return int(np.count_nonzero(self.rows_per_class() >= 2)) >= 2
+
+    @property
+    def lonely_classes(self) -> list[Any]:
+        """Classes that only one row has."""
+        names: list[Any] = self.classes[self.rows_per_class() == 1].tolist()
+        return names
+
+    def grades(self) -> tuple[Floats, NDArray[np.int64]] | None:
+        """The numbers that the classes are, in order, and the place of each row's number among them."""
+        if self.classes.dtype.kind == "U" and all(name.isdecimal() for name in self.classes.tolist()):
+            by_number = np.argsort(self.classes.astype(np.float64), kind="stable")  # as text, "10" is before "2"
+        elif self.classes.dtype.kind in "iuf":
+            by_number = np.arange(self.n_classes)
+        else:
+            return None
+        return self.classes[by_number].astype(np.float64), np.append(np.argsort(by_number), -1)[self.codes]
+
+    def as_y(self) -> NDArray[Any]:
+        """Codes of classes; -1 if unlabelled."""
+        return self.codes
+
+    def highest_error_rate(self, flips: str) -> float:
+        """For labels changed to any class, chance; to the next class, one half: beyond it, that is the common label."""
+        return {"uniform": 1.0 - 1.0 / self.n_classes, "next": 0.5}.get(flips, 1.0)
+
+    def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Self:
+        """Exactly that share of the labels changed, to any other class ("uniform") or to the next one ("next").
+
+        "one-class": that share of the labels of the largest class, to any other.
+        """
+        codes = np.array(self.codes)
+        rows = np.flatnonzero(self.labelled)
+        if flips == "one-class":
+            rows = rows[codes[rows] == self.rows_per_class().argmax()]
+        rows = rng.permutation(rows)[: round(rate * len(rows))]
+        step = 1 if flips == "next" else rng.integers(1, self.n_classes, len(rows))
+        codes[rows] = (codes[rows] + step) % self.n_classes
+        return self.with_codes(codes)
+
+    def summed_columns(self, weights: Floats) -> SummedColumns:
+        """The memberships; they are made of a few rows at a time, so that no one-hot table is needed."""
+        sums = np.bincount(self.codes + 1, weights, minlength=self.n_classes + 1)[1:]
+        places = np.arange(self.n_classes)
+        return SummedColumns(
+            np.zeros(self.n_classes),
+            sums / (float(weights.sum()) or 1.0),
+            lambda rows: np.asarray(self.codes[rows, None] == places),
+        )
+
+    def at_rows(self, places: NDArray[np.int64], n_rows: int) -> Self:
+        """The same classes at some rows of a longer table."""
+        return replace(super().at_rows(places, n_rows), confirmed=None)
+
     def with_codes(self, codes: NDArray[np.int64]) -> Self:
         """The same classes with other labels."""
         confirmed = None if self.confirmed is None else self.confirmed & (codes == self.codes)
         return replace(self, labelled=codes >= 0, codes=codes, confirmed=confirmed)
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        return {"rows with one class each": self.n_labelled}
 
     def _described(self) -> str:
         return f"one class each ({counted(self.n_classes, 'class', 'classes')})"
@@ -373,3 +496,191 @@ def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int6
             return (present + lowest).astype(values.dtype), position[offset]
     classes, inverse = np.unique(values, return_inverse=True)
     return classes, inverse.astype(np.int64)
+
+
+#: How far the sum of a row of probabilities may be from 1.
+SUM_TOLERANCE = 1e-6
+_TOLERANCES = {"float32": 10 * SUM_TOLERANCE, "float16": 1000 * SUM_TOLERANCE}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Memberships(OfClasses):
+    """A probability for each class of each labelled row.
+
+    Attributes
+    ----------
+    memberships : array (n_rows, n_classes)
+        A row sums to 1; a row without a label is all zero.
+    """
+
+    kind: ClassVar[str] = "soft"
+    words: ClassVar[str] = "class probabilities"
+    given: ClassVar[str] = "the target holds class probabilities"
+    form: ClassVar[str] = "soft"
+    believed: ClassVar[str] = "memberships"
+    resample: ClassVar[str] = "labels"
+    no_worst: ClassVar[str] = "for probabilities"
+    _by_row: ClassVar[dict[str, Any]] = {"memberships": 0.0}
+
+    memberships: Floats = field(repr=False)
+
+    def certain(self) -> Supervision:
+        """Turn probabilities that are all 0 or 1 into classes."""
+        if not np.isin(self.memberships, (0.0, 1.0)).all():
+            return self
+        return self.likeliest()
+
+    def drawn(self, rng: np.random.Generator) -> Classes:
+        """A class for every labelled row, drawn from its probabilities."""
+        codes = (rng.random(self.n_rows)[:, None] > self.memberships.cumsum(axis=1)).sum(axis=1)
+        codes = np.minimum(codes, self.n_classes - 1)  # a sum may be slightly below 1
+        return self._classes(np.where(self.labelled, codes, -1).astype(np.int64))
+
+    def likeliest(self) -> Classes:
+        """The most probable class of every labelled row."""
+        return self._classes(np.where(self.labelled, self.memberships.argmax(axis=1), -1).astype(np.int64))
+
+    def as_y(self) -> NDArray[Any]:
+        """The probabilities; NaN if unlabelled."""
+        return np.where(self.labelled[:, None], self.memberships, np.nan)
+
+    def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Classes:
+        """Classes drawn from probabilities that moved by the share ``rate`` of the way to the shares of the classes."""
+        shares = self.memberships[self.labelled].mean(axis=0)
+        flat = np.where(self.labelled[:, None], (1.0 - rate) * self.memberships + rate * shares, 0.0)
+        return replace(self, memberships=flat).drawn(rng)
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        certain = int((self.memberships[self.labelled].max(axis=1) >= 1 - 1e-9).sum())
+        return {"rows with class probabilities": self.n_labelled, "of these, rows with a certain class": certain}
+
+    def _classes(self, codes: NDArray[np.int64]) -> Classes:
+        return Classes(n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs)
+
+    def _described(self) -> str:
+        return f"class probabilities ({counted(self.n_classes, 'class', 'classes')})"
+
+
+@dataclass(frozen=True)
+class SoftLabels:
+    """Memberships with the names of their classes. Pass them as ``y`` to any method that accepts soft labels.
+
+    Attributes
+    ----------
+    memberships : array (n, classes)
+        A row sums to 1; a row of NaN is unlabelled.
+    classes : array (classes,)
+        Name of each column.
+    confusions : array (annotators, classes, classes) or None
+        With Dawid-Skene: ``confusions[a, k, l]`` is the probability that annotator ``a`` says ``l`` when ``k`` is true.
+    priors : array (classes,) or None
+        With Dawid-Skene: the share of each class.
+    n_iter : int
+        Iterations of Dawid-Skene (0 otherwise).
+    """
+
+    memberships: Floats
+    classes: NDArray[Any]
+    confusions: Floats | None = None
+    priors: Floats | None = None
+    n_iter: int = 0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The numbers of rows and classes."""
+        return self.memberships.shape
+
+    def __len__(self) -> int:
+        return len(self.memberships)
+
+    def __iter__(self) -> Iterator[Floats]:
+        """The memberships, row by row."""
+        return iter(self.memberships)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        array = np.asarray(self.memberships, dtype=dtype)
+        return array.copy() if copy else array
+
+    def __getitem__(self, rows: Any) -> SoftLabels:
+        """The labels of some of the rows (a slice, a mask or indices)."""
+        if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
+            if len(rows) != 2 or rows[1] not in (Ellipsis, slice(None)):
+                raise TypeError("SoftLabels can only be indexed by rows; the array itself is .memberships")
+            rows = rows[0]
+        chosen = self.memberships[rows]
+        if chosen.ndim != 2:
+            raise TypeError("SoftLabels are indexed by rows: give a slice, a mask or an array of row indices")
+        return SoftLabels(chosen, self.classes, self.confusions, self.priors, self.n_iter)
+
+    @property
+    def most_likely(self) -> NDArray[Any]:
+        """The most probable class of each row (None where unlabelled)."""
+        labelled = ~np.isnan(self.memberships).any(axis=1)
+        best = np.full(len(self), None, dtype=object)
+        best[labelled] = self.classes[self.memberships[labelled].argmax(axis=1)]
+        return best
+
+
+def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Memberships:
+    """Class probabilities from a table with one column per class; a row of NaN is unlabelled."""
+    if table.dtype.kind == "c":  # NumPy would drop a part of them
+        raise InputError("y", "holds complex numbers", "give real numbers")
+    try:
+        raw = np.ascontiguousarray(usual_floats(table))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "y",
+            f"has shape {table.shape} and holds values that are not numbers. A 2-D y means class probabilities",
+            "if it has one column per annotator, use soft_labels(votes); if each column is a target of its own, "
+            "several_targets(y)",
+        ) from error
+    if raw.shape[1] == 0:
+        raise InputError(
+            "y", f"has shape {raw.shape}: no class", "give one column per class, or one label per row (1-D)"
+        )
+    classes = np.arange(raw.shape[1]) if names is None else np.asarray(names)
+    n = len(raw)
+    memberships = np.empty(raw.shape)
+    labelled = np.empty(n, dtype=bool)
+    tolerance = _TOLERANCES.get(table.dtype.name, SUM_TOLERANCE)
+
+    def work(start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        count, first = np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)
+        read_membership_rows(raw, start, stop, tolerance, memberships, labelled, count, first)
+        return count, first
+
+    parts = run_chunks(work, chunks(n, 65_536), default_threads())
+    counts = np.sum([count for count, _ in parts], axis=0)
+    for problem in (PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM):
+        if counts[problem]:
+            row = next(int(first[problem]) for count, first in parts if count[problem])
+            _raise_bad_row(raw, row, int(counts[problem]), problem, classes)
+    return Memberships(n_rows=n, labelled=labelled, classes=classes, memberships=memberships)
+
+
+def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classes: NDArray[Any]) -> NoReturn:
+    others = f"({counted(count, 'such row')})"
+    if problem == PARTLY_NAN:
+        raise InputError(
+            "y",
+            f"lacks some but not all class probabilities of {name_row(row)} {others}",
+            "a row of probabilities must be complete, or all NaN (unlabelled)",
+            code="partly missing",
+        )
+    if problem == NEGATIVE:
+        column = int(np.flatnonzero(raw[row] < 0)[0])
+        raise InputError(
+            "y",
+            f"has a negative probability, {raw[row, column]:g}, in {name_row(row)}, class {classes.tolist()[column]!r} "
+            f"{others}",
+            "probabilities must lie in [0, 1]",
+        )
+    if problem == INFINITE:
+        raise InputError("y", f"contains infinity, first in {name_row(row)} {others}")
+    raise InputError(
+        "y",
+        f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}",
+        "divide each row by its sum, or pass soft_labels(y, normalize=True). If each column is a target of its own, "
+        "pass several_targets(y)",
+        code="sum",
+    )

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted, name_row
-from dubio.target.given import GivenByRow
 from dubio.target.knowledge import Floats, Supervision
-from dubio.target.label_values import as_floats
+from dubio.target.label_values import GivenByRow, as_floats
 from dubio.target.numbers import Numbers
 
 
@@ -28,7 +27,8 @@ class Intervals(Supervision):
     kind: ClassVar[str] = "intervals"
     words: ClassVar[str] = "intervals or censored numbers"
     given: ClassVar[str] = "the target holds intervals or censored numbers"
-    _by_row: ClassVar[tuple[str, ...]] = ("low", "high")
+    believed: ClassVar[str] = "intervals"
+    _by_row: ClassVar[dict[str, Any]] = {"low": -np.inf, "high": np.inf}
 
     low: Floats = field(repr=False)
     high: Floats = field(repr=False)
@@ -66,15 +66,21 @@ class Intervals(Supervision):
                 "intervals that all overlap tell nothing about the features: give narrower ones",
             )
 
-    def _described(self) -> str:
+    def _counts(self) -> tuple[int, int, int]:
+        """How many rows have a known number, a censored one, and other limits."""
         exact, above = int(self.exact.sum()), int(self.censored.sum())
-        counts = {"known": exact, "censored": above, "between limits": self.n_labelled - exact - above}
-        return "numbers: " + ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+        return exact, above, self.n_labelled - exact - above
 
-    def _target_columns(self, rows: NDArray[Any]) -> Floats:
-        tested = self.as_tested()
-        assert isinstance(tested, Numbers)
-        return np.asarray(tested.values[rows][:, None])
+    def _described(self) -> str:
+        counts = zip(("known", "censored", "between limits"), self._counts(), strict=True)
+        return "numbers: " + ", ".join(f"{count} {name}" for name, count in counts if count)
+
+    def _in_short(self) -> str:
+        return "limits of a number"
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        names = ("rows with a known number", "rows with a censored number", "rows with other limits")
+        return dict(zip(names, self._counts(), strict=True))
 
 
 def gehan_scores(low: Floats, high: Floats) -> Floats:

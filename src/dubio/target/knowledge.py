@@ -3,16 +3,35 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
-from dubio.target.pairs import Pairs, restrict_pairs
+from dubio.table.groups import centred_within, groups_of_rows
+from dubio.target.pairs import Pairs, join_pairs, restrict_pairs
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SummedColumns:
+    """A target as columns of numbers around an origin, made a few rows at a time.
+
+    Attributes
+    ----------
+    origin, mean : array (columns,)
+        What was subtracted from the columns, and their weighted mean after that.
+    of : callable
+        The columns of a slice of the rows; 0 in rows without a label.
+    """
+
+    origin: Floats
+    mean: Floats
+    of: Callable[[slice], NDArray[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +40,9 @@ class Supervision(ABC):
 
     Each kind is a class of its own (:class:`Nothing`, :class:`Classes`, :class:`Memberships`, :class:`Numbers`). Any
     kind may come with pairs of rows. A new kind subclasses this class, lists in ``_by_row`` the fields with one entry
-    per row, describes itself in ``words`` and ``given``, and adds a reader (see ``supervision/reader.py``).
+    per row, describes itself in ``words`` and ``given``, says in ``as_tested`` which classes, probabilities or numbers
+    stand for it, and adds a reader (see ``target/reader.py``). Nobody outside this room asks of which kind a target
+    is: what depends on it is one of the operations below.
 
     Attributes
     ----------
@@ -33,30 +54,38 @@ class Supervision(ABC):
         Pairs of rows that belong together, and pairs that do not.
     """
 
-    #: Short name of the kind; methods list the kinds they accept by this name.
+    #: Short name of the kind; methods list the kinds that they take by this name.
     kind: ClassVar[str]
     #: The kind in words, written to follow "needs".
     words: ClassVar[str]
     #: A clause that says what was given, written to follow "but".
     given: ClassVar[str]
-    #: Fields with one entry per row, besides ``labelled``.
-    _by_row: ClassVar[tuple[str, ...]] = ()
+    #: What each row holds, for those who have one way for each: "hard" (a class), "soft" (probabilities), "numbers", or
+    #: "" for all other kinds, which have to be translated first (:meth:`as_tested`).
+    form: ClassVar[str] = ""
+    #: Fields with one entry per row besides ``labelled``, with the value of a row without a label.
+    _by_row: ClassVar[dict[str, Any]] = {}
     #: Whether there is any target.
     has_target: ClassVar[bool] = True
-    #: Whether it has ``classes`` and ``memberships``, sure or not.
-    has_classes: ClassVar[bool] = False
-    #: Whether each labelled row has one class, which may be wrong: ``codes``.
-    has_codes: ClassVar[bool] = False
-    #: Whether its classes have an order.
-    is_ordered: ClassVar[bool] = False
-    #: Whether each labelled row has one number: ``values``.
-    is_numeric: ClassVar[bool] = False
     #: Whether rows with near numbers are neighbours.
     has_neighbors: ClassVar[bool] = False
+    #: How further blocks of the same rows are read, and which models learn it.
+    reads: ClassVar[Literal["classes", "numbers"]] = "classes"
+    #: How experts and what was given become one belief: a name in ``doubt/belief.py``. "tested": as ``as_tested()``.
+    believed: ClassVar[str] = "tested"
     #: How rows are drawn in each of several samples, unless it is said: "subsample" or "labels".
     resample: ClassVar[str] = "subsample"
+    #: The method that "auto" chooses, and why.
+    usual_method: ClassVar[tuple[str, str]] = (
+        "neighbor_search",
+        "it gave the best order for every kind of target in our trials",
+    )
+    #: For what no worst case of wrong labels is known, in a few words; "" if it is.
+    no_worst: ClassVar[str] = ""
+    #: What numbers were read as, if they were written as text or dates: "in days since 2024-03-31".
+    as_read: ClassVar[str] = ""
 
-    if TYPE_CHECKING:  # only some kinds have these: see has_classes, has_codes, is_numeric
+    if TYPE_CHECKING:  # only some kinds have these: see ``form``
 
         @property
         def classes(self) -> NDArray[Any]:
@@ -104,6 +133,11 @@ class Supervision(ABC):
         return {}
 
     @property
+    def used(self) -> NDArray[np.bool_]:
+        """The rows that a score uses: the labelled ones; without any target, all rows."""
+        return self.labelled
+
+    @property
     def has_pairs(self) -> bool:
         """Whether there is any must-link or cannot-link."""
         return len(self.pairs) > 0
@@ -142,30 +176,194 @@ class Supervision(ABC):
         spread = np.sqrt((target**2).mean())
         return target / spread if spread > 0 else target
 
+    def goals(self) -> list[Floats]:
+        """What a search is to predict, for each target: numbers (n_rows,) or memberships (n_rows, classes)."""
+        return self.as_tested().goals()
+
+    def summed_columns(self, weights: Floats) -> SummedColumns:
+        """The target as columns for sums of products over rows with these weights."""
+        columns = np.zeros((self.n_rows, 1))
+        if self.n_labelled:
+            rows = self.target_matrix(np.flatnonzero(self.labelled))
+            columns = np.zeros((self.n_rows, rows.shape[1]))
+            columns[self.labelled] = rows
+        mean = weights @ columns / (float(weights.sum()) or 1.0)
+        return SummedColumns(np.zeros(len(mean)), mean, columns.__getitem__)
+
+    def column_names(self) -> NDArray[Any]:
+        """Names of the columns of :meth:`summed_columns`: the classes; or only their numbers."""
+        return np.array([0])
+
+    def of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
+        """What is known of each group of rows, in the order of the groups: what all rows say, or their mean."""
+        order, starts, _ = groups_of_rows(groups)
+        if not centred_within(self.target_matrix(np.arange(self.n_rows)), groups).any():
+            return self.rows(order[starts])
+        return self._mean_of_groups(groups, weights)
+
+    def at_rows(self, places: NDArray[np.int64], n_rows: int) -> Self:
+        """The same knowledge at some rows of a longer table; of its other rows nothing is known."""
+        fields: dict[str, Any] = {"labelled": np.isin(np.arange(n_rows), places)}
+        for name, missing in self._by_row.items():
+            old = getattr(self, name)
+            fields[name] = np.full((n_rows, *old.shape[1:]), missing, dtype=old.dtype)
+            fields[name][places] = old
+        return replace(self, n_rows=n_rows, **fields)
+
+    def is_taken_by(self, kinds: tuple[str, ...]) -> bool:
+        """Whether a method that takes these kinds takes this one."""
+        return self.kind in kinds or (self.has_target and "any" in kinds)
+
+    def taken_by(self, kinds: tuple[str, ...]) -> Supervision:
+        """The knowledge for a method that takes these kinds: without the order of classes if it takes none."""
+        return self if self.is_taken_by(kinds) else self.simpler()
+
     def certain(self) -> Supervision:
         """The same knowledge in its simplest kind: probabilities that are all 0 or 1 become classes."""
         return self
 
+    @abstractmethod
     def as_tested(self) -> Supervision:
-        """The same knowledge as the tests of relevance see it: classes, probabilities or numbers. Most kinds are."""
-        return self
+        """The same knowledge as the tests of relevance see it: classes, probabilities or numbers."""
 
     def simpler(self) -> Supervision:
         """The same knowledge without what only some methods understand, such as an order of the classes."""
         return self
 
+    def on_normal_scores(self) -> Supervision:
+        """The same knowledge with numbers replaced by normal scores."""
+        return self
+
+    def likeliest(self) -> Supervision | None:
+        """The likeliest class of every labelled row; None if there are no classes."""
+        return None
+
+    @property
+    def given_codes(self) -> NDArray[np.int64] | None:
+        """The codes of the classes if each labelled row has one, which may be wrong; else None."""
+        return None
+
+    @property
+    def row_numbers(self) -> Floats | None:
+        """One number per row that says all that is known: its value, or the code of its class; None if none can."""
+        return None
+
+    def binned(self, n_bins: int) -> NDArray[np.int64]:
+        """The stratum of each row, numbers in bins with equally many rows; -1 for rows without a label."""
+        return self.strata
+
+    @property
+    def can_be_judged(self) -> bool:
+        """Whether there are two classes with two rows or more, so that models can be trained and judged on them."""
+        return False
+
+    @property
+    def lonely_classes(self) -> list[Any]:
+        """Classes that only one row has: nothing can be learnt about them."""
+        return []
+
+    def grades(self) -> tuple[Floats, NDArray[np.int64]] | None:
+        """Classes that are numbers without a declared order: the numbers in order, and the place of each row's."""
+        return None
+
+    def as_y(self) -> NDArray[Any]:
+        """The target as a model takes it: codes of classes (-1 if unlabelled), probabilities or numbers (NaN)."""
+        raise InputError(
+            "y", f"cannot be evaluated: {self.given}", "give classes, probabilities or numbers, of one target"
+        )
+
+    def highest_error_rate(self, flips: str) -> float:
+        """The share of errors at which nothing is left to know; ``flips`` says what wrong labels are."""
+        return 1.0
+
+    def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Supervision:
+        """The same knowledge with errors at random in a share ``rate`` of the labelled rows."""
+        raise InputError(
+            "y", f"has no labels that could be wrong: {self.given}", "give classes, probabilities or numbers"
+        )
+
+    def drawn(self, rng: np.random.Generator) -> Supervision:
+        """A class for every labelled row, drawn from its probabilities."""
+        raise InputError("y", f"holds no probabilities to draw from: {self.given}", "draw rows")
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """What a chart shows: numbers (n_rows,) without names, or memberships, names of classes and their order."""
+        return self.as_tested().as_drawn()
+
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Attributes that every fitted estimator has, such as ``classes_``."""
+        return {}
+
+    @property
+    def codes_of_pairs(self) -> NDArray[np.int64] | None:
+        """Class of each row as pairs use it, -1 if unknown; None if nothing but pairs is known."""
+        if self.given_codes is None and self.n_labelled:
+            raise InputError("y", f"cannot be used with pairs: {self.given}, and pairs need one class per row")
+        return self.given_codes
+
+    def all_pairs(self, *, closure: bool = True) -> Pairs:
+        """All pairs: those given, those between labelled rows, and (``closure``) those that follow from both."""
+        return join_pairs(self.pairs, self.n_rows, self.codes_of_pairs, closure)
+
+    def require_form(self, *forms: str, remedy: str, cannot: str = "cannot be used") -> None:
+        """Raise unless each row holds what is needed; see :attr:`form`."""
+        if self.form not in forms:
+            raise InputError("y", f"{cannot}: {self.given}", remedy)
+
+    def require_weights(self, weights: Floats) -> None:
+        """Raise if the weights of the rows leave nothing to learn from."""
+        if self.has_target and not weights[self.labelled].any():
+            raise InputError("sample_weight", "is zero on every labelled row", "give some of them a positive weight")
+
     @abstractmethod
     def require_enough(self) -> None:
         """Raise unless there is something to learn from: two classes, two numbers."""
+
+    def require_two_values(self, remedy: str) -> None:
+        """Raise if all known numbers are the same."""
+        known = np.empty(0) if self.row_numbers is None else self.row_numbers[self.labelled]
+        if len(known) and (known == known[0]).all():
+            raise InputError(
+                "y", f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}", remedy
+            )
 
     def describe(self) -> str:
         """One sentence a person can check the reading of their labels against."""
         missing = f", {counted(self.n_unlabelled, 'row')} without a label" if self.n_unlabelled else ""
         return f"{counted(self.n_labelled, 'row')} with {self._described()}{missing}{self._described_pairs()}"
 
+    def counts(self) -> list[tuple[str, str]]:
+        """How the labels were read: names of counts, and the counts as text."""
+        counts = {"rows": self.n_rows, **self._counts_of_labels()}
+        if self.has_target:
+            counts["rows without a label"] = self.n_unlabelled
+        rows = [(name, f"{count:,}") for name, count in counts.items()] + self._counts_of_classes()
+        if self.has_pairs:
+            rows.append(("must-link pairs", f"{len(self.pairs.must_link):,}"))
+            rows.append(("cannot-link pairs", f"{len(self.pairs.cannot_link):,}"))
+        return rows
+
+    def described_among(self, name: str) -> str:
+        """The same in brackets after its name, if it is one of several targets."""
+        known = f", known in {self.n_labelled}" if self.n_unlabelled else ""
+        return f"{name} ({self._in_short()}{known})"
+
     def _described(self) -> str:
         """What each labelled row has, for :meth:`describe`."""
         return self.words
+
+    def _in_short(self) -> str:
+        """What each labelled row has, for :meth:`described_among`."""
+        return self.words
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        return {f"rows with {self.words}": self.n_labelled}
+
+    def _counts_of_classes(self) -> list[tuple[str, str]]:
+        return []
+
+    def _mean_of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
+        raise NotImplementedError
 
     def _described_pairs(self) -> str:
         if not self.has_pairs:
@@ -175,7 +373,7 @@ class Supervision(ABC):
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         """Numbers (rows, columns) that stand for the target in sums of squares."""
-        raise InputError("y", f"cannot be used here: {self.given}", "use a method for this kind of target")
+        return self.as_tested()._target_columns(rows)
 
     def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
         fields = {name: getattr(self, name)[index] for name in ("labelled", *self._by_row)}
@@ -190,13 +388,47 @@ class Nothing(Supervision):
     words: ClassVar[str] = "no labels"
     given: ClassVar[str] = "no target is given"
     has_target: ClassVar[bool] = False
+    usual_method: ClassVar[tuple[str, str]] = (
+        "laplacian",
+        "nothing is known of the target, and the Laplacian score does not need a target",
+    )
+
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """All rows: a score without a target uses them all."""
+        return np.ones(self.n_rows, dtype=bool)
+
+    def as_tested(self) -> Supervision:
+        """Nothing: there is no target to test."""
+        return self
 
     def require_enough(self) -> None:
         """Never raises: no labels are needed."""
 
+    def goals(self) -> list[Floats]:
+        """No goal: there is nothing to predict."""
+        return []
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """All rows alike, without a name."""
+        return np.ones((self.n_rows, 1)), [], np.zeros(1, dtype=np.int64)
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        return {}
+
+    def _target_columns(self, rows: NDArray[Any]) -> Floats:
+        return np.zeros((self.n_rows, 1))[rows]
+
     def describe(self) -> str:
         """One sentence a person can check the reading of their labels against."""
         return f"{counted(self.n_rows, 'row')}, no labels{self._described_pairs()}"
+
+
+def mean_if_missing(values: Floats, known: NDArray[np.bool_]) -> Floats:
+    """The same numbers or memberships, with the mean of the known rows in all others."""
+    if known.all() or not known.any():
+        return values
+    return np.asarray(np.where(known if values.ndim == 1 else known[:, None], values, values[known].mean(axis=0)))
 
 
 def nothing(n_rows: int) -> Nothing:

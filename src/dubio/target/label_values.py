@@ -1,12 +1,13 @@
-"""Values of any type as arrays: masks, missing values, numbers beyond float64, labels and names of one type."""
+"""Values of any type as arrays: masks, missing values, labels of one type; records that stand for one label per row."""
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -162,3 +163,46 @@ def names_of_columns(columns: Sequence[Any], argument: str) -> NDArray[Any]:
     """The names of the classes that the columns of a frame stand for; those of several levels, and dates, as text."""
     plain = [str(name) if isinstance(name, tuple | datetime.date | np.datetime64) else name for name in columns]
     return class_names(plain, argument)
+
+
+def labels_by_row(y: Any) -> NDArray[Any]:
+    """One label per row, None where there is none."""
+    if isinstance(y, str | bytes | dict | set) or not hasattr(y, "__len__"):
+        raise InputError("y", f"is a {type(y).__name__}", "give one label per row")
+    try:
+        given = np.asarray(unmasked(y), dtype=object)
+    except ValueError:
+        raise InputError("y", "has rows of different lengths", "give one label per row") from None
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise InputError("y", f"has shape {given.shape}", "give one label per row")
+    values = np.empty(len(given), dtype=object)
+    values[:] = [None if is_missing(value) else value for value in given]
+    odd = next((value for value in values if np.ndim(value) or isinstance(value, set | dict)), None)
+    if odd is not None:
+        raise InputError("y", f"holds a {type(odd).__name__}", "give one label per row")
+    return values
+
+
+class GivenByRow:
+    """A record of arrays with one entry per row. A subclass is a frozen dataclass that lists them in ``_by_row``."""
+
+    _by_row: ClassVar[tuple[str, ...]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of rows, as a shape."""
+        return (len(self),)
+
+    def __len__(self) -> int:
+        return len(getattr(self, self._by_row[0]))
+
+    def __getitem__(self, rows: Any) -> Self:
+        """The same knowledge of some of the rows (a slice, a mask or indices)."""
+        if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
+            rows = rows[0]
+        chosen: dict[str, NDArray[Any]] = {name: getattr(self, name)[rows] for name in self._by_row}
+        if any(np.ndim(values) != np.ndim(getattr(self, name)) for name, values in chosen.items()):
+            raise TypeError(f"{type(self).__name__} is indexed by rows: give a slice, a mask or an array of indices")
+        return replace(self, **chosen)  # type: ignore[type-var]

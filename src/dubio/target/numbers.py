@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,13 @@ from scipy.special import ndtri
 from scipy.stats import rankdata
 
 from dubio.errors import InputError, counted, name_row
-from dubio.target.knowledge import Floats, Supervision
+from dubio.table.groups import group_means
+from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 
 #: Numbers whose squares neither overflow nor vanish.
 _LEAST, _MOST = 1e-100, 1e100
+#: Least and largest size of a gross error, in standard deviations of the numbers.
+_GROSS = (3.0, 10.0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,12 +35,80 @@ class Numbers(Supervision):
     kind: ClassVar[str] = "numbers"
     words: ClassVar[str] = "a numeric target"
     given: ClassVar[str] = "the target is numeric"
-    is_numeric: ClassVar[bool] = True
+    form: ClassVar[str] = "numbers"
     has_neighbors: ClassVar[bool] = True
-    _by_row: ClassVar[tuple[str, ...]] = ("values",)
+    reads: ClassVar[Literal["classes", "numbers"]] = "numbers"
+    believed: ClassVar[str] = "numbers"
+    _by_row: ClassVar[dict[str, Any]] = {"values": np.nan}
 
     values: Floats = field(repr=False)
-    as_read: str = field(default="", repr=False)
+    as_read: str = field(default="", repr=False)  # type: ignore[misc]  # for all other kinds it is always ""
+
+    @property
+    def row_numbers(self) -> Floats:
+        """The numbers."""
+        return self.values
+
+    def as_tested(self) -> Supervision:
+        """The same: tests take numbers as they are."""
+        return self
+
+    def on_normal_scores(self) -> Supervision:
+        """The normal scores of the numbers."""
+        return replace(self, values=normal_scores(self.values))
+
+    def goals(self) -> list[Floats]:
+        """The numbers; a row without one counts as the mean."""
+        return [mean_if_missing(moderate(self.values), self.labelled)]
+
+    def summed_columns(self, weights: Floats) -> SummedColumns:
+        """The numbers, around the first one that counts."""
+        first = int(np.argmax(weights > 0))
+        origin = self.values[first : first + 1] if weights[first] > 0 else np.zeros(1)
+
+        def columns(rows: slice) -> Floats:
+            return np.asarray(np.where(self.labelled[rows], self.values[rows] - origin, 0.0)[:, None])
+
+        with np.errstate(over="ignore", invalid="ignore"):  # such values are refused when their squares are summed
+            return SummedColumns(origin, weights @ columns(slice(None)) / (float(weights.sum()) or 1.0), columns)
+
+    def binned(self, n_bins: int) -> NDArray[np.int64]:
+        """The numbers in bins with equally many rows; -1 for rows without a number."""
+        if not self.labelled.any():
+            return np.full(self.n_rows, -1)
+        values = np.where(self.labelled, moderate(self.values), np.nan)
+        edges = np.nanquantile(values, np.linspace(0, 1, n_bins + 1)[1:-1])
+        return np.where(self.labelled, np.digitize(values, edges), -1)
+
+    def as_y(self) -> NDArray[Any]:
+        """The numbers; NaN if unlabelled."""
+        return np.where(self.labelled, self.values, np.nan)
+
+    def highest_error_rate(self, flips: str) -> float:
+        """More than half of the numbers being grossly wrong is not worth a question."""
+        return 0.5
+
+    def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Self:
+        """That share of the numbers moved by 3 to 10 standard deviations."""
+        values = np.array(self.values)
+        rows = rng.permutation(np.flatnonzero(self.labelled))[: round(rate * self.n_labelled)]
+        spread = values[self.labelled].std()
+        values[rows] += spread * rng.uniform(*_GROSS, len(rows)) * rng.choice((-1.0, 1.0), len(rows))
+        return replace(self, values=values)
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """The numbers."""
+        return self.values, [], np.empty(0, dtype=np.int64)
+
+    def _in_short(self) -> str:
+        return "a number"
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        return {"rows with a number": self.n_labelled}
+
+    def _mean_of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
+        values = group_means(self.values[:, None], groups, weights)[:, 0]
+        return replace(self, n_rows=len(values), labelled=np.ones(len(values), dtype=bool), values=values)
 
     def _described(self) -> str:
         return f"{self.words} ({self.as_read})" if self.as_read else self.words
@@ -53,13 +124,7 @@ class Numbers(Supervision):
 
     def standardized(self) -> Floats:
         """The numbers with mean 0 and standard deviation 1 over the labelled rows; NaN stays NaN."""
-        known = self.values[self.labelled]
-        if (known == known[0]).all():
-            raise InputError(
-                "y",
-                f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}",
-                "such a target says nothing about the features",
-            )
+        self.require_two_values("such a target says nothing about the features")
         values = moderate(self.values)
         known = values[self.labelled]
         return np.asarray((values - known.mean()) / known.std())

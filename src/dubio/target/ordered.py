@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.target.classes import Classes
-from dubio.target.given import GivenByRow, labels_by_row
+from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Floats, Supervision
-from dubio.target.memberships import Memberships
+from dubio.target.label_values import GivenByRow, labels_by_row
 from dubio.target.numbers import Numbers
 
 
@@ -32,7 +31,8 @@ class OrderedClasses(Classes):
     kind: ClassVar[str] = "ordered"
     words: ClassVar[str] = "ordered classes"
     given: ClassVar[str] = "the target holds ordered classes"
-    is_ordered: ClassVar[bool] = True
+    believed: ClassVar[str] = "ordered"
+    no_worst: ClassVar[str] = "for classes with an order"
 
     def as_tested(self) -> Supervision:
         """The normal score of the class of each row: see :func:`order_scores`."""
@@ -49,6 +49,17 @@ class OrderedClasses(Classes):
             confirmed=self.confirmed,
         )
 
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """Memberships, and the classes in their order."""
+        memberships, names, _ = super().as_drawn()
+        return memberships, names, np.arange(self.n_classes)
+
+    def grades(self) -> None:
+        """None: their order was declared."""
+
+    def _counts_of_classes(self) -> list[tuple[str, str]]:
+        return [*super()._counts_of_classes(), ("order of the classes", in_words(self.classes))]
+
     def _described(self) -> str:
         return f"one of {self.n_classes} ordered classes ({in_words(self.classes)})"
 
@@ -60,7 +71,7 @@ class OrderedMemberships(Memberships):
     kind: ClassVar[str] = "ordered soft"
     words: ClassVar[str] = "probabilities of ordered classes"
     given: ClassVar[str] = "the target holds probabilities of ordered classes"
-    is_ordered: ClassVar[bool] = True
+    believed: ClassVar[str] = "ordered"
     resample: ClassVar[str] = "subsample"
 
     def as_tested(self) -> Supervision:
@@ -76,6 +87,14 @@ class OrderedMemberships(Memberships):
             memberships=self.memberships,
             pairs=self.pairs,
         )
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """Memberships, and the classes in their order."""
+        memberships, names, _ = super().as_drawn()
+        return memberships, names, np.arange(self.n_classes)
+
+    def _counts_of_classes(self) -> list[tuple[str, str]]:
+        return [*super()._counts_of_classes(), ("order of the classes", in_words(self.classes))]
 
     def _classes(self, codes: NDArray[np.int64]) -> Classes:
         return OrderedClasses(

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed
 from dubio.target.classes import Classes
-from dubio.target.given import GivenByRow, labels_by_row
 from dubio.target.knowledge import Supervision
+from dubio.target.label_values import GivenByRow, labels_by_row
 
 #: With fewer positive or unlabelled rows, nothing can be held out.
 _FEWEST = 2
@@ -33,7 +33,8 @@ class Positives(Supervision):
     kind: ClassVar[str] = "positives"
     words: ClassVar[str] = "positive rows only"
     given: ClassVar[str] = "only positive rows are labelled"
-    _by_row: ClassVar[tuple[str, ...]] = ("labelled",)
+    believed: ClassVar[str] = "positives"
+    _by_row: ClassVar[dict[str, Any]] = {"labelled": False}
 
     positive: Any
     prior: float | None = None
@@ -85,8 +86,12 @@ class Positives(Supervision):
             f"be {self.positive} or not{share}{self._described_pairs()}"
         )
 
-    def _target_columns(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        return np.asarray(np.stack([~self.labelled[rows], self.labelled[rows]], axis=1), dtype=np.float64)
+    def described_among(self, name: str) -> str:
+        """The description in brackets after its name, if it is one of several targets."""
+        return f"{name} ({self.describe()})"
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        return {f"rows labelled {self.positive}": self.n_labelled}
 
 
 @dataclass(frozen=True, eq=False)

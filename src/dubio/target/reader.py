@@ -18,15 +18,14 @@ from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, quoted, require_choice, warn
 from dubio.table.columns import column_names
 from dubio.table.values import is_missing
-from dubio.target.classes import Classes, is_whole, read_classes
+from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
 from dubio.target.corrections import CorrectedLabels
 from dubio.target.intervals import IntervalLabels, read_intervals
 from dubio.target.knowledge import Supervision, nothing
 from dubio.target.label_values import as_array, decoded, names_of_columns, one_type, unmasked, usual_floats
-from dubio.target.memberships import SoftLabels, read_memberships
 from dubio.target.numbers import read_numbers
 from dubio.target.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
-from dubio.target.pairs import read_pairs
+from dubio.target.pairs import Pairs, pairs_from_codes, read_pairs
 from dubio.target.positives import PositiveLabels, read_positives
 from dubio.target.several import SeveralLabels, about_target, join_targets, several_targets
 from dubio.target.written import WrittenNumbers, days_since_first, read_written
@@ -394,3 +393,45 @@ def _hardly_repeat(values: NDArray[Any], missing_label: Any) -> bool:
 def _most_classes(n_values: int) -> int:
     """More different numbers than this are hardly classes."""
     return max(20, n_values // 20)
+
+
+def pairs_from_labels(
+    y: ArrayLike,
+    *,
+    n_must_link: int | None = None,
+    n_cannot_link: int | None = None,
+    missing_label: Any = "auto",
+    random_state: Any = 0,
+) -> Pairs:
+    """Must-links between rows of the same class, cannot-links between rows of different classes.
+
+    Unlabelled rows are in no pair.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_rows,)
+        Classes, some possibly missing (``None``, NaN, or -1 among integers).
+    n_must_link, n_cannot_link : int or None
+        How many pairs to draw at random, without repetition, from all pairs of that kind; ``None`` takes all of
+        them. 2,000 labelled rows have 2 million pairs. The constraint score of *all* pairs needs no list:
+        pass ``y`` to it instead.
+    missing_label : object
+        What marks an unlabelled row; ``"auto"`` means the values listed for ``y``.
+    random_state : int, RandomState or None
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> pairs = pairs_from_labels(["a", "b", "a", None])
+    >>> pairs.must_link.tolist(), pairs.cannot_link.tolist()
+    ([[0, 2]], [[0, 1], [1, 2]])
+    """
+    labels = np.asarray(y)
+    supervision = read_supervision(y, len(labels), missing_label=missing_label)
+    supervision.require_form("hard", cannot="cannot be turned into pairs", remedy="pairs need one class per row")
+    return pairs_from_codes(
+        supervision.codes,
+        n_must_link=n_must_link,
+        n_cannot_link=n_cannot_link,
+        random_state=random_state,
+    )

@@ -13,15 +13,11 @@ from scipy import sparse
 from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.table.columns import column_names
-from dubio.target.classes import OfClasses
+from dubio.target.classes import SoftLabels
 from dubio.target.corrections import CorrectedLabels
-from dubio.target.intervals import Intervals
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import as_array, unmasked
-from dubio.target.memberships import SoftLabels
-from dubio.target.numbers import Numbers
 from dubio.target.pairs import Pairs
-from dubio.target.positives import Positives
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +37,12 @@ class SeveralTargets(Supervision):
     kind: ClassVar[str] = "several"
     words: ClassVar[str] = "several targets"
     given: ClassVar[str] = "several targets are given"
-    _by_row: ClassVar[tuple[str, ...]] = ("contents",)
+    believed: ClassVar[str] = "several"
+    usual_method: ClassVar[tuple[str, str]] = (
+        "neighbor_search",
+        "it searches for the features that serve all targets together",
+    )
+    _by_row: ClassVar[dict[str, Any]] = {"contents": np.nan}
 
     names: tuple[str, ...]
     parts: tuple[Supervision, ...] = field(repr=False)
@@ -68,11 +69,6 @@ class SeveralTargets(Supervision):
         return len(self.parts)
 
     @property
-    def independent_columns(self) -> int:
-        """Number of columns of the target that say something of their own: one per number, of classes one less."""
-        return sum(max(1, part.n_classes - 1) for part in self.parts)
-
-    @property
     def strata(self) -> NDArray[np.int64]:
         """One group for each combination of classes; -1 for rows of which nothing is known."""
         codes = np.unique(np.column_stack([part.strata for part in self.parts]), axis=0, return_inverse=True)[1]
@@ -92,20 +88,45 @@ class SeveralTargets(Supervision):
         """Every target as tests see it."""
         return self.with_parts(tuple(part.as_tested() for part in self.parts))
 
+    def on_normal_scores(self) -> Supervision:
+        """Every target on normal scores."""
+        return self.with_parts(tuple(part.on_normal_scores() for part in self.parts))
+
     def goals(self) -> list[Floats]:
-        """Numbers (n_rows,) or memberships (n_rows, classes) of each target; a missing cell counts as the mean."""
-        return [_goal(part) for part in self.parts]
+        """What is to be predicted of each target."""
+        return [goal for part in self.parts for goal in part.goals()]
+
+    def column_names(self) -> NDArray[Any]:
+        """Numbers of the columns that say something of their own: one per number, of classes one less."""
+        return np.arange(sum(max(1, part.n_classes - 1) for part in self.parts))
+
+    def of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
+        """Every target, each of which may be missing in some rows, or in whole groups."""
+        codes = np.unique(groups, return_inverse=True)[1]
+        parts = []
+        for part in self.parts:
+            rows = np.flatnonzero(part.labelled)
+            unit = part.rows(rows).of_groups(groups[rows], None if weights is None else weights[rows])
+            parts.append(unit.at_rows(np.unique(codes[rows]), int(codes.max()) + 1))
+        return self.with_parts(tuple(parts))
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """The first target: a chart shows one at a time."""
+        return self.parts[0].as_drawn()
 
     def require_enough(self) -> None:
         """Raise unless there is something to learn from in every target."""
         for name, part in zip(self.names, self.parts, strict=True):
             with about_target(name):
                 part.require_enough()
-                _require_two_values(part)
+                part.require_two_values("leave it out")
 
     def _described(self) -> str:
-        each = [_described(name, part) for name, part in zip(self.names, self.parts, strict=True)]
+        each = [part.described_among(name) for name, part in self.targets.items()]
         return f"{counted(self.n_targets, 'target')}: " + "; ".join(each)
+
+    def _counts_of_labels(self) -> dict[str, int]:
+        return {f"rows with {name}": part.n_labelled for name, part in self.targets.items()}
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         """All targets side by side: each centred, with a mean square of 1 per row; 0 where it is not known."""
@@ -138,34 +159,6 @@ class about_target:
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
         if isinstance(error, InputError) and error.argument == "y":
             raise InputError(f"target {quoted(self.name)}", error.found, error.remedy, code=error.code) from error
-
-
-def _require_two_values(part: Supervision) -> None:
-    known = part.values[part.labelled] if isinstance(part, Numbers) else np.empty(0)
-    if len(known) and (known == known[0]).all():
-        raise InputError(
-            "y", f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}", "leave it out"
-        )
-
-
-def _goal(part: Supervision) -> Floats:
-    known = part.labelled
-    values = part.values if isinstance(part, Numbers) else part.memberships
-    if known.all():
-        return np.asarray(values)
-    rows = known if values.ndim == 1 else known[:, None]
-    return np.asarray(np.where(rows, values, values[known].mean(axis=0)))
-
-
-def _described(name: str, part: Supervision) -> str:
-    if isinstance(part, Positives):
-        return f"{name} ({part.describe()})"
-    known = f", known in {part.n_labelled}" if part.n_unlabelled else ""
-    if isinstance(part, OfClasses):
-        what = counted(part.n_classes, "class", "classes")
-    else:
-        what = "limits of a number" if isinstance(part, Intervals) else "a number"
-    return f"{name} ({what}{known})"
 
 
 @dataclass(frozen=True, eq=False)

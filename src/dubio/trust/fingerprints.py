@@ -18,8 +18,7 @@ from dubio.problem import Problem, read_problem
 from dubio.progress import advance
 from dubio.table.matrix import check_squares
 from dubio.table.values import is_missing
-from dubio.target.classes import Classes
-from dubio.target.memberships import Memberships, SoftLabels
+from dubio.target.classes import Classes, Memberships, SoftLabels
 from dubio.target.soft import code_votes, dawid_skene, krippendorff_alpha, soft_labels
 from dubio.trust.tolerance import QuickTests
 

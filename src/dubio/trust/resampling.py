@@ -25,8 +25,8 @@ from dubio.ranking import default_names, rank_scores
 from dubio.table.columns import array_of_names, column_names
 from dubio.table.groups import groups_of_rows, most_frequent_codes, read_groups
 from dubio.table.matrix import is_dask
+from dubio.target.classes import Memberships
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.pairs import Pairs
 from dubio.target.reader import read_supervision
 

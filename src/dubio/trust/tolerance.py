@@ -30,9 +30,8 @@ from dubio.evidence.together import has_enough_rows, joint_pvalues
 from dubio.problem import Problem, read_problem, sample_rows
 from dubio.progress import advance, listener_of, listening
 from dubio.table.matrix import check_squares
-from dubio.target.classes import Classes
+from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses
 from dubio.target.reader import Target

@@ -17,8 +17,7 @@ from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
 from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
 from dubio.problem import Problem, sample_rows
-from dubio.target.classes import Classes
-from dubio.target.memberships import Memberships
+from dubio.target.classes import Classes, Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.several import SeveralTargets
 from dubio.trust.fingerprints import read_annotators, read_votes, row_fingerprints, vote_fingerprints

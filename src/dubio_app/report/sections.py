@@ -14,10 +14,9 @@ from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import how_rows_count
 from dubio.scores.redundancy import likenesses
 from dubio.table.scaling import fill_missing, standardize
-from dubio.target.classes import Classes, OfClasses
+from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.intervals import Intervals
 from dubio.target.knowledge import Supervision
-from dubio.target.memberships import Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses, OrderedMemberships, in_words
 from dubio.target.positives import Positives
