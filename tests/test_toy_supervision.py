@@ -15,6 +15,7 @@ from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.target.knowledge import Supervision
+from dubio.target.numbers import Numbers
 from dubio.target.reader import READERS, Reader
 
 
@@ -35,7 +36,7 @@ class LowerBounds(Supervision):
     kind: ClassVar[str] = "lower bounds"
     words: ClassVar[str] = "lower bounds"
     given: ClassVar[str] = "the target holds lower bounds"
-    _by_row: ClassVar[tuple[str, ...]] = ("low",)
+    _by_row: ClassVar[dict[str, Any]] = {"low": np.nan}
 
     low: np.ndarray = field(repr=False)
 
@@ -43,8 +44,8 @@ class LowerBounds(Supervision):
         if self.n_labelled < 2:
             raise InputError("y", "has fewer than two bounds", "give more")
 
-    def _target_columns(self, rows: np.ndarray) -> np.ndarray:
-        return self.low[rows][:, None]
+    def as_tested(self) -> Supervision:
+        return Numbers(n_rows=self.n_rows, labelled=self.labelled, values=self.low)
 
 
 def read_bounds(y, question):

@@ -290,7 +290,7 @@ class NeighborSearch(SearchSelector):
             goals = known.goals()
             goal = np.column_stack(goals)
         else:
-            goal = moderate(known.values) if isinstance(known, Numbers) else known.memberships  # type: ignore[attr-defined]
+            goal = moderate(known.values) if isinstance(known, Numbers) else known.memberships
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
         rows = np.concatenate(
