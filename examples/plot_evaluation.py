@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from dubio import LinearR2Score
-from dubio.pipelines.evaluation import evaluate_selection
+from dubio.pipelines import evaluate_selection
 
 rng = np.random.default_rng(0)
 y = rng.integers(0, 2, 150)

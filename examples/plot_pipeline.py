@@ -15,9 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from dubio import WeightedLaplacianScore
-from dubio.pipelines.doubt_models import DoubtClassifier
-from dubio.pipelines.known_folds import KnownFolds
-from dubio.pipelines.scoring import expected_accuracy
+from dubio.pipelines import DoubtClassifier, KnownFolds, expected_accuracy
 
 X, classes = load_wine(return_X_y=True)
 rng = np.random.default_rng(0)

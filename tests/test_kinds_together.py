@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 import dubio
 from dubio.errors import InputError
 from dubio.evidence.multiple import NoFeatureStandsOut
-from dubio.pipelines.evaluation import evaluate_selection
+from dubio.pipelines import evaluate_selection
 from dubio.simulate import blur_numbers, censor_numbers, label_some_positives
 from dubio_app.command.run import run
 from dubio_app.report import write_report

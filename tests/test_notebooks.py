@@ -8,7 +8,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from dubio import FisherScore, LinearR2Score, audit_labels, label_tolerance, ordered_classes, stability
-from dubio.pipelines.evaluation import evaluate_selection
+from dubio.pipelines import evaluate_selection
 
 HOSTILE = ("<b>ill</b>", "</td><script>alert(1)</script>", "well & <i>")
 

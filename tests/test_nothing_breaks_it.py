@@ -21,7 +21,7 @@ from dubio import METHODS, FeatureSelector
 from dubio.doubt.experts import rows_in_proportion
 from dubio.errors import InputError
 from dubio.neighbors.graphs import target_graph
-from dubio.pipelines.evaluation import evaluate_selection
+from dubio.pipelines import evaluate_selection
 from dubio.scores.coherence import select_pairs
 from dubio.whole_files import write_whole
 from dubio_app.command.output import as_csv

@@ -29,9 +29,7 @@ from dubio import (
     soft_labels,
     supervised_laplacian_score,
 )
-from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor
-from dubio.pipelines.evaluation import evaluate_selection
-from dubio.pipelines.scoring import known_r2
+from dubio.pipelines import DoubtClassifier, DoubtRegressor, evaluate_selection, known_r2
 from dubio.target.reader import read_supervision
 
 pytestmark = pytest.mark.filterwarnings("error")

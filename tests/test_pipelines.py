@@ -20,10 +20,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dubio import FeatureSelector, InputError, LaplacianScore, LinearR2Score, WeightedLaplacianScore, soft_labels
-from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor
-from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, evaluate_selection, usual_model
-from dubio.pipelines.known_folds import KnownFolds
-from dubio.pipelines.scoring import expected_accuracy, known_r2, negative_expected_log_loss
+from dubio.pipelines import (
+    DoubtClassifier,
+    DoubtRegressor,
+    KnownFolds,
+    SelectionEvaluation,
+    evaluate_problem,
+    evaluate_selection,
+    expected_accuracy,
+    known_r2,
+    negative_expected_log_loss,
+    usual_model,
+)
 
 WINE, CLASSES = load_wine(return_X_y=True)
 

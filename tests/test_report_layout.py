@@ -24,7 +24,7 @@ from dubio.charts import (
     size_chart,
     tolerance_chart,
 )
-from dubio.pipelines.evaluation import evaluate_problem, usual_model
+from dubio.pipelines import evaluate_problem, usual_model
 from dubio.plots import COLOURS
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather_problem

@@ -25,7 +25,7 @@ import joblib
 import numpy as np
 
 from dubio import LinearR2Score
-from dubio.pipelines.evaluation import evaluate_selection, usual_model
+from dubio.pipelines import evaluate_selection, usual_model
 
 ROWS, COLUMNS, KEPT, RELATED = 120, 40, 5, 3
 KINDS = ("classes", "few labels", "probabilities", "groups", "numbers")

@@ -1,11 +1,9 @@
-"""What a selection is worth to a model, on rows that neither has seen."""
+"""The worth of a selection to a model, on rows that neither has seen."""
 
 from __future__ import annotations
 
 import html
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -29,20 +27,16 @@ from dubio._sklearn import check_weights, number_of_rows, safe_indexing
 from dubio.checks import seed_of
 from dubio.errors import InputError
 from dubio.kernels.threads import one_blas_thread, resolve_threads
-from dubio.pipelines.doubt_models import DoubtClassifier, DoubtRegressor, weight_argument
-from dubio.pipelines.known_folds import KnownFolds
-from dubio.pipelines.scoring import expected_accuracy, known_r2
+from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, KnownFolds, weight_argument
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.table.groups import read_groups
 from dubio.table.matrix import is_dask
-from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers
 from dubio.target.reader import read_supervision
 
 Floats = NDArray[np.float64]
-Measure = Literal["accuracy", "R2"]
+Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -98,7 +92,7 @@ class SelectionEvaluation:
     random: Floats
     n_selected: NDArray[np.int64]
     chance: Floats
-    measure: Measure
+    measure: Literal["accuracy", "R2"]
     share_tested: float
     confidence: float = 0.95
     n_tested: float = 0.0
@@ -122,9 +116,7 @@ class SelectionEvaluation:
             middle = (mean + z**2 / (2 * n)) / (1 + z**2 / n)
             reach = z / (1 + z**2 / n) * float(np.sqrt(mean * (1 - mean) / n + z**2 / (4 * n**2)))
             low, high = min(low, middle - reach), max(high, min(middle + reach, 1.0))
-        if self.measure == "accuracy":
-            low = max(low, 0.0)
-        return Estimate(mean, low, high)
+        return Estimate(mean, max(low, 0.0) if self.measure == "accuracy" else low, high)
 
     def difference(self, scores: Floats, others: Floats) -> Estimate:
         r"""Mean difference between two scores, fold by fold, with an interval.
@@ -136,10 +128,8 @@ class SelectionEvaluation:
         if self.measure == "accuracy" and self.n_tested:
             error = float(np.sqrt(max(0.0, abs(mean) - mean**2) / self.n_tested))
             half = max(half, self._quantile(len(scores)) * error)
-        low, high = mean - half, mean + half
-        if self.measure == "accuracy":
-            low, high = max(low, -1.0), min(high, 1.0)
-        return Estimate(mean, low, high)
+        least, most = (-1.0, 1.0) if self.measure == "accuracy" else (-np.inf, np.inf)
+        return Estimate(mean, max(mean - half, least), min(mean + half, most))
 
     def _quantile(self, n_folds: int) -> float:
         return float(student.ppf(0.5 + self.confidence / 2, n_folds - 1))
@@ -246,9 +236,10 @@ class SelectionEvaluation:
         return f"<p>{html.escape(self.headline())}</p>{self.to_frame().round(3).to_html(index=False, border=0)}"
 
 
-Rows = NDArray[np.int64]
 #: Largest number of sizes at which the model is evaluated.
 _MOST_SIZES = 12
+#: Models by what they predict.
+_MODELS = {"classes": ("a classifier", is_classifier), "numbers": ("a regressor", is_regressor)}
 #: Random subsets of each size per fold.
 _RANDOM_DRAWS = 3
 
@@ -308,7 +299,7 @@ def evaluate_selection(
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from dubio import LinearR2Score
-    >>> from dubio.pipelines.evaluation import evaluate_selection
+    >>> from dubio.pipelines import evaluate_selection
     >>> X, y = load_wine(return_X_y=True)
     >>> found = evaluate_selection(LinearR2Score(n_features_to_select=5), GaussianNB(), X, y, n_repeats=1)
     >>> found.measure, found.sizes.tolist()
@@ -324,13 +315,13 @@ def evaluate_selection(
         X, y, weights = safe_indexing(X, counted), safe_indexing(y, counted), weights[counted]
         groups = None if groups is None else groups[counted]
     known = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
-    is_numeric = isinstance(known, Numbers)
-    known_target(known)  # raises if a model cannot be evaluated on it
-    if is_numeric and is_classifier(_last(model)):
-        raise InputError("model", f"is a classifier, but {known.given}", "give a regressor, or target='classes'")
-    if not is_numeric and is_regressor(_last(model)):
-        raise InputError("model", f"is a regressor, but {known.given}", "give a classifier, or target='numbers'")
-    table = _ArrayTable(y, is_numeric, missing_label, weights, groups, X)
+    _wrapper(known)  # raises if a model cannot be evaluated on it
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    for predicted, (name, is_one) in _MODELS.items():
+        if predicted != known.reads and is_one(last):
+            remedy = f"give {_MODELS[known.reads][0]}, or target={predicted!r}"
+            raise InputError("model", f"is {name}, but {known.given}", remedy)
+    table = _ArrayTable(known, weights, groups, X, y)
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
 
@@ -386,32 +377,25 @@ def evaluate_problem(
         problem = replace(problem, X=problem.X.toarray())
     problem = problem.counted
     known = problem.supervision.certain()
-    y, is_numeric = known_target(known), isinstance(known, Numbers)
-    table = _ProblemTable(y, is_numeric, -1, problem.sample_weight, problem.groups, problem)
+    if known.n_classes:  # whatever their names are, any model can read codes
+        known = replace(known, classes=np.arange(known.n_classes))  # type: ignore[call-arg]
+    table = _ProblemTable(known, problem.sample_weight, problem.groups, problem)
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
 
-def known_target(known: Supervision) -> NDArray[Any]:
-    """The target of a model: codes of classes (-1 if unlabelled), probabilities or numbers (NaN if unlabelled)."""
-    if isinstance(known, Numbers):
-        return np.where(known.labelled, known.values, np.nan)
-    if isinstance(known, Classes):
-        return np.where(known.labelled, known.codes, -1)
-    if isinstance(known, Memberships):
-        return np.where(known.labelled[:, None], known.memberships, np.nan)
-    raise InputError(
-        "y", f"cannot be evaluated: {known.given}", "give classes, probabilities or numbers, of one target"
-    )
+def _wrapper(known: Supervision) -> type[DoubtModel]:
+    """The wrapper that lets a model learn from a target."""
+    remedy = "give classes, probabilities or numbers, of one target"
+    known.require_form("hard", "soft", "numbers", remedy=remedy, cannot="cannot be evaluated")
+    return DoubtRegressor if known.reads == DoubtRegressor.predicts else DoubtClassifier
 
 
 @dataclass(frozen=True)
 class _Table(ABC):
     """A table and its target: selectors and models are fitted to parts of it."""
 
-    y: Any
-    is_numeric: bool
-    missing_label: Any
-    weights: NDArray[np.float64] | None
+    known: Supervision
+    weights: Floats | None
     groups: Rows | None
 
     @property
@@ -427,14 +411,9 @@ class _Table(ABC):
     def part(self, rows: Rows, features: Rows) -> Any:
         """Some rows of some features, for a model."""
 
-    @contextmanager
-    def unreadable_cells_named(self) -> Iterator[None]:
-        """Say what a model cannot read, and what to do about it, where it fails."""
-        yield
-
-    def target(self, rows: Rows) -> Any:
-        """The target of some rows."""
-        return safe_indexing(self.y, rows)
+    def unreadable(self) -> str:
+        """Cells that hardly any model can read, in words; "" if all are numbers."""
+        return ""
 
     def n_independent(self, rows: Rows) -> float:
         r"""How many independent rows of the same weight say as much as these: :math:`(\sum w)^2 / \sum w^2`.
@@ -442,14 +421,14 @@ class _Table(ABC):
         The weights are those of the groups, if rows belong together: equal rows of one group say no more than one. See
         L. Kish (1965), Survey Sampling, section 11.7.
         """
-        weights: NDArray[np.float64] = np.ones(len(rows)) if self.weights is None else self.weights[rows]
+        weights: Floats = np.ones(len(rows)) if self.weights is None else self.weights[rows]
         if self.groups is not None:
             weights = np.bincount(self.groups[rows], weights=weights).astype(np.float64)
         return float(weights.sum() ** 2 / (weights**2).sum())
 
-    def weight(self, rows: Rows) -> dict[str, Any]:
-        """The weights of some rows, as an argument of ``fit`` or of a score; nothing if rows have no weights."""
-        return {} if self.weights is None else {"sample_weight": self.weights[rows]}
+    def weight(self, rows: Rows) -> Floats | None:
+        """The weights of some rows; None if rows have no weights."""
+        return None if self.weights is None else self.weights[rows]
 
 
 @dataclass(frozen=True)
@@ -457,35 +436,32 @@ class _ArrayTable(_Table):
     """A table as the user gave it."""
 
     X: Any
+    y: Any
 
     @property
     def n_features(self) -> int:
         return int(self.X.shape[1])
 
     def selected(self, selector: Any, rows: Rows) -> Any:
-        options = self.weight(rows)
-        if self.groups is not None:
-            options["groups"] = self.groups[rows]
-        options = {name: value for name, value in options.items() if has_fit_parameter(selector, name)}
-        return clone(selector).fit(safe_indexing(self.X, rows), self.target(rows), **options)
+        facts = {"sample_weight": self.weights, "groups": self.groups}
+        options = {
+            name: values[rows]
+            for name, values in facts.items()
+            if values is not None and has_fit_parameter(selector, name)
+        }
+        return clone(selector).fit(safe_indexing(self.X, rows), safe_indexing(self.y, rows), **options)
 
     def part(self, rows: Rows, features: Rows) -> Any:
         return safe_indexing(safe_indexing(self.X, rows), features, axis=1)
 
-    @contextmanager
-    def unreadable_cells_named(self) -> Iterator[None]:
+    def unreadable(self) -> str:
+        if sparse.issparse(self.X):
+            return ""
         try:
-            yield
-        except (ValueError, TypeError) as error:
-            unreadable = "" if isinstance(error, InputError) else _not_numbers(self.X)
-            if not unreadable:
-                raise
-            raise InputError(
-                "model",
-                f"cannot read the table, in which some cells are {unreadable} ({error})",
-                "put an encoder and an imputer before the model, or let the selector read the table as numbers for it: "
-                "dubio.trust.evaluate_problem(selector, usual_model('logistic'), selector.read_problem(X, y))",
-            ) from error
+            cells = np.asarray(self.X, dtype=np.float64)
+        except (ValueError, TypeError):
+            return "text or dates"
+        return "missing" if np.isnan(cells).any() else ""
 
 
 @dataclass(frozen=True)
@@ -517,21 +493,16 @@ def _evaluate(
 ) -> SelectionEvaluation:
     if n_repeats < 1:
         raise InputError("n_repeats", f"={n_repeats}", "give at least 1")
-    workers = resolve_threads(n_jobs)
-    kind: Literal["classes", "numbers"] = "numbers" if table.is_numeric else "classes"
-    seed = seed_of(random_state)
-    wanted = _sizes(sizes, table.n_features)
-    options: dict[str, Any] = {"target": kind, "missing_label": table.missing_label}
+    seed, wanted, wrapped = seed_of(random_state), _sizes(sizes, table.n_features), _wrapper(table.known)(model)
     folds = [
         fold
         for repeat in range(n_repeats)
-        for fold in KnownFolds(n_splits, random_state=seed + repeat, **options).split(table.y, table.y, table.groups)
+        for fold in KnownFolds(n_splits, random_state=seed + repeat).split_target(table.known, table.groups)
     ]
-    wrap: Any = DoubtRegressor if table.is_numeric else DoubtClassifier
-    judge = _Judge(selector, wrap(model, missing_label=table.missing_label), table, wanted)
-    found = []
-    work = joblib.Parallel(n_jobs=min(workers, len(folds)), return_as="generator")(
-        joblib.delayed(judge)(train, test, seed + number) for number, (train, test) in enumerate(folds)
+    found: list[dict[str, Any]] = []
+    work = joblib.Parallel(n_jobs=min(resolve_threads(n_jobs), len(folds)), return_as="generator")(
+        joblib.delayed(_score_fold)(selector, wrapped, table, wanted, train, test, seed + number)
+        for number, (train, test) in enumerate(folds)
     )
     for scores in work:
         found.append(scores)
@@ -539,81 +510,60 @@ def _evaluate(
     columns: dict[str, Any] = {name: np.array([scores[name] for scores in found]) for name in found[0]}
     return SelectionEvaluation(
         sizes=wanted,
-        measure="R2" if table.is_numeric else "accuracy",
+        measure=wrapped.measure,
         share_tested=1 / n_splits,
         n_tested=table.n_independent(np.unique(np.concatenate([test for _, test in folds]))),
-        n_selected=columns.pop("n_selected").astype(np.int64),
         **columns,
     )
 
 
-@dataclass(frozen=True)
-class _Judge:
-    """Scores one fold."""
+def _score_fold(
+    selector: Any, model: DoubtModel, table: _Table, sizes: Rows, train: Rows, test: Rows, seed: int
+) -> dict[str, Any]:
+    """The scores of a model on the rows of one fold, by the name of the field."""
+    rng = np.random.default_rng(seed)
+    known, tested, tested_weights = table.known.rows(train).certain(), table.known.rows(test), table.weight(test)
+    weights = table.weight(train) if weight_argument(model.estimator) else None
+    scores: dict[bytes, float] = {}
 
-    selector: Any
-    model: Any
-    table: _Table
-    sizes: NDArray[np.int64]
+    def on(features: Rows) -> float:
+        features = np.sort(features)
+        key = features.tobytes()
+        if key not in scores:
+            try:
+                fitted = clone(model).fit_target(table.part(train, features), known, weights)
+                scores[key] = fitted.score_target(table.part(test, features), tested, tested_weights)
+            except (ValueError, TypeError) as error:
+                cells = "" if isinstance(error, InputError) else table.unreadable()
+                if not cells:
+                    raise
+                raise InputError(
+                    "model",
+                    f"cannot read the table, in which some cells are {cells} ({error})",
+                    "put an encoder and an imputer before the model, or let the selector read the table as numbers for "
+                    "it: dubio.pipelines.evaluate_problem(selector, usual_model('logistic'), "
+                    "selector.read_problem(X, y))",
+                ) from error
+        return scores[key]
 
-    def __call__(self, train: Rows, test: Rows, seed: int) -> dict[str, Any]:
-        with one_blas_thread():  # hundreds of small models
-            return self._fold(train, test, seed)
-
-    def _fold(self, train: Rows, test: Rows, seed: int) -> dict[str, Any]:
-        table, rng = self.table, np.random.default_rng(seed)
-        selector = table.selected(self.selector, train)
-        order = np.argsort(selector.ranking_, kind="stable")
-        n_features = len(order)
-        y, y_test = table.target(train), table.target(test)
-        weights = table.weight(train) if weight_argument(self.model.estimator) else {}
-        options = {"missing_label": table.missing_label, **table.weight(test)}
-        score: Any = known_r2 if table.is_numeric else expected_accuracy
-
-        scores: dict[bytes, float] = {}
-
-        def on(features: Rows) -> float:
-            features = np.sort(features)
-            key = features.tobytes()
-            if key not in scores:
-                with table.unreadable_cells_named():
-                    fitted = clone(self.model).fit(table.part(train, features), y, **weights)
-                    scores[key] = float(score(fitted, table.part(test, features), y_test, **options))
-            return scores[key]
-
+    with one_blas_thread():  # hundreds of small models
+        chosen = table.selected(selector, train)
+        order, kept = np.argsort(chosen.ranking_, kind="stable"), np.flatnonzero(chosen.support_)
         # the same random orders for every size: the curve and the headline then say the same of one size
-        orders = [rng.permutation(n_features) for _ in range(_RANDOM_DRAWS)]
+        orders = [rng.permutation(len(order)) for _ in range(_RANDOM_DRAWS)]
 
         def random(size: int) -> float:
             return float(np.mean([on(drawn[:size]) for drawn in orders]))
 
-        kept = np.flatnonzero(selector.support_)
         return {
-            "by_size": [on(order[:size]) for size in self.sizes],
-            "random_by_size": [random(int(size)) for size in self.sizes],
+            "by_size": [on(order[:size]) for size in sizes],
+            "random_by_size": [random(int(size)) for size in sizes],
             "selected": on(kept),
             "all_features": on(order),
             "random": random(len(kept)),
             "n_selected": len(kept),
-            "chance": 0.0 if table.is_numeric else self._chance(train, test),
+            "chance": model.chance(table.known, table.weights, train, test),
         }
-
-    def _chance(self, train: Rows, test: Rows) -> float:
-        """What it scores to say always the most frequent class of the training rows."""
-        known, tested = (self._classes(rows) for rows in (train, test))
-        weights = np.ones(len(train)) if self.table.weights is None else self.table.weights[train]
-        likeliest = known.classes.tolist()[int((weights @ known.memberships).argmax())]
-        names = tested.classes.tolist()
-        if likeliest not in names:
-            return 0.0
-        hits = tested.memberships[:, names.index(likeliest)][tested.labelled]
-        counted = None if self.table.weights is None else self.table.weights[test][tested.labelled]
-        return float(np.average(hits, weights=counted))
-
-    def _classes(self, rows: Rows) -> OfClasses:
-        y = self.table.target(rows)
-        read: Any = read_supervision(y, len(rows), target="classes", missing_label=self.table.missing_label)
-        return read
 
 
 def _sizes(sizes: Any, n_features: int) -> NDArray[np.int64]:
@@ -625,21 +575,6 @@ def _sizes(sizes: Any, n_features: int) -> NDArray[np.int64]:
     if not len(wanted) or wanted[0] < 1 or wanted[-1] > n_features:
         raise InputError("sizes", f"={list(sizes)!r}", f"give numbers from 1 to the {n_features} features")
     return wanted
-
-
-def _not_numbers(X: Any) -> str:
-    """What some cells of a table are that are no numbers, in words; "" if all are numbers."""
-    if sparse.issparse(X):
-        return ""
-    try:
-        cells = np.asarray(X, dtype=np.float64)
-    except (ValueError, TypeError):
-        return "text or dates"
-    return "missing" if np.isnan(cells).any() else ""
-
-
-def _last(model: Any) -> Any:
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
 
 
 ModelName = Literal["logistic", "forest", "svm"]
@@ -667,7 +602,7 @@ def usual_model(
 
     Examples
     --------
-    >>> from dubio.pipelines.evaluation import usual_model
+    >>> from dubio.pipelines import usual_model
     >>> usual_model("logistic", "numbers")[-1]
     Ridge()
     """

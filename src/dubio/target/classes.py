@@ -280,10 +280,6 @@ class Classes(OfClasses):
             return None
         return self.classes[by_number].astype(np.float64), np.append(np.argsort(by_number), -1)[self.codes]
 
-    def as_y(self) -> NDArray[Any]:
-        """Codes of classes; -1 if unlabelled."""
-        return self.codes
-
     def highest_error_rate(self, flips: str) -> float:
         """For labels changed to any class, chance; to the next class, one half: beyond it, that is the common label."""
         return {"uniform": 1.0 - 1.0 / self.n_classes, "next": 0.5}.get(flips, 1.0)
@@ -539,10 +535,6 @@ class Memberships(OfClasses):
     def likeliest(self) -> Classes:
         """The most probable class of every labelled row."""
         return self._classes(np.where(self.labelled, self.memberships.argmax(axis=1), -1).astype(np.int64))
-
-    def as_y(self) -> NDArray[Any]:
-        """The probabilities; NaN if unlabelled."""
-        return np.where(self.labelled[:, None], self.memberships, np.nan)
 
     def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Classes:
         """Classes drawn from probabilities that moved by the share ``rate`` of the way to the shares of the classes."""

@@ -266,12 +266,6 @@ class Supervision(ABC):
         """Classes that are numbers without a declared order: the numbers in order, and the place of each row's."""
         return None
 
-    def as_y(self) -> NDArray[Any]:
-        """The target as a model takes it: codes of classes (-1 if unlabelled), probabilities or numbers (NaN)."""
-        raise InputError(
-            "y", f"cannot be evaluated: {self.given}", "give classes, probabilities or numbers, of one target"
-        )
-
     def highest_error_rate(self, flips: str) -> float:
         """The share of errors at which nothing is left to know; ``flips`` says what wrong labels are."""
         return 1.0

@@ -80,10 +80,6 @@ class Numbers(Supervision):
         edges = np.nanquantile(values, np.linspace(0, 1, n_bins + 1)[1:-1])
         return np.where(self.labelled, np.digitize(values, edges), -1)
 
-    def as_y(self) -> NDArray[Any]:
-        """The numbers; NaN if unlabelled."""
-        return np.where(self.labelled, self.values, np.nan)
-
     def highest_error_rate(self, flips: str) -> float:
         """More than half of the numbers being grossly wrong is not worth a question."""
         return 0.5

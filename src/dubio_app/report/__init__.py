@@ -85,7 +85,7 @@ def write_report(
     mended : Mended, optional
         From :func:`dubio.trust.mended.compare`: adds what corrections of labels changed.
     evaluation : SelectionEvaluation, optional
-        From :func:`dubio.pipelines.evaluation.evaluate_selection`: adds what the selection is worth to a model.
+        From :func:`dubio.pipelines.evaluate_selection`: adds what the selection is worth to a model.
     table_name, target_name : str
         Their names on the page.
     code : str
