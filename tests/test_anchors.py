@@ -10,14 +10,8 @@ import pytest
 from scipy import sparse
 
 import dubio
-from dubio.neighbors.anchors import (
-    AnchorEdges,
-    neighbor_anchors,
-    numerator_and_denominator,
-    sample_rows,
-    target_anchors,
-)
-from dubio.neighbors.graphs import neighbor_graph
+from dubio.neighbors.graphs import AnchorEdges, RowNeighbors, TargetNeighbors, sample_rows
+from dubio.neighbors.quadratic import numerator_and_denominator
 from tests import naive
 
 OPTIONS = [{}, {"t": "mean"}, {"kernel": "linear"}, {"symmetry": "and"}, {"n_neighbors": 2, "t": 3.0}]
@@ -44,8 +38,7 @@ def test_numerator_and_denominator_are_unbiased_over_all_samples(symmetry):
     X = np.random.default_rng(1).normal(size=(7, 3)) + 50
     squared = naive.squared_distances(X)
     S = np.where(naive.close_pairs(squared, 2, symmetry), np.exp(-squared / 2.0), 0.0)
-    options = {"n_neighbors": 2, "t": 2.0, "kernel": "squared", "symmetry": symmetry}
-    whole = neighbor_anchors(X, n_anchors=7, random_state=0, **options)
+    whole = RowNeighbors(X, n_neighbors=2, symmetry=symmetry).anchors(2.0, n_anchors=7)
     scale = S[whole.rows[0], whole.neighbors[0]] @ np.ones(2) / (2 * whole.weights[0] @ np.ones(2))
     above, below = [], []
     for sample in itertools.combinations(range(7), 3):
@@ -68,9 +61,10 @@ def test_numerator_and_denominator_are_unbiased_over_all_samples(symmetry):
 @pytest.mark.parametrize("options", OPTIONS)
 def test_edges_of_all_rows_are_the_graph(options):
     X = _table()
-    options = {"n_neighbors": 5, "t": 1.0, "kernel": "squared", "symmetry": "or"} | options
-    graph = neighbor_graph(X, **options).toarray()
-    edges = neighbor_anchors(X, n_anchors=80, random_state=0, **options)
+    t = options.get("t", 1.0)
+    near = RowNeighbors(X, **{name: value for name, value in options.items() if name != "t"})
+    graph = near.graph(t).toarray()
+    edges = near.anchors(t, n_anchors=80)
     found = np.zeros((80, 80))
     for row, others, weights in zip(edges.rows, edges.neighbors, edges.weights, strict=True):
         found[row, others] += weights
@@ -155,7 +149,7 @@ def test_error_over_standard_error_has_unit_spread(selector, has_target):
 
 def test_line_neighbours_of_some_rows():
     y = np.random.default_rng(4).integers(0, 9, size=60).astype(float)  # many ties
-    edges = target_anchors(y, n_neighbors=5, t=1.0, n_anchors=20, random_state=0)
+    edges = TargetNeighbors(y, n_neighbors=5).anchors(1.0, n_anchors=20)
     distances = np.abs(y[:, None] - y[None, :])
     for row, found in zip(edges.rows, edges.neighbors, strict=True):
         assert list(found) == naive.nearest(distances, row, 5)

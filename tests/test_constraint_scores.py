@@ -308,7 +308,7 @@ class TestComparators:
 
     def test_the_second_function_is_the_laplacian_score(self):
         X = problem(0)[0]
-        graph = dubio.neighbors.graphs.neighbor_graph(X, n_neighbors=3)
+        graph = cluster_graphs.RowNeighbors(X, n_neighbors=3).graph()
         np.testing.assert_allclose(spec_score(X, graph, function=2), laplacian_score(X, n_neighbors=3), rtol=1e-9)
 
     def test_class_graph(self):
@@ -413,7 +413,7 @@ class TestSelectors:
             len(kept.cannot_link),
         )
         assert 0 < len(kept) < fitted.n_must_link_ + fitted.n_cannot_link_
-        edges = dubio.neighbors.graphs.neighbor_graph(X, n_neighbors=5)
+        edges = cluster_graphs.RowNeighbors(X, n_neighbors=5).graph()
         expected = constrained_laplacian_score(X, edges, kept.must_link, kept.cannot_link)
         np.testing.assert_allclose(fitted.scores_, expected, rtol=1e-9)
 

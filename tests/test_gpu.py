@@ -26,7 +26,7 @@ from dubio.kernels.gpu import Device, Worth, find_device, torch
 from dubio.neighbors.distances import DeviceDistances, SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE
 from dubio.neighbors.information import InformationCriterion
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborJointLoss, NeighborSquaredError
+from dubio.neighbors.losses import NeighborLoss
 from dubio.simulate import flip_labels, hide_labels
 from dubio.target.reader import read_supervision
 from tests import naive
@@ -121,21 +121,21 @@ def test_losses_equal_the_literal_ones(device, whole, k, n_judged, weighted):
     weights = weights / weights.mean() if weighted else None
     options = {"weights": weights, "n_judged": n_judged}
     alone = (
-        NeighborCrossEntropy(at, P, balanced=False, weights=weights),
-        NeighborSquaredError(at, numbers, weights=weights),
+        NeighborLoss(at, [P], balanced=False, weights=weights),
+        NeighborLoss(at, [numbers], weights=weights),
     )
     nothing = [criterion.value_of_nothing for criterion in alone]
     for criterion, literal in (
         (
-            NeighborCrossEntropy(at, P, n_neighbors=k, weights=weights),
+            NeighborLoss(at, [P], n_neighbors=k, weights=weights, balanced=True),
             lambda s: naive.neighbor_cross_entropy(X[:, s], P, k, **options),
         ),
         (
-            NeighborSquaredError(at, numbers, n_neighbors=k, weights=weights),
+            NeighborLoss(at, [numbers], n_neighbors=k, weights=weights),
             lambda s: naive.neighbor_squared_error(X[:, s], numbers, k, **options),
         ),
         (
-            NeighborJointLoss(at, [P, numbers], n_neighbors=k, weights=weights),
+            NeighborLoss(at, [P, numbers], n_neighbors=k, weights=weights),
             lambda s: (
                 (
                     naive.neighbor_cross_entropy(X[:, s], P, k, balanced=False, **options) / nothing[0]
@@ -151,7 +151,7 @@ def test_losses_equal_the_literal_ones(device, whole, k, n_judged, weighted):
         criterion.apply(1, ADD)
         expected = [literal(s) for s in ([1, 2, 4], [0, 1, 2])]
         np.testing.assert_allclose(criterion.evaluate(np.array([0, 4]), REMOVE), expected, rtol=1e-12)
-        rows = criterion.row_values(np.array([1, 5]))
+        rows = criterion.unit_values(np.array([1, 5]))
         assert len(rows) == (n_judged or len(X))
         assert rows.sum() == pytest.approx(literal([1, 5]), rel=1e-12)
 
@@ -162,10 +162,10 @@ def test_judging_some_rows_on_the_cpu_equals_the_literal_loss(n_judged):
     P, numbers = _soft(codes), X @ [1.0, -2.0, 0.0, 0.0, 1.0, 0.0]
     for balanced in (True, False):
         at = SubsetDistances(X, n_judged=n_judged)
-        criterion = NeighborCrossEntropy(at, P, n_neighbors=4, balanced=balanced)
+        criterion = NeighborLoss(at, [P], n_neighbors=4, balanced=balanced)
         expected = naive.neighbor_cross_entropy(X[:, [0, 1]], P, 4, balanced, n_judged=n_judged)
         assert criterion.start(np.array([0, 1])) == pytest.approx(expected, rel=1e-12)
-    criterion = NeighborSquaredError(SubsetDistances(X, n_judged=n_judged), numbers, n_neighbors=4)
+    criterion = NeighborLoss(SubsetDistances(X, n_judged=n_judged), [numbers], n_neighbors=4)
     expected = naive.neighbor_squared_error(X[:, [0, 1]], numbers, 4, n_judged=n_judged)
     assert criterion.start(np.array([0, 1])) == pytest.approx(expected, rel=1e-12)
 
@@ -178,8 +178,8 @@ def test_neighbours_among_near_rows_are_the_neighbours(torch_device, few_near_ro
     X, codes = _table(n=80, whole=whole)
     P = np.eye(3)[codes]
     device = Device(torch_device, tile_bytes=10**6, held_bytes=10**8)
-    ours = NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=5)
-    theirs = NeighborCrossEntropy(DeviceDistances(X, device), P, n_neighbors=5)
+    ours = NeighborLoss(SubsetDistances(X), [P], n_neighbors=5, balanced=True)
+    theirs = NeighborLoss(DeviceDistances(X, device), [P], n_neighbors=5, balanced=True)
     for criterion in (ours, theirs):
         criterion.start(np.array([0]))
     assert theirs.distances.pairs.near()[0].shape == (80, n_near)

@@ -22,7 +22,7 @@ from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.neighbors.distances import SubsetDistances
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
+from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import read_problem, sample_groups, sample_rows
 from dubio_app.command.run import run
 from tests import naive
@@ -289,8 +289,8 @@ def test_neighbours_are_rows_of_other_groups(sizes, rng):
     X, P, y = rng.normal(size=(n, 3)), rng.dirichlet([1, 1], size=n), rng.normal(size=n)
     k = 4
     losses = (
-        NeighborCrossEntropy(SubsetDistances(X, groups=groups), P, n_neighbors=k),
-        NeighborSquaredError(SubsetDistances(X, groups=groups), y, n_neighbors=k),
+        NeighborLoss(SubsetDistances(X, groups=groups), [P], n_neighbors=k, balanced=True),
+        NeighborLoss(SubsetDistances(X, groups=groups), [y], n_neighbors=k),
     )
     usable = min(k, n - max(sizes))
     for subset in ([0], [0, 2], [0, 1, 2]):
@@ -300,14 +300,15 @@ def test_neighbours_are_rows_of_other_groups(sizes, rng):
         )
         for loss, value in zip(losses, literal, strict=True):
             assert_allclose(loss.start(np.array(subset)), value, rtol=1e-9)
-            assert_allclose(loss.row_values(np.array(subset)).sum(), value, rtol=1e-9)
-            assert len(loss.unit_values(np.array(subset))) == 4
+            units = loss.unit_values(np.array(subset))
+            assert_allclose(units.sum(), value, rtol=1e-9)
+            assert len(units) == 4
 
 
 def test_candidates_of_a_search_keep_groups_apart(rng):
     groups = np.repeat(np.arange(8), 5)
     X, P = rng.normal(size=(40, 4)), np.eye(2)[rng.integers(0, 2, 40)]
-    loss = NeighborCrossEntropy(SubsetDistances(X, groups=groups), P, n_neighbors=6)
+    loss = NeighborLoss(SubsetDistances(X, groups=groups), [P], n_neighbors=6, balanced=True)
     loss.start(np.array([1]))
     values = loss.evaluate(np.array([0, 2, 3]), 1)
     assert_allclose(values, [naive.neighbor_cross_entropy(X[:, [1, j]], P, 6, groups=groups) for j in (0, 2, 3)])

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.neighbors import KNeighborsTransformer
 
 import dubio
-from dubio.neighbors.graphs import line_neighbors, neighbor_graph, semi_supervised_graph, target_graph
+from dubio.neighbors.graphs import MixedNeighbors, RowNeighbors, TargetNeighbors, line_neighbors
 from tests import naive
 
 
@@ -63,7 +63,7 @@ def test_laplacian_score(X, kernel, symmetry):
 def test_laplacian_score_of_duplicates_equals_the_literal_one_on_the_same_graph():
     """With ties the choice of neighbours is free; given the choice, the score is exact."""
     X = np.repeat(table(15), 3, axis=0)
-    graph = neighbor_graph(X, n_neighbors=4, t=2.0)
+    graph = RowNeighbors(X, n_neighbors=4).graph(2.0)
     assert (graph.diagonal() == 0).all()
     expected = [naive.laplacian_quotient(graph.toarray(), f) for f in X.T]
     np.testing.assert_allclose(dubio.laplacian_score(X, n_neighbors=4, t=2.0), expected, rtol=1e-10)
@@ -165,7 +165,7 @@ def test_sparse_columns_far_from_zero_keep_their_digits(offset, dtype, rtol, whi
     X[:, slice(None) if which == "all columns" else 2] += offset
     X = X.astype(dtype)
     thin, y = sparse.csr_array(X), np.random.default_rng(5).normal(size=60)
-    graph = neighbor_graph(table(60), n_neighbors=4)
+    graph = RowNeighbors(table(60), n_neighbors=4).graph()
     for score in (
         lambda X: dubio.laplacian_score(X, t="mean"),
         lambda X: dubio.laplacian_score(X, graph=graph),
@@ -208,7 +208,7 @@ def test_neighbors_on_a_line_are_those_of_a_full_sort(values, k):
     k = min(k, len(values) - 1)
     distances = np.abs(values[:, None] - values[None, :])
     expected = [naive.nearest(distances, i, k) for i in range(len(values))]
-    np.testing.assert_array_equal(line_neighbors(values, k), expected)
+    np.testing.assert_array_equal(line_neighbors(values, k, np.arange(len(values))), expected)
 
 
 @given(
@@ -224,7 +224,7 @@ def test_graph_laws(n, k, seed, symmetry, grid):
         X = np.round(X)  # duplicates and ties
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        graph = neighbor_graph(X, n_neighbors=k, symmetry=symmetry)
+        graph = RowNeighbors(X, n_neighbors=k, symmetry=symmetry).graph()
     dense = graph.toarray()
     np.testing.assert_array_equal(dense, dense.T)
     assert (np.diag(dense) == 0).all()
@@ -241,12 +241,14 @@ def test_mixed_graph_without_labels_is_the_neighbour_graph_and_with_all_the_targ
     nothing = np.full(40, np.nan)
     scaled = X / np.sqrt(X.shape[1])
     np.testing.assert_allclose(
-        semi_supervised_graph(X, nothing, n_neighbors=6).toarray(),
-        neighbor_graph(scaled, n_neighbors=6).toarray(),
+        MixedNeighbors(X, nothing, n_neighbors=6).graph().toarray(),
+        RowNeighbors(scaled, n_neighbors=6).graph().toarray(),
         rtol=1e-9,
     )
     np.testing.assert_allclose(
-        semi_supervised_graph(X, y, n_neighbors=6).toarray(), target_graph(y, n_neighbors=6).toarray(), rtol=1e-12
+        MixedNeighbors(X, y, n_neighbors=6).graph().toarray(),
+        TargetNeighbors(y, n_neighbors=6).graph().toarray(),
+        rtol=1e-12,
     )
 
 
@@ -258,7 +260,7 @@ def test_k_is_clipped_with_a_warning():
 
 def test_own_graph_and_transformer():
     X = table(60)
-    graph = neighbor_graph(X, n_neighbors=7, t=2.0)
+    graph = RowNeighbors(X, n_neighbors=7).graph(2.0)
     expected = dubio.laplacian_score(X, n_neighbors=7, t=2.0)
     np.testing.assert_array_equal(dubio.laplacian_score(X, graph=graph), expected)
     with_self = graph + sparse.eye_array(60)

@@ -13,7 +13,7 @@ from dubio import NeighborSearch
 from dubio.kernels.neighbor_loss import fill_nearest
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE, SearchPath, best_subsets, greedy_search, order_by_presence
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
+from dubio.neighbors.losses import NeighborLoss
 from dubio.simulate import flip_labels, hide_labels
 from tests import naive
 
@@ -55,9 +55,12 @@ def test_losses_equal_the_literal_ones(whole, k, change):
     candidates = np.array([1, 3]) if change == ADD else np.array([0, 3, 4])
     subsets = [np.union1d(start, [c]) if change == ADD else np.setdiff1d(start, [c]) for c in candidates]
     for criterion, literal in (
-        (NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=k), lambda s: naive.neighbor_cross_entropy(s, P, k)),
         (
-            NeighborSquaredError(SubsetDistances(X), numbers, n_neighbors=k),
+            NeighborLoss(SubsetDistances(X), [P], n_neighbors=k, balanced=True),
+            lambda s: naive.neighbor_cross_entropy(s, P, k),
+        ),
+        (
+            NeighborLoss(SubsetDistances(X), [numbers], n_neighbors=k),
             lambda s: naive.neighbor_squared_error(s, numbers, k),
         ),
     ):
@@ -75,8 +78,8 @@ def test_losses_equal_the_literal_ones(whole, k, change):
 def test_a_class_without_any_membership_does_not_count():
     X, y = _problem()
     P = np.column_stack([np.eye(3)[y], np.zeros(len(y))])
-    wide = NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=5).start(np.arange(5))
-    narrow = NeighborCrossEntropy(SubsetDistances(X), P[:, :3], n_neighbors=5).start(np.arange(5))
+    wide = NeighborLoss(SubsetDistances(X), [P], n_neighbors=5, balanced=True).start(np.arange(5))
+    narrow = NeighborLoss(SubsetDistances(X), [P[:, :3]], n_neighbors=5, balanced=True).start(np.arange(5))
     assert wide == narrow
 
 
@@ -85,7 +88,7 @@ def test_loss_is_that_of_the_priors_when_every_row_is_a_neighbour():
     X, y = _problem()
     P = np.eye(3)[y]
     n, sizes = len(y), P.sum(axis=0)
-    criterion = NeighborCrossEntropy(SubsetDistances(X), P, n_neighbors=n)
+    criterion = NeighborLoss(SubsetDistances(X), [P], n_neighbors=n, balanced=True)
     expected = -np.log((sizes - 1 + sizes / n) / n).mean()
     np.testing.assert_allclose(criterion.start(np.arange(5)), expected, rtol=1e-12)
     np.testing.assert_allclose(criterion.evaluate(np.arange(5), REMOVE), expected, rtol=1e-12)
@@ -94,7 +97,8 @@ def test_loss_is_that_of_the_priors_when_every_row_is_a_neighbour():
 def test_losses_do_not_depend_on_threads():
     X, y = _problem(n=300)
     values = [
-        NeighborCrossEntropy(SubsetDistances(X, n_threads=t), np.eye(3)[y]).evaluate(np.arange(5), ADD) for t in (1, 2)
+        NeighborLoss(SubsetDistances(X, n_threads=t), [np.eye(3)[y]], balanced=True).evaluate(np.arange(5), ADD)
+        for t in (1, 2)
     ]
     np.testing.assert_array_equal(*values)
 
@@ -102,7 +106,7 @@ def test_losses_do_not_depend_on_threads():
 @pytest.mark.parametrize(("n_rows", "words"), [(0, "0 labelled rows"), (1, "1 labelled row")])
 def test_a_loss_needs_another_row(n_rows, words):
     with pytest.raises(ValueError, match=f"^X has {words}: a row is predicted by others"):
-        NeighborSquaredError(SubsetDistances(np.zeros((n_rows, 2))), np.zeros(n_rows))
+        NeighborLoss(SubsetDistances(np.zeros((n_rows, 2))), [np.zeros(n_rows)])
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=70), st.integers(1, 20))
@@ -397,5 +401,7 @@ def test_verbose_says_where_it_is(capsys):
 
 def test_search_accepts_the_criterion_as_any_other():
     X, y = _problem()
-    path = greedy_search(NeighborCrossEntropy(SubsetDistances(X), np.eye(3)[y]), [0, 1, 4], direction="forward")
+    path = greedy_search(
+        NeighborLoss(SubsetDistances(X), [np.eye(3)[y]], balanced=True), [0, 1, 4], direction="forward"
+    )
     assert sorted(path.subsets) == [1, 2, 3]

@@ -20,7 +20,7 @@ import dubio
 from dubio import METHODS, FeatureSelector
 from dubio.doubt.experts import rows_in_proportion
 from dubio.errors import InputError
-from dubio.neighbors.graphs import target_graph
+from dubio.neighbors.graphs import TargetNeighbors
 from dubio.pipelines import evaluate_selection
 from dubio.scores.coherence import select_pairs
 from dubio.whole_files import write_whole
@@ -196,7 +196,7 @@ def test_rows_with_equal_numbers_are_treated_alike(Score, share):
 
 def test_the_graph_of_equal_numbers_joins_all_or_none():
     y = np.array([1.0, 1, 1, 2, 2, 5, 9])
-    graph = target_graph(y, n_neighbors=2).toarray() > 0
+    graph = TargetNeighbors(y, n_neighbors=2).graph().toarray() > 0
     assert graph[:3, :3].sum() == 6 and not graph[0, 5]  # two others share the number 1
     assert graph[3, :5].tolist() == [True, True, True, False, True]  # one shares 2; the next number is 1, all its rows
     assert (graph == graph.T).all() and not graph.diagonal().any()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dubio
-from dubio.neighbors.graphs import neighbor_graph
+from dubio.neighbors.graphs import RowNeighbors
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_input_is_unchanged_by_the_default_graph(problem):
 def test_duplicates_are_not_mistaken_for_the_row_itself():
     """A row's own place among its neighbours is not always the first: with duplicates it may be any."""
     X = np.repeat(np.random.default_rng(0).normal(size=(10, 3)), 4, axis=0)
-    graph = neighbor_graph(X, n_neighbors=3)
+    graph = RowNeighbors(X, n_neighbors=3).graph()
     assert (graph.diagonal() == 0).all()
     groups = np.arange(40) // 4
     rows = np.repeat(np.arange(40), np.diff(graph.indptr))

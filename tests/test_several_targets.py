@@ -16,7 +16,7 @@ from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.evidence.relevance import relevance_of, served
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD
-from dubio.neighbors.losses import NeighborJointLoss
+from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import read_problem
 from dubio.simulate import hide_targets
 from dubio.target.reader import read_supervision
@@ -172,11 +172,11 @@ def test_the_joint_loss_equals_the_literal_one(kind):
         weights = rng.uniform(0.5, 2, size=n)
         weights /= weights.mean()
     options = {"balanced": kind == "balanced", "weights": weights}
-    loss = NeighborJointLoss(SubsetDistances(X, groups=groups), targets, n_neighbors=5, **options)
+    loss = NeighborLoss(SubsetDistances(X, groups=groups), targets, n_neighbors=5, **options)
     for subset in ([0], [0, 1], [1, 2, 3]):
         expected = naive.neighbor_joint_loss(X[:, subset], targets, 5, groups=groups, **options)
         assert loss.start(np.asarray(subset)) == pytest.approx(expected, rel=1e-10)
-        assert loss.row_values(np.asarray(subset)).sum() == pytest.approx(expected, rel=1e-10)
+        assert loss.unit_values(np.asarray(subset)).sum() == pytest.approx(expected, rel=1e-10)
     loss.start(np.array([0]))
     candidates = np.array([1, 2, 3])
     each = loss.evaluate_each(candidates, ADD)

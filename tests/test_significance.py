@@ -33,7 +33,7 @@ from dubio.evidence.relations import (
 )
 from dubio.evidence.relevance import decide, relevance_of
 from dubio.evidence.together import joint_pvalues, smallest_sufficient_size
-from dubio.neighbors.graphs import target_graph
+from dubio.neighbors.graphs import TargetNeighbors
 from dubio.problem import read_problem
 from dubio.scores.laplacian import _graph, leave_one_out_pvalues
 from dubio.simulate import unsure_expert
@@ -180,7 +180,7 @@ def test_permutation_p_values_of_a_graph_score_are_uniform():
     found = []
     for seed in range(40):
         rng = np.random.default_rng(seed)
-        null = GraphNull(target_graph(rng.normal(size=60)), rng.exponential(size=(60, 5)))
+        null = GraphNull(TargetNeighbors(rng.normal(size=60)).graph(), rng.exponential(size=(60, 5)))
         found.append(permutation_pvalues(null, n_permutations=200, random_state=seed))
     found = np.concatenate(found)
     assert stats.kstest(found, "uniform").pvalue > 0.01
@@ -188,7 +188,7 @@ def test_permutation_p_values_of_a_graph_score_are_uniform():
 
 def test_screening_agrees_with_permutations():
     rng = np.random.default_rng(0)
-    null = GraphNull(target_graph(rng.normal(size=100)), rng.normal(size=(100, 40)))
+    null = GraphNull(TargetNeighbors(rng.normal(size=100)).graph(), rng.normal(size=(100, 40)))
     quick = null.screen()
     null.screen = lambda: None
     full = permutation_pvalues(null, n_permutations=400)
@@ -402,18 +402,19 @@ def test_searches_keep_a_sufficient_subset(search):
 def test_row_values_sum_to_the_criterion(name):
     from dubio.neighbors.distances import SubsetDistances
     from dubio.neighbors.information import InformationCriterion
-    from dubio.neighbors.losses import NeighborCrossEntropy
+    from dubio.neighbors.losses import NeighborLoss
 
     rng = np.random.default_rng(0)
     X, P = rng.normal(size=(50, 4)), np.eye(3)[np.arange(50) % 3]
     distances = SubsetDistances(X)
     if name == "neighbor":
-        criterion = NeighborCrossEntropy(distances, P)
+        criterion = NeighborLoss(distances, [P], balanced=True)
     else:
         criterion = InformationCriterion(distances, lambda _: P, n_neighbors=4)
     features = np.array([0, 2])
     value = criterion.start(features)
-    np.testing.assert_allclose(criterion.row_values(features).sum(), value, rtol=1e-9)
+    values = criterion.unit_values(features) if name == "neighbor" else criterion.row_values(features)
+    np.testing.assert_allclose(values.sum(), value, rtol=1e-9)
 
 
 def test_alpha_is_obeyed_and_checked():

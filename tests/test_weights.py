@@ -24,7 +24,7 @@ from dubio.evidence.permutation import column_moments, permutation_moments
 from dubio.evidence.relations import linear_pvalues, linear_r2, relation_target, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.neighbors.distances import SubsetDistances
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborSquaredError
+from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import read_problem
 from tests import naive
 
@@ -52,8 +52,8 @@ def test_losses_of_neighbours(groups, balanced, rng):
     X, P, y = rng.normal(size=(24, 3)), rng.dirichlet([1, 1, 1], size=24), rng.normal(size=24)
     w = rng.exponential(size=24)
     w /= w.mean()
-    entropy = NeighborCrossEntropy(SubsetDistances(X, groups=groups), P, n_neighbors=5, balanced=balanced, weights=w)
-    error = NeighborSquaredError(SubsetDistances(X, groups=groups), y, n_neighbors=5, weights=w)
+    entropy = NeighborLoss(SubsetDistances(X, groups=groups), [P], n_neighbors=5, balanced=balanced, weights=w)
+    error = NeighborLoss(SubsetDistances(X, groups=groups), [y], n_neighbors=5, weights=w)
     for subset in ([1], [0, 2]):
         literal = naive.neighbor_cross_entropy(X[:, subset], P, 5, balanced, groups, w)
         assert_allclose(entropy.start(np.array(subset)), literal, rtol=1e-9)

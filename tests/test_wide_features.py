@@ -14,7 +14,7 @@ from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, 
 from dubio.moments.class_moments import ClassMoments
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
-from dubio.neighbors.losses import NeighborCrossEntropy
+from dubio.neighbors.losses import NeighborLoss
 from dubio.neighbors.quadratic import laplacian_ratio
 from dubio.problem import Problem, read_problem
 from dubio.scores.redundancy import likenesses
@@ -111,7 +111,7 @@ class TestLiteral:
     def test_distances_of_a_search(self):
         _, X, y = wide_problem(n=25)
         at = SubsetDistances(X, features=columns_of_sizes(SIZES))
-        loss = NeighborCrossEntropy(at, np.eye(3)[y], n_neighbors=3)
+        loss = NeighborLoss(at, [np.eye(3)[y]], n_neighbors=3, balanced=True)
         for subset, change in (([0, 1], ADD), ([0, 1, 3], REMOVE)):
             loss.start(np.array(subset))
             outside = [f for f in range(4) if f not in subset]
@@ -130,7 +130,9 @@ class TestLiteral:
     def test_backward_search_drops_whole_features(self):
         _, X, y = wide_problem(n=30)
         X = X + np.random.default_rng(1).normal(scale=0.01, size=X.shape)  # rounding must not decide between ties
-        loss = NeighborCrossEntropy(SubsetDistances(X, features=columns_of_sizes(SIZES)), np.eye(3)[y], n_neighbors=3)
+        loss = NeighborLoss(
+            SubsetDistances(X, features=columns_of_sizes(SIZES)), [np.eye(3)[y]], n_neighbors=3, balanced=True
+        )
         path = greedy_search(loss, np.arange(4), direction="backward")
         for size, subset in path.subsets.items():
             columns = [c for f in subset for c in PARTS[f]]

@@ -26,7 +26,7 @@ from dubio.evidence.permutation import (
 from dubio.kernels import smooth
 from dubio.kernels.smooth import shuffled_smooth_errors, shuffled_within_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
-from dubio.neighbors.graphs import target_graph
+from dubio.neighbors.graphs import TargetNeighbors
 from dubio.problem import Problem
 from dubio.table.groups import centred_within
 from dubio.table.scaling import standardize
@@ -180,7 +180,8 @@ def relation_pvalues(
         known = problem.supervision.labelled
         groups = None if problem.groups is None else problem.groups[known]
         target = relation_target(problem, known, within=True)[:, 0]
-        graph = _weighted(target_graph(target, n_neighbors=min(5, len(target) - 1)), _weights_of(problem, known))
+        near = TargetNeighbors(target, n_neighbors=min(5, len(target) - 1))
+        graph = _weighted(near.graph(), _weights_of(problem, known))
         null = GraphNull(graph, problem.X[known], groups, problem.columns)
         fixed["graph"] = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         low["graph"], high["graph"] = _limits(fixed["graph"], _FEWEST)

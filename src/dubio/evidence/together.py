@@ -17,12 +17,11 @@ from dubio.evidence.relations import TestedFeatures, linear_r2, smooth_r2
 from dubio.kernels.threads import resolve_threads
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, greedy_search
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborJointLoss, NeighborSquaredError
+from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem, sample_groups, sample_rows
 from dubio.table.columns import Columns, columns_of_sizes
 from dubio.table.groups import shuffled_within
 from dubio.table.scaling import standardize
-from dubio.target.classes import OfClasses
 from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers, normal_scores
 from dubio.target.several import SeveralTargets
@@ -114,8 +113,6 @@ _PERMUTATIONS = 60
 #: Different splits into halves. More of them make the result depend less on the seed.
 _SPLITS = 2
 
-Loss = NeighborCrossEntropy | NeighborSquaredError | NeighborJointLoss
-
 
 def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None = None) -> TestedFeatures:
     r"""Test whether features matter together with others; 1 for features that the search does not find.
@@ -135,7 +132,7 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     Only given labels are used, not those completed by experts, who have seen all rows.
 
     Of several targets, the search and the test use the joint loss
-    (:class:`~dubio.neighbors.losses.NeighborJointLoss`; a missing cell counts as the mean of its target). The
+    (:class:`~dubio.neighbors.losses.NeighborLoss`; a missing cell counts as the mean of its target). The
     same permutations also give a p-value for each target, in ``by_target``.
     """
     known = problem.tested.labelled
@@ -232,12 +229,10 @@ def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs:
     return np.stack(np.broadcast_arrays(*pvalues), axis=1)
 
 
-def _losses(loss: Loss, added: NDArray[np.int64]) -> NDArray[np.float64]:
+def _losses(loss: NeighborLoss, added: NDArray[np.int64]) -> NDArray[np.float64]:
     """The loss with each of the added features, as a column; of several targets, followed by the loss of each."""
-    if not isinstance(loss, NeighborJointLoss):
-        return loss.evaluate(added, ADD)[:, None]
     each = loss.evaluate_each(added, ADD)
-    return np.column_stack([each.sum(axis=1), each])
+    return each if each.shape[1] == 1 else np.column_stack([each.sum(axis=1), each])
 
 
 def _permuted(column: NDArray[np.float64], problem: Problem, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -253,7 +248,7 @@ def standardized_space(problem: Problem) -> tuple[NDArray[np.float64], NDArray[n
 
 def neighbor_loss(
     problem: Problem, space: NDArray[np.float64], n_jobs: int | None, features: Columns | None = None
-) -> Loss:
+) -> NeighborLoss:
     """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours.
 
     ``features`` says which columns are one feature; by default, those of the problem.
@@ -261,10 +256,4 @@ def neighbor_loss(
     k = int(min(15, max(3, problem.n_rows // 8)))
     features = problem.columns if features is None else features
     distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups, features=features)
-    known, weights = problem.supervision, problem.uneven_weights
-    if isinstance(known, SeveralTargets):
-        return NeighborJointLoss(distances, known.goals(), n_neighbors=k, weights=weights)
-    if isinstance(known, Numbers):
-        return NeighborSquaredError(distances, known.values, n_neighbors=k, weights=weights)
-    assert isinstance(known, OfClasses)
-    return NeighborCrossEntropy(distances, known.memberships, n_neighbors=k, balanced=False, weights=weights)
+    return NeighborLoss(distances, problem.supervision.goals(), n_neighbors=k, weights=problem.uneven_weights)

@@ -33,17 +33,16 @@ def edge_energy(indptr: Any, indices: Any, weights: Any, X: Any, out: Any) -> No
 
 
 @numba.njit(cache=True, nogil=True)
-def edge_squared_distances(indptr: Any, indices: Any, X: Any, start: int, stop: int, out: Any) -> None:
-    """``out[e]`` = squared Euclidean distance along every stored edge of rows ``start:stop``."""
+def pair_squared_distances(X: Any, first: Any, second: Any, start: int, stop: int, out: Any) -> None:
+    """``out[e]`` = squared Euclidean distance between rows ``first[e]`` and ``second[e]`` of ``X``."""
     d = X.shape[1]
-    for i in range(start, stop):
-        for e in range(indptr[i], indptr[i + 1]):
-            j = indices[e]
-            total = 0.0
-            for r in range(d):
-                difference = np.float64(X[i, r]) - np.float64(X[j, r])
-                total += difference * difference
-            out[e] = total
+    for e in range(start, stop):
+        i, j = first[e], second[e]
+        total = 0.0
+        for r in range(d):
+            difference = np.float64(X[i, r]) - np.float64(X[j, r])
+            total += difference * difference
+        out[e] = total
 
 
 @numba.njit(cache=True, nogil=True)
@@ -97,21 +96,6 @@ def neighbors_on_a_line(values: Any, rows: Any, k: int, out: Any) -> None:
                 left -= 1
             if to_right <= to_left + same:
                 right += 1
-
-
-@numba.njit(cache=True, nogil=True)
-def list_squared_distances(X: Any, rows: Any, neighbors: Any, start: int, stop: int, out: Any) -> None:
-    """``out[m, a]`` = squared Euclidean distance between rows ``rows[m]`` and ``neighbors[m, a]`` of ``X``."""
-    d = X.shape[1]
-    for m in range(start, stop):
-        i = rows[m]
-        for a in range(neighbors.shape[1]):
-            j = neighbors[m, a]
-            total = 0.0
-            for r in range(d):
-                difference = np.float64(X[i, r]) - np.float64(X[j, r])
-                total += difference * difference
-            out[m, a] = total
 
 
 @numba.njit(cache=True, nogil=True)

@@ -18,6 +18,7 @@ from dubio.methods.base import Selector
 from dubio.methods.parameters import estimator
 from dubio.methods.scoring import TESTED, Lines, draw_lines
 from dubio.problem import Problem
+from dubio.progress import lines_of, listening
 from dubio.ranking import Answer, Ranking, rank_in_order
 
 
@@ -92,7 +93,8 @@ class SearchSelector(Selector):
 
     def _solve(self, problem: Problem) -> Answer:
         count, reason = self._wished(problem.n_features)
-        found = self._search(problem, count)
+        with listening(lines_of(type(self).__name__) if getattr(self, "verbose", 0) else None):
+            found = self._search(problem, count)
         relevance = None
         has_target = problem.supervision.kind != "none"  # without a target there is nothing to test
         if self.n_features_to_select in self._tested and has_target and not sparse.issparse(problem.X):

@@ -1,9 +1,11 @@
-"""Neighbour graphs of rows, of targets and of clusters, as sparse matrices."""
+"""Neighbour graphs of rows, of targets and of clusters, as sparse matrices; of all rows or around sampled ones."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from numbers import Real
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -13,31 +15,149 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from dubio.checks import clip_neighbors, random_of
-from dubio.errors import InputError, InputWarning, require_choice, warn
-from dubio.kernels.edges import SAME_DISTANCE, edge_squared_distances, list_squared_distances, neighbors_on_a_line
+from dubio.errors import InputError, InputWarning, warn
+from dubio.kernels.edges import SAME_DISTANCE, neighbors_on_a_line, pair_squared_distances
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.progress import advance
 from dubio.table.matrix import Matrix
 from dubio.table.scaling import centre_far_columns
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
 #: How a graph is found: exact neighbours of every row, approximate ones, or exact ones of sampled rows only.
 Route = Literal["exact", "approximate", "anchors"]
+#: Whether the exponent of a weight holds the squared or the plain distance.
+Kernel = Literal["squared", "linear"]
+#: Whether one of two rows must be among the nearest of the other, or each.
+Symmetry = Literal["or", "and"]
+#: The width of the kernel; "mean" is the mean distance over the edges.
+Width = float | Literal["mean"]
 
 #: With fewer rows, an exact search is as fast as an approximate one.
 _FEW_ROWS = 4096
 #: Number of rows whose neighbours are searched in one call.
 _SEARCHED_AT_ONCE = 1000
+#: Number of pairs of rows of a sparse table whose distances are computed at once.
+_PAIRS_AT_ONCE = 65_536
+
+
+@dataclass(frozen=True)
+class AnchorEdges:
+    """Sampled rows (m,), their neighbours (m, k), and the weights (m, k) of these edges in sums.
+
+    With ``t="mean"`` the width is itself an estimate. For the standard error, ``slope`` is the derivative of the
+    weights by the width, and ``pull`` (m,) is the effect of each sampled row on the width.
+    """
+
+    n_rows: int
+    rows: Integers
+    neighbors: Integers
+    weights: Floats
+    slope: Floats | None = None
+    pull: Floats | None = None
+
+
+class Neighborhood(ABC):
+    """The nearest rows of each row, and how far apart two rows are.
+
+    From these, :meth:`graph` makes a graph of all rows, and :meth:`anchors` the edges of some sampled rows.
+
+    Attributes
+    ----------
+    n_rows : int
+        Number of rows.
+    symmetry : {"or", "and"}
+        With "or", an edge connects i and j if one of them is among the k nearest of the other; with "and", if each is
+        among the k nearest of the other.
+    """
+
+    n_rows: int
+    symmetry: Symmetry = "or"
+
+    @abstractmethod
+    def others(self, rows: Integers) -> Integers:
+        """The k nearest other rows (m, k) of each of ``rows``, nearest first."""
+
+    @abstractmethod
+    def distances(self, first: Integers, second: Integers) -> Floats:
+        """How far apart rows ``first[e]`` and ``second[e]`` are: the distance in the exponent of the weight."""
+
+    def factor(self, first: Integers, second: Integers) -> Any:
+        """A factor of the weight of the edge between rows ``first[e]`` and ``second[e]``."""
+        return 1.0
+
+    def edges(self) -> sparse.csr_array:
+        """The symmetric 0/1 graph of neighbours, without a diagonal."""
+        neighbors = self.others(np.arange(self.n_rows))
+        n, k = neighbors.shape
+        lists = (np.ones(n * k), neighbors.ravel().astype(np.int32), np.arange(0, n * k + 1, k))
+        return symmetrize(sparse.csr_array(lists, shape=(n, n)), self.symmetry)
+
+    def graph(self, t: Width = 1.0) -> sparse.csr_array:
+        r"""Weights :math:`e^{-d_{ij}/t}` between neighbours, as a symmetric matrix (n, n) without a diagonal.
+
+        Weights are relative to the weight of the closest pair. This leaves every score unchanged and avoids underflow
+        in wide tables.
+        """
+        graph = self.edges()
+        ends = ends_of(graph)
+        graph.data = heat(self.distances(*ends), t) * self.factor(*ends)
+        return graph
+
+    def anchors(self, t: Width, n_anchors: int, random_state: Any = 0) -> AnchorEdges:
+        """The edges of sampled rows: an edge that is in the lists of both its rows counts half in each of them."""
+        rows = sample_rows(self.n_rows, n_anchors, random_state)
+        neighbors = self.others(rows)
+        share = self._shares(rows, neighbors)
+        counted = share > 0
+        if not counted.any():
+            raise InputError(
+                "n_neighbors",
+                f"={neighbors.shape[1]} leaves no sampled row with an edge",
+                "give more neighbours or anchors, or symmetry='or'",
+            )
+        ends = np.broadcast_to(rows[:, None], neighbors.shape), neighbors
+        distances = self.distances(ends[0].ravel(), neighbors.ravel()).reshape(neighbors.shape)
+        width = float((share * distances).sum() / share.sum()) or 1.0 if t == "mean" else float(t)
+        heated = np.zeros(distances.shape)
+        heated[counted] = heat(distances[counted], width)
+        weights = share * self.factor(*ends) * heated
+        if t != "mean":
+            return AnchorEdges(self.n_rows, rows, neighbors, weights)
+        pull = (share * (distances - width)).sum(axis=1) / share.sum()
+        return AnchorEdges(self.n_rows, rows, neighbors, weights, weights * distances / width**2, pull)
+
+    def _shares(self, rows: Integers, neighbors: Integers) -> Floats:
+        """How much of each edge (m, k) counts in the list of its sampled row."""
+        ends = np.unique(neighbors)
+        back = self.others(ends)
+        mutual = np.empty(neighbors.shape, dtype=bool)
+        for start, stop in chunks(len(rows), 4096):
+            lists_of_ends = back[np.searchsorted(ends, neighbors[start:stop])]
+            mutual[start:stop] = (lists_of_ends == rows[start:stop, None, None]).any(axis=2)
+        return np.where(mutual, 0.5, 1.0 if self.symmetry == "or" else 0.0)
+
+
+def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> Integers:
+    """``n_anchors`` different rows, each row equally likely (all rows if there are no more); sorted."""
+    if n_anchors < 2:
+        raise InputError("n_anchors", f"={n_anchors}", "a standard error needs at least two sampled rows")
+    if n_anchors >= n_rows:
+        return np.arange(n_rows)
+    chosen = random_of(random_state).choice(n_rows, size=n_anchors, replace=False)
+    return np.sort(chosen).astype(np.int64)
 
 
 class RowSearch:
-    """Nearest rows in a table: for all its rows, for some of them, or for other points.
+    """Nearest rows in a table: of its own rows, or of other points.
 
     Parameters
     ----------
     points : array or CSR matrix (n, d)
-        See :func:`centre_columns`.
+        The table, centred: neighbour search expands squares, and a large offset would then cost digits.
     k : int
-        The largest number of neighbours that will be requested.
+        The number of neighbours.
     approximate : bool
         Use nearest-neighbour descent (pynndescent) instead of scikit-learn's exact search. Tables with fewer than 4,096
         rows are always searched exactly.
@@ -46,82 +166,60 @@ class RowSearch:
     """
 
     def __init__(
-        self,
-        points: Matrix,
-        k: int,
-        *,
-        approximate: bool = False,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
+        self, points: Matrix, k: int, *, approximate: bool = False, random_state: Any = 0, n_jobs: int | None = None
     ) -> None:
-        self._points = points
         resolve_threads(n_jobs)  # raises for a number that nobody can use
-        self._n_jobs = n_jobs
-        self._descent = None
-        if approximate and points.shape[0] >= _FEW_ROWS:
-            self._descent = _descent(self._points, k, random_state, n_jobs)
-        else:
-            self._exact = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(self._points)
+        self._points, self._k, self._n_jobs = points, k, n_jobs
+        few = points.shape[0] < _FEW_ROWS
+        self._descent = _descent(points, k, random_state, n_jobs) if approximate and not few else None
 
-    def others(self, k: int, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-        """The k nearest other rows of every row, or of ``rows``: (m, k), nearest first."""
-        if self._descent is not None:
-            found = self._descent.neighbor_graph[0][:, : k + 1]
-            found = found if rows is None else found[rows]
-            return self._complete(drop_self(found, np.arange(len(found)) if rows is None else rows), rows, k)
-        if rows is None:
-            return self._others_of_all(k)
-        found = self._exact.kneighbors(self._points[rows], n_neighbors=k + 1, return_distance=False)
-        return drop_self(found, rows)
+    @cached_property
+    def _exact(self) -> NearestNeighbors:
+        return NearestNeighbors(n_neighbors=self._k, n_jobs=self._n_jobs).fit(self._points)
 
-    def _others_of_all(self, k: int) -> NDArray[np.int64]:
-        """The k nearest other rows of every row; many rows are searched in parts, so that the progress can be seen."""
-        n = self._points.shape[0]
-        if n <= _SEARCHED_AT_ONCE:
-            return np.asarray(self._exact.kneighbors(n_neighbors=k, return_distance=False))
-        parts = []
-        for start in range(0, n, _SEARCHED_AT_ONCE):
-            rows = np.arange(start, min(start + _SEARCHED_AT_ONCE, n))
-            found = self._exact.kneighbors(self._points[rows], n_neighbors=k + 1, return_distance=False)
-            other = found != rows[:, None]
-            other[other.all(axis=1), 0] = False  # more copies of a row than neighbours: as scikit-learn does
-            parts.append(found[other].reshape(len(rows), k))
-            advance("neighbours", int(rows[-1]) + 1, n)
-        return np.concatenate(parts)
-
-    def nearest(self, points: Matrix, k: int) -> NDArray[np.int64]:
-        """The k rows nearest to each of some other points."""
-        if self._descent is not None:
-            found = self._descent.query(points, k=k)[0]
-            if (found >= 0).all():
-                return np.asarray(found, dtype=np.int64)
-            self._exact = NearestNeighbors(n_neighbors=k, n_jobs=self._n_jobs).fit(self._points)
-        return np.asarray(self._exact.kneighbors(points, n_neighbors=k, return_distance=False))
-
-    def _complete(self, neighbors: NDArray[Any], rows: NDArray[np.int64] | None, k: int) -> NDArray[np.int64]:
-        """Find exactly the lists that the descent left unfinished (marked by -1)."""
-        unfinished = np.flatnonzero((neighbors < 0).any(axis=1))
-        neighbors = neighbors.astype(np.int64)
-        if len(unfinished):
-            exact = NearestNeighbors(n_neighbors=k, n_jobs=self._n_jobs).fit(self._points)
-            these = unfinished if rows is None else rows[unfinished]
-            found = exact.kneighbors(self._points[these], n_neighbors=k + 1, return_distance=False)
-            neighbors[unfinished] = drop_self(found, these)
+    def others(self, rows: Integers) -> Integers:
+        """The k nearest other rows of ``rows``: (m, k), nearest first."""
+        if self._descent is None:
+            return self._exact_others(rows)
+        neighbors = drop_self(self._descent.neighbor_graph[0][rows, : self._k + 1].astype(np.int64), rows)
+        unfinished = (neighbors < 0).any(axis=1)  # the descent marks what it has not found by -1
+        neighbors[unfinished] = self._exact_others(rows[unfinished])
         return neighbors
 
+    def _exact_others(self, rows: Integers) -> Integers:
+        """The same by an exact search; many rows are searched in parts, so that the progress can be seen."""
+        neighbors = np.empty((len(rows), self._k), dtype=np.int64)
+        for start, stop in chunks(len(rows), _SEARCHED_AT_ONCE):
+            points = self._points[rows[start:stop]]
+            found = self._exact.kneighbors(points, n_neighbors=self._k + 1, return_distance=False)
+            neighbors[start:stop] = drop_self(found, rows[start:stop])
+            if len(rows) > _SEARCHED_AT_ONCE:
+                advance("neighbours", stop, len(rows))
+        return neighbors
 
-def centre_columns(X: Matrix) -> Matrix:
-    """Centre the columns: neighbour search expands squares, and a large offset would then cost digits."""
+    def nearest(self, points: Matrix) -> Integers:
+        """The k rows nearest to each of some other points."""
+        if self._descent is not None:
+            found = self._descent.query(points, k=self._k)[0]
+            if (found >= 0).all():
+                return np.asarray(found, dtype=np.int64)
+        return np.asarray(self._exact.kneighbors(points, return_distance=False))
+
+
+def drop_self(found: Integers, rows: Integers) -> Integers:
+    """Remove each row from its own list of k + 1 neighbours.
+
+    If more copies of a row than neighbours have pushed it out, the first entry goes, as in scikit-learn.
+    """
+    other = found != rows[:, None]
+    other[other.all(axis=1), 0] = False
+    return found[other].reshape(len(rows), -1)
+
+
+def _centred(X: Matrix) -> Matrix:
     if sparse.issparse(X):
         return centre_far_columns(X)
     return X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
-
-
-def drop_self(found: NDArray[Any], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Remove each row from its own list of k + 1 neighbours (or the last entry if duplicates pushed the row out)."""
-    is_self = found == rows[:, None]
-    is_self[~is_self.any(axis=1), -1] = True
-    return np.asarray(found[~is_self].reshape(len(rows), -1))
 
 
 def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> Any:
@@ -134,93 +232,209 @@ def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> A
     return NNDescent(points, n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=n_jobs)
 
 
-Kernel = Literal["squared", "linear"]
-Symmetry = Literal["or", "and"]
-
-
-def check_width(t: float | str, name: str = "t") -> None:
-    """Raise unless ``t`` is a positive number (or the word "mean")."""
-    if isinstance(t, str) and t == "mean":
-        return
-    if not isinstance(t, Real) or isinstance(t, bool) or not 0 < t <= np.finfo(np.float64).max:
-        raise InputError(name, f"={t!r}", "the width of the kernel must be a positive number, or 'mean'")
-
-
-def neighbor_graph(
-    X: Matrix,
-    *,
-    n_neighbors: int = 5,
-    t: float | Literal["mean"] = 1.0,
-    kernel: Kernel = "squared",
-    symmetry: Symmetry = "or",
-    n_jobs: int | None = None,
-    approximate: bool = False,
-    random_state: Any = 0,
-) -> sparse.csr_array:
-    r"""Weights :math:`e^{-d_{ij}^2/t}` (or :math:`e^{-d_{ij}/t}`) between nearest neighbours.
-
-    With "or", an edge connects i and j if one of them is among the k nearest of the other; with "and", if each is among
-    the k nearest of the other. Weights are relative to the weight of the closest pair. This leaves every score
-    unchanged and avoids underflow in wide tables.
+class RowNeighbors(Neighborhood):
+    """Rows whose features are near.
 
     Parameters
     ----------
     X : array or CSR matrix (n, d)
+        The table.
     n_neighbors : int
         k, without the row itself; reduced to n - 1, with a warning, if it is larger.
-    t : float or "mean"
-        Width; "mean" takes the mean squared (or plain) distance over the edges.
     kernel : {"squared", "linear"}
         Whether the exponent holds the squared or the plain distance.
     symmetry : {"or", "and"}
-    n_jobs : int, optional
-    approximate : bool
-        Search by nearest-neighbour descent; see :class:`~dubio.neighbors.graphs.RowSearch`.
-    random_state : int, RandomState or None
-        For the descent.
-
-    Returns
-    -------
-    scipy.sparse.csr_array (n, n)
-        Symmetric, without a diagonal.
+        See :class:`Neighborhood`.
+    approximate, random_state, n_jobs
+        See :class:`RowSearch`.
     """
-    check_width(t)
-    n = X.shape[0]
-    k = clip_neighbors(n_neighbors, n - 1)
-    nearest = nearest_others(X, k, n_jobs, approximate=approximate, random_state=random_state)
-    return weigh(symmetrize(nearest, symmetry), X, t=t, kernel=kernel, n_jobs=n_jobs)
+
+    def __init__(
+        self,
+        X: Matrix,
+        *,
+        n_neighbors: int = 5,
+        kernel: Kernel = "squared",
+        symmetry: Symmetry = "or",
+        n_jobs: int | None = None,
+        **search: Any,
+    ) -> None:
+        self.n_rows, self.symmetry = X.shape[0], symmetry
+        self._X, self._kernel, self._n_jobs = X, kernel, n_jobs
+        k = clip_neighbors(n_neighbors, self.n_rows - 1)
+        self._search = RowSearch(_centred(X), k, n_jobs=n_jobs, **search)
+
+    def others(self, rows: Integers) -> Integers:
+        """The k nearest other rows of each of ``rows``."""
+        return self._search.others(rows)
+
+    def distances(self, first: Integers, second: Integers) -> Floats:
+        """Squared or plain distances of rows."""
+        return kernel_distances(self._X, first, second, self._kernel, self._n_jobs)
 
 
-def nearest_others(
-    X: Matrix, k: int, n_jobs: int | None = None, *, approximate: bool = False, random_state: Any = 0
-) -> sparse.csr_array:
-    """0/1 graph from each row to its k nearest other rows (exact: scikit-learn chooses the algorithm)."""
-    search = RowSearch(centre_columns(X), k, approximate=approximate, random_state=random_state, n_jobs=n_jobs)
-    return from_neighbor_lists(search.others(k), X.shape[0])
+#: Most edges of a graph in which all rows with equal numbers are neighbours.
+_MOST_EDGES = 2e7
 
 
-def from_neighbor_lists(neighbors: NDArray[Any], n_columns: int) -> sparse.csr_array:
-    """0/1 graph with an edge from row i to each of ``neighbors[i]``."""
-    n, k = neighbors.shape
-    return sparse.csr_array(
-        (np.ones(n * k), neighbors.ravel().astype(np.int32), np.arange(0, n * k + 1, k)), shape=(n, n_columns)
-    )
+class TargetNeighbors(Neighborhood):
+    """Rows whose numbers are near.
+
+    In the graph, rows with equal numbers are treated alike: if one of them is a neighbour, all of them are. So the
+    order of the rows does not matter. (If this needs more than 20 million edges, neighbours among equal numbers are the
+    next rows.)
+
+    Parameters
+    ----------
+    y : array (n,)
+        The numbers.
+    n_neighbors : int
+        k, without the row itself.
+    """
+
+    def __init__(self, y: Floats, *, n_neighbors: int = 5) -> None:
+        self.n_rows, self._y = len(y), y
+        self._k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row")
+
+    def others(self, rows: Integers) -> Integers:
+        """The k nearest other numbers of each of ``rows``; of equally near ones, the first."""
+        return line_neighbors(self._y, self._k, rows)
+
+    def distances(self, first: Integers, second: Integers) -> Floats:
+        """Squared differences of the numbers."""
+        return np.asarray((self._y[first] - self._y[second]) ** 2)
+
+    def edges(self) -> sparse.csr_array:
+        """The symmetric 0/1 graph of neighbours, without a diagonal."""
+        tied = self._tied_edges()
+        return super().edges() if tied is None else tied
+
+    def _tied_edges(self) -> sparse.csr_array | None:
+        """The graph in which all rows of a number are neighbours or none; None without equal numbers, or too many.
+
+        The neighbours of a number are the nearest numbers, so many that they have at least k other rows.
+        """
+        values, group, counts = np.unique(self._y, return_inverse=True, return_counts=True)
+        n, m = self.n_rows, len(values)
+        if m == n:
+            return None
+        width = min(m, self._k + 2)  # every number has at least one row; the last one may have a twin on the other side
+        nearest = np.empty((m, width), dtype=np.int64)
+        nearest[:, 0] = np.arange(m)
+        if width > 1:
+            nearest[:, 1:] = line_neighbors(values, width - 1, nearest[:, 0])
+        distances = np.abs(values[nearest] - values[:, None])
+        order = np.argsort(distances, axis=1, kind="stable")
+        nearest, distances = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(distances, order, axis=1)
+        reached = np.cumsum(counts[nearest], axis=1) - 1  # other rows, up to each of the numbers
+        last = np.argmax(reached >= self._k, axis=1)
+        farthest = np.take_along_axis(distances, last[:, None], axis=1)
+        used = distances <= farthest + SAME_DISTANCE * (values[-1] - values[0])
+        pairs = sparse.coo_array(
+            (np.ones(int(used.sum())), (np.repeat(np.arange(m), used.sum(axis=1)), nearest[used])), shape=(m, m)
+        )
+        between = sparse.csr_array(((pairs + pairs.T) > 0).astype(np.float64))
+        if float(counts @ (between @ counts)) > _MOST_EDGES:
+            return None
+        rows_of = sparse.csr_array((np.ones(n), (np.arange(n), group)), shape=(n, m))
+        return without_diagonal(rows_of @ between @ rows_of.T)
 
 
-def line_neighbors(values: NDArray[np.float64], k: int, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
-    """Indices (n, k) of the k nearest other values of each value (or of some) on a line; O(n log n + n k)."""
-    rows = np.arange(len(values)) if rows is None else rows
+def line_neighbors(values: Floats, k: int, rows: Integers) -> Integers:
+    """Indices (m, k) of the k other values nearest to each of ``values[rows]`` on a line; O(n log n + m k)."""
     out = np.empty((len(rows), k), dtype=np.int64)
     neighbors_on_a_line(np.ascontiguousarray(values, dtype=np.float64), rows, k, out)
     return out
 
 
+_SMALLEST = float(np.finfo(np.float64).tiny)
+
+
+class MixedNeighbors(Neighborhood):
+    r"""The mixed graph of the SSLS paper (equation 11): rows near in y if both numbers are known, otherwise in X.
+
+    The distance of two rows is :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, otherwise the mean over
+    features of :math:`(f_{ri} - f_{rj})^2`. Weights are multiplied by C if both numbers are known.
+
+    For an unlabelled row this is a plain search. For a labelled row, its nearest unlabelled rows (in X) are merged with
+    its nearest labelled rows (on the line of y). So no n x n array is ever created.
+
+    Parameters
+    ----------
+    X : array or CSR matrix (n, d)
+        The table.
+    y : array (n,)
+        The numbers, NaN where they are not known.
+    n_neighbors : int
+        k, without the row itself.
+    C : float
+        Factor of the weight of edges between labelled rows.
+    approximate, random_state, n_jobs
+        See :class:`RowSearch`.
+    """
+
+    def __init__(
+        self,
+        X: Matrix,
+        y: Floats,
+        *,
+        n_neighbors: int = 30,
+        C: float = 1.0,
+        n_jobs: int | None = None,
+        **search: Any,
+    ) -> None:
+        self.n_rows = X.shape[0]
+        self._X, self._y, self._C, self._n_jobs = X, y, C, n_jobs
+        self._k = k = clip_neighbors(n_neighbors, self.n_rows - 1)
+        self._points = _centred(X)
+        labelled = ~np.isnan(y)
+        self._labelled, self._unlabelled = np.flatnonzero(labelled), np.flatnonzero(~labelled)
+        self._place = np.cumsum(labelled) - 1  # position of a labelled row among the labelled ones
+        if len(self._unlabelled):
+            unlabelled = self._points[self._unlabelled]
+            self._all_rows = RowSearch(self._points, k, n_jobs=n_jobs, **search)
+            self._unlabelled_rows = RowSearch(unlabelled, min(k, len(self._unlabelled)), n_jobs=n_jobs, **search)
+
+    def others(self, rows: Integers) -> Integers:
+        """The k nearest other rows (m, k) of each of ``rows``."""
+        labelled = ~np.isnan(self._y[rows])
+        neighbors = np.empty((len(rows), self._k), dtype=np.int64)
+        if not labelled.all():
+            neighbors[~labelled] = self._all_rows.others(rows[~labelled])
+        if labelled.any():
+            neighbors[labelled] = self._labelled_neighbors(rows[labelled])
+        return neighbors
+
+    def distances(self, first: Integers, second: Integers) -> Floats:
+        """Squared differences of the numbers, or mean squared differences of the features."""
+        in_y = self._y[first] - self._y[second]
+        in_X = squared_distances(self._X, first, second, self._n_jobs) / self._X.shape[1]
+        return np.where(np.isnan(in_y), in_X, in_y**2)
+
+    def factor(self, first: Integers, second: Integers) -> Any:
+        """C if both numbers are known."""
+        return np.where(np.isnan(self._y[first] - self._y[second]), 1.0, self._C)
+
+    def _labelled_neighbors(self, rows: Integers) -> Integers:
+        """The best of k labelled rows by y and k unlabelled ones by X."""
+        k_line = min(self._k, len(self._labelled) - 1)
+        candidates = np.empty((len(rows), 0), dtype=np.int64)
+        if k_line:
+            candidates = self._labelled[line_neighbors(self._y[self._labelled], k_line, self._place[rows])]
+        if len(self._unlabelled):
+            found = self._unlabelled_rows.nearest(self._points[rows])
+            candidates = np.hstack([candidates, self._unlabelled[found]])
+        # ties go to the lowest row index, as in a sort of all rows; the units of y must not break them by rounding
+        squared = self.distances(np.repeat(rows, candidates.shape[1]), candidates.ravel()).reshape(candidates.shape)
+        coarse = np.round(squared / max(float(squared.max(initial=0.0)), _SMALLEST) / SAME_DISTANCE)
+        order = np.lexsort((candidates, coarse), axis=1)[:, : self._k]
+        return np.take_along_axis(candidates, order, axis=1)
+
+
 def symmetrize(graph: sparse.csr_array, symmetry: Symmetry = "or") -> sparse.csr_array:
     """Join both directions of a 0/1 graph ("or"), or keep edges that go both ways ("and"); drops the diagonal."""
-    require_choice("symmetry", symmetry, ("or", "and"))
     other = graph.T.tocsr()
-    joined = graph.maximum(other) if symmetry == "or" else graph.minimum(other)
-    return without_diagonal(joined)
+    return without_diagonal(graph.maximum(other) if symmetry == "or" else graph.minimum(other))
 
 
 def without_diagonal(graph: Any) -> sparse.csr_array:
@@ -230,62 +444,34 @@ def without_diagonal(graph: Any) -> sparse.csr_array:
     return sparse.csr_array((coo.data[keep], (coo.row[keep], coo.col[keep])), shape=coo.shape)
 
 
-def weigh(
-    graph: sparse.csr_array,
-    X: Matrix,
-    *,
-    t: float | Literal["mean"] = 1.0,
-    kernel: Kernel = "squared",
-    n_jobs: int | None = None,
-) -> sparse.csr_array:
-    """Replace the entries of a 0/1 graph by kernel weights of the distances between rows of ``X``."""
-    require_choice("kernel", kernel, ("squared", "linear"))
-    squared = squared_distances(graph, X, n_jobs)
-    graph = graph.copy()
-    graph.data = heat(squared if kernel == "squared" else np.sqrt(squared), t)
-    return graph
+def ends_of(graph: sparse.csr_array) -> tuple[Integers, Integers]:
+    """The two rows of every stored edge."""
+    return np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr)), graph.indices
 
 
-def squared_distances(graph: sparse.csr_array, X: Matrix, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Squared distance along every stored edge, from differences (a Gram matrix would lose digits)."""
-    if sparse.issparse(X):
-        rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))
-        out = np.empty(graph.nnz)
-        for start, stop in chunks(graph.nnz, 65_536):
-            difference = (X[rows[start:stop]] - X[graph.indices[start:stop]]).astype(np.float64)
+def squared_distances(X: Matrix, first: Integers, second: Integers, n_jobs: int | None = None) -> Floats:
+    """Squared distance of rows ``first[e]`` and ``second[e]``, from differences (a Gram matrix would lose digits)."""
+    out = np.empty(len(first))
+    table = X if sparse.issparse(X) else np.ascontiguousarray(X)
+
+    def work(start: int, stop: int) -> None:
+        if sparse.issparse(table):
+            difference = (table[first[start:stop]] - table[second[start:stop]]).astype(np.float64)
             out[start:stop] = np.asarray(difference.multiply(difference).sum(axis=1)).ravel()
-        return out
-    out = np.empty(graph.nnz)
-    table = np.ascontiguousarray(X)
+        else:
+            pair_squared_distances(table, first, second, start, stop, out)
 
-    def work(start: int, stop: int) -> None:
-        edge_squared_distances(graph.indptr, graph.indices, table, start, stop, out)
-
-    run_chunks(work, chunks(graph.shape[0], 4096), resolve_threads(n_jobs))
+    run_chunks(work, chunks(len(first), _PAIRS_AT_ONCE), 1 if sparse.issparse(X) else resolve_threads(n_jobs))
     return out
 
 
-def list_distances(
-    X: Matrix, rows: NDArray[np.int64], neighbors: NDArray[np.int64], n_jobs: int | None = None
-) -> NDArray[np.float64]:
-    """Squared distance (m, k) between each of ``rows`` and each row in its list of neighbours."""
-    out = np.empty(neighbors.shape)
-    if sparse.issparse(X):
-        for start, stop in chunks(len(rows), max(1, 65_536 // neighbors.shape[1])):
-            difference = X[np.repeat(rows[start:stop], neighbors.shape[1])] - X[neighbors[start:stop].ravel()]
-            squared = np.asarray(difference.multiply(difference).sum(axis=1))
-            out[start:stop] = squared.reshape(stop - start, -1)
-        return out
-    table = np.ascontiguousarray(X)
-
-    def work(start: int, stop: int) -> None:
-        list_squared_distances(table, rows, neighbors, start, stop, out)
-
-    run_chunks(work, chunks(len(rows), 4096), resolve_threads(n_jobs))
-    return out
+def kernel_distances(X: Matrix, first: Integers, second: Integers, kernel: Kernel, n_jobs: int | None = None) -> Floats:
+    """Squared or plain distances of rows ``first[e]`` and ``second[e]``, as the kernel takes them."""
+    squared = squared_distances(X, first, second, n_jobs)
+    return squared if kernel == "squared" else np.sqrt(squared)
 
 
-def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[np.float64]:
+def heat(distances: Floats, t: Width) -> Floats:
     """``exp(-(d - min d) / t)``; warns if the kernel is so narrow that hardly any edge counts."""
     if len(distances) == 0:
         return distances
@@ -304,9 +490,7 @@ def heat(distances: NDArray[np.float64], t: float | Literal["mean"]) -> NDArray[
     return weights
 
 
-def read_graph(
-    graph: Any, X: Matrix, *, t: float | Literal["mean"], kernel: Kernel, symmetry: Symmetry
-) -> sparse.csr_array:
+def read_graph(graph: Any, X: Matrix, *, t: Width, kernel: Kernel, symmetry: Symmetry) -> sparse.csr_array:
     """Read the user's own graph: a sparse matrix of weights, or a neighbours transformer (KNeighborsTransformer).
 
     A matrix is used as it is (without its diagonal) and must be symmetric and not negative. A transformer only
@@ -321,7 +505,9 @@ def read_graph(
             )
         edges = sparse.csr_array(found)
         edges.data = np.ones(edges.nnz)  # a stored distance of zero is an edge too
-        return weigh(symmetrize(edges, symmetry), X, t=t, kernel=kernel)
+        edges = symmetrize(edges, symmetry)
+        edges.data = heat(kernel_distances(X, *ends_of(edges), kernel), t)
+        return edges
     if not sparse.issparse(graph):
         raise InputError(
             "graph",
@@ -363,144 +549,3 @@ def cluster_graph_blocks(
             size = len(rows) - start
             half = sparse.csr_array((upper.data, (upper.row, upper.col)), shape=(size, size))
             yield rows[start:], half + half.T
-
-
-_SMALLEST = float(np.finfo(np.float64).tiny)
-#: Most edges of a graph in which all rows with equal numbers are neighbours.
-_MOST_EDGES = 2e7
-
-
-def target_graph(y: NDArray[np.float64], *, n_neighbors: int = 5, t: float | Literal["mean"] = 1.0) -> sparse.csr_array:
-    r"""Weights :math:`e^{-(y_i-y_j)^2/t}` between rows whose numbers are nearest (in at least one direction: "or").
-
-    Rows with equal numbers are treated alike: if one of them is a neighbour, all of them are. So the order of the rows
-    does not matter. (If this needs more than 20 million edges, neighbours among equal numbers are the next rows.)
-    """
-    check_width(t)
-    k = clip_neighbors(n_neighbors, len(y) - 1, where="labelled row")
-    graph = _tied_graph(y, k)
-    if graph is None:
-        graph = symmetrize(from_neighbor_lists(line_neighbors(y, k), len(y)))
-    graph.data = heat(squared_distances(graph, y[:, None]), t)
-    return graph
-
-
-def _tied_graph(y: NDArray[np.float64], k: int) -> sparse.csr_array | None:
-    """Neighbours in y, where all rows of a number are neighbours or none; None without equal numbers, or with too many.
-
-    The neighbours of a number are the nearest numbers, so many that they have at least k other rows.
-    """
-    values, group, counts = np.unique(y, return_inverse=True, return_counts=True)
-    m = len(values)
-    if m == len(y):
-        return None
-    width = min(m, k + 2)  # every number has at least one row; the last one may have a twin on the other side
-    nearest = np.empty((m, width), dtype=np.int64)
-    nearest[:, 0] = np.arange(m)
-    if width > 1:
-        nearest[:, 1:] = line_neighbors(values, width - 1)
-    distances = np.abs(values[nearest] - values[:, None])
-    order = np.argsort(distances, axis=1, kind="stable")
-    nearest, distances = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(distances, order, axis=1)
-    reached = np.cumsum(counts[nearest], axis=1) - 1  # other rows, up to each of the numbers
-    last = np.argmax(reached >= k, axis=1)
-    used = distances <= np.take_along_axis(distances, last[:, None], axis=1) + SAME_DISTANCE * (values[-1] - values[0])
-    pairs = sparse.coo_array(
-        (np.ones(int(used.sum())), (np.repeat(np.arange(m), used.sum(axis=1)), nearest[used])), shape=(m, m)
-    )
-    between = sparse.csr_array(((pairs + pairs.T) > 0).astype(np.float64))
-    if float(counts @ (between @ counts)) > _MOST_EDGES:
-        return None
-    rows_of = sparse.csr_array((np.ones(len(y)), (np.arange(len(y)), group)), shape=(len(y), m))
-    edges = sparse.coo_array(rows_of @ between @ rows_of.T)
-    apart = edges.row != edges.col
-    return sparse.csr_array((edges.data[apart], (edges.row[apart], edges.col[apart])), shape=edges.shape)
-
-
-def semi_supervised_graph(
-    X: Matrix,
-    y: NDArray[np.float64],
-    *,
-    n_neighbors: int = 30,
-    t: float | Literal["mean"] = 1.0,
-    C: float = 1.0,
-    n_jobs: int | None = None,
-    approximate: bool = False,
-    random_state: Any = 0,
-) -> sparse.csr_array:
-    r"""The mixed graph of the SSLS paper (equation 11): neighbours in y if both numbers are known, otherwise in X.
-
-    Weights are :math:`e^{-d_{ij}^2/t}` with the distances of :class:`MixedSearch`, times C if both numbers are known.
-    """
-    check_width(t)
-    k = clip_neighbors(n_neighbors, X.shape[0] - 1)
-    search = MixedSearch(X, y, k, approximate=approximate, random_state=random_state, n_jobs=n_jobs)
-    graph = symmetrize(from_neighbor_lists(search.others(np.arange(X.shape[0])), X.shape[0]))
-    squared = squared_distances(graph, X, n_jobs) / X.shape[1]
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(graph.indptr))
-    in_y = y[rows] - y[graph.indices]
-    both = ~np.isnan(in_y)
-    squared[both] = in_y[both] ** 2
-    graph.data = heat(squared, t)
-    graph.data[both] *= C
-    return graph
-
-
-class MixedSearch:
-    r"""Nearest rows by :math:`d_{ij}^2 = (y_i - y_j)^2` if both numbers are known, otherwise by the mean over features
-    of :math:`(f_{ri} - f_{rj})^2`.
-
-    For an unlabelled row this is a plain search. For a labelled row, its nearest unlabelled rows (in X) are merged with
-    its nearest labelled rows (on the line of y). So no n x n array is ever created.
-    """
-
-    def __init__(
-        self,
-        X: Matrix,
-        y: NDArray[np.float64],
-        k: int,
-        *,
-        approximate: bool = False,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> None:
-        self._points, self._y, self._k, self._n_jobs = centre_columns(X), y, k, n_jobs
-        known = ~np.isnan(y)
-        self._labelled, self._unlabelled = np.flatnonzero(known), np.flatnonzero(~known)
-        self._place = np.cumsum(known) - 1  # position of a labelled row among the labelled ones
-        options: dict[str, Any] = {"approximate": approximate, "random_state": random_state, "n_jobs": n_jobs}
-        if len(self._unlabelled):
-            self._all_rows = RowSearch(self._points, k, **options)
-            self._unlabelled_rows = RowSearch(self._points[self._unlabelled], min(k, len(self._unlabelled)), **options)
-
-    def others(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The k nearest other rows (m, k) of each of ``rows``."""
-        known = ~np.isnan(self._y[rows])
-        neighbors = np.empty((len(rows), self._k), dtype=np.int64)
-        if not known.all():
-            neighbors[~known] = self._all_rows.others(self._k, rows[~known])
-        if known.any():
-            neighbors[known] = self._labelled_neighbors(rows[known])
-        return neighbors
-
-    def squared(self, rows: NDArray[np.int64], neighbors: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Squared distances (m, k) between each of ``rows`` and its list of neighbours."""
-        squared = list_distances(self._points, rows, neighbors, self._n_jobs) / self._points.shape[1]
-        in_y = self._y[rows][:, None] - self._y[neighbors]
-        return np.where(np.isnan(in_y), squared, in_y**2)
-
-    def _labelled_neighbors(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The best of k labelled rows by y and k unlabelled ones by X."""
-        k_line = min(self._k, len(self._labelled) - 1)
-        candidates = np.empty((len(rows), 0), dtype=np.int64)
-        if k_line:
-            found = line_neighbors(self._y[self._labelled], k_line, self._place[rows])
-            candidates = self._labelled[found]
-        if len(self._unlabelled):
-            found = self._unlabelled_rows.nearest(self._points[rows], min(self._k, len(self._unlabelled)))
-            candidates = np.hstack([candidates, self._unlabelled[found]])
-        # ties go to the lowest row index, as in a sort of all rows; the units of y must not break them by rounding
-        squared = self.squared(rows, candidates)
-        coarse = np.round(squared / max(float(squared.max(initial=0.0)), _SMALLEST) / SAME_DISTANCE)
-        order = np.lexsort((candidates, coarse), axis=1)[:, : self._k]
-        return np.take_along_axis(candidates, order, axis=1)

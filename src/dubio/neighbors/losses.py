@@ -1,12 +1,12 @@
-"""Leave-one-out nearest-neighbour losses of a subset of features, for one target and for several."""
+"""Leave-one-out nearest-neighbour loss of a subset of features, for one target and for several."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
 from dubio.kernels.neighbor_loss import Targets, fill_nearest, loss_sums
@@ -17,17 +17,58 @@ from dubio.progress import parts_of
 
 Floats = NDArray[np.float64]
 
-# How many nearest rows in the current subset are kept per neighbour wanted: enough that most neighbours in a changed
-# subset are among them, and few enough to go through for every candidate.
-KNOWN_PER_NEIGHBOR = 2
-# How many rows are used per neighbour wanted for a first bound on distances, when no near rows are known yet.
-SAMPLED_PER_NEIGHBOR = 4
+#: Nearest rows in the current subset that are kept for each neighbour wanted: enough that most neighbours in a changed
+#: subset are among them, and few enough to go through for every candidate.
+_KEPT_PER_NEIGHBOR = 2
+#: Rows used for each neighbour wanted for a first bound on distances, when no near rows are known yet.
+_SAMPLED_PER_NEIGHBOR = 4
 
 
-class _NeighborLoss(ABC):
-    """The loss of a subset, summed over targets: each target is predicted by the same nearest rows.
+class NeighborLoss:
+    r"""How badly the nearest other rows predict the target of a row; small is good.
 
-    ``targets`` says what is predicted. The loss of target t is its sum over rows, divided by ``units[t]``.
+    For a *number* :math:`y_i` and the :math:`k` nearest other rows :math:`N_i`, the mean squared error
+
+    .. math:: L = \frac{1}{n} \sum_i \Bigl( y_i - \frac{1}{k} \sum_{j \in N_i} y_j \Bigr)^2 .
+
+    For *memberships* :math:`m_{is}` of classes, the cross-entropy of a prediction by the neighbours and by the class
+    priors :math:`\pi`, which count as one more row:
+
+    .. math::
+
+        \hat p_{is} = \frac{\pi_s + \sum_{j \in N_i} m_{js}}{k + 1}, \qquad
+        L = -\sum_s c_s \sum_i m_{is} \log \hat p_{is} ,
+
+    with :math:`c_s = 1/n`, or :math:`c_s = 1 / (K \sum_i m_{is})` if every class has the same weight, large or small
+    (``balanced``). Classes without any membership are left out.
+
+    For *several targets*, the mean over targets of how much of each is left unexplained,
+
+    .. math:: L = \frac{1}{q} \sum_t \frac{L_t}{L_t^0},
+
+    with the loss :math:`L_t^0` of target t without any feature. So the unit of a number and the number of classes do
+    not decide how much a target counts. All targets are predicted by the same neighbours.
+
+    If only some rows are judged, the sums over :math:`i` are over these; neighbours and priors are those of all rows.
+
+    Parameters
+    ----------
+    distances : SubsetDistances or DeviceDistances
+        Shared distances; the criterion updates them, and works where they are.
+    goals : sequence of array (n_rows,) or array (n_rows, n_classes)
+        What is predicted, target by target: numbers, or memberships whose rows sum to 1.
+    n_neighbors : int, default=15
+        Reduced to the number of other rows if that is smaller.
+    balanced : bool, default=False
+        Whether every class has the same weight, instead of every row.
+    weights : array (n_rows,), optional
+        Weights :math:`w_i > 0` of the rows, with a mean of 1: the vote of row j and the loss of row i are multiplied by
+        theirs, and :math:`k` in the denominators becomes :math:`\sum_{j \in N_i} w_j`.
+
+    Attributes
+    ----------
+    value_of_nothing : float
+        The loss without any feature, when every row gets the same prediction.
     """
 
     larger_is_better = False
@@ -35,17 +76,17 @@ class _NeighborLoss(ABC):
     def __init__(
         self,
         distances: SubsetDistances | DeviceDistances,
-        n_neighbors: int,
-        targets: Targets,
-        units: Floats,
+        goals: Sequence[Floats],
+        *,
+        n_neighbors: int = 15,
+        balanced: bool = False,
+        weights: Floats | None = None,
     ) -> None:
         n = distances.n_rows
         if n < 2:
             raise InputError(
                 "X", f"has {counted(n, 'labelled row')}", "a row is predicted by others, so at least 2 are needed"
             )
-        if n_neighbors < 1:
-            raise InputError("n_neighbors", f"={n_neighbors}", "give at least 1")
         if distances.n_others < 1:
             raise InputError(
                 "groups",
@@ -53,14 +94,30 @@ class _NeighborLoss(ABC):
                 "a row is predicted by rows of other groups, so at least two are needed",
             )
         self.distances, self.n_neighbors = distances, min(n_neighbors, distances.n_others)
-        self._targets, self._units = targets, units
+        votes = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+        parts = [
+            _number_part(np.array(goal, dtype=np.float64), distances.n_judged, votes)
+            if goal.ndim == 1
+            else _class_part(np.asarray(goal, dtype=np.float64), distances.n_judged, votes, balanced)
+            for goal in goals
+        ]
+        self._units = np.array([part.unit for part in parts])
+        self.value_of_nothing = parts[0].value_of_nothing
+        if len(parts) > 1:
+            self._units *= np.array([part.value_of_nothing or 1.0 for part in parts]) * len(parts)
+            self.value_of_nothing = 1.0
+        target_of = [place for place, part in enumerate(parts) for _ in part.values]
+        target_of += [place for place, part in enumerate(parts) for _ in part.priors]
+        self._targets = Targets(
+            np.concatenate([part.values for part in parts]),
+            np.concatenate([part.memberships for part in parts]),
+            np.concatenate([part.row_weights for part in parts]),
+            np.concatenate([part.priors for part in parts]),
+            np.array(target_of, dtype=np.int64),
+            votes,
+        )
         self._near = self._any_rows()
         self._terms: Terms | None = None  # on a device, from the first time that they are needed
-
-    @property
-    @abstractmethod
-    def value_of_nothing(self) -> float:
-        """The loss without any feature, when every row gets the same prediction."""
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Start at a subset and return its value, or 0.0 for the empty subset."""
@@ -92,21 +149,21 @@ class _NeighborLoss(ABC):
             values[step.places] = np.sum(parts, axis=0)
         return values
 
-    def row_values(self, features: NDArray[np.int64]) -> Floats:
-        """How much each row adds to the loss of a subset; this subset becomes the current one."""
-        self.start(features)
-        one = np.asarray(features[:1], dtype=np.int64)
-        if isinstance(self.distances, DeviceDistances):
-            return self._row_losses(self.distances, one, 0)[0]
-        step = next(self.distances.changes(one, 0))
-        return np.array([self._sums(step, 0, i, i + 1).sum() for i in range(self.distances.n_judged)])
-
     def unit_values(self, features: NDArray[np.int64]) -> Floats:
-        """How much each independent unit adds to the loss of a subset: each row, or each group of rows."""
-        values, groups = self.row_values(features), self.distances.groups
-        if groups is None:
+        """How much each independent unit, a row or a group of rows, adds to the loss of a subset.
+
+        This subset becomes the current one.
+        """
+        self.start(features)
+        one, at = np.asarray(features[:1], dtype=np.int64), self.distances
+        if isinstance(at, DeviceDistances):
+            values = self._row_losses(at, one, 0)[0]
+        else:
+            step = next(at.changes(one, 0))
+            values = np.array([self._sums(step, 0, i, i + 1).sum() for i in range(at.n_judged)])
+        if at.groups is None:
             return values
-        return np.asarray(np.bincount(np.unique(groups[: len(values)], return_inverse=True)[1], values))
+        return np.asarray(np.bincount(np.unique(at.groups[: len(values)], return_inverse=True)[1], values))
 
     def apply(self, feature: int, change: int) -> None:
         """Make this change; the old neighbours limit the search for the new ones."""
@@ -137,7 +194,7 @@ class _NeighborLoss(ABC):
 
     def _any_rows(self) -> NDArray[np.int32]:
         """Some rows for each judged row, when no near ones are known."""
-        first = np.arange(min(self.distances.n_rows, SAMPLED_PER_NEIGHBOR * self.n_neighbors + 1), dtype=np.int32)
+        first = np.arange(min(self.distances.n_rows, _SAMPLED_PER_NEIGHBOR * self.n_neighbors + 1), dtype=np.int32)
         return np.tile(first, (self.distances.n_judged if isinstance(self.distances, SubsetDistances) else 0, 1))
 
     def _find_nearest(self) -> None:
@@ -145,7 +202,7 @@ class _NeighborLoss(ABC):
         if isinstance(at, DeviceDistances):
             return
         near = self._near
-        nearest = np.empty((at.n_judged, min(KNOWN_PER_NEIGHBOR * self.n_neighbors, at.n_others)), dtype=np.int32)
+        nearest = np.empty((at.n_judged, min(_KEPT_PER_NEIGHBOR * self.n_neighbors, at.n_others)), dtype=np.int32)
 
         def work(start: int, stop: int) -> None:
             fill_nearest(at.squared[start:stop], near[start:stop], nearest[start:stop], max(1, len(at.subset_columns)))
@@ -154,175 +211,46 @@ class _NeighborLoss(ABC):
         self._near = nearest
 
 
-class NeighborCrossEntropy(_NeighborLoss):
-    r"""Leave-one-out cross-entropy of the memberships, predicted by the nearest rows; small is good.
+@dataclass(frozen=True)
+class _Part:
+    """One target as the kernel takes it: the rows of :class:`Targets` that are its own.
 
-    Row :math:`i` is predicted by its :math:`k` nearest other rows :math:`N_i` and by the class priors :math:`\pi`,
-    which count as one more row:
-
-    .. math::
-
-        \hat p_{is} = \frac{\pi_s + \sum_{j \in N_i} m_{js}}{k + 1}, \qquad
-        L = -\sum_s c_s \sum_i m_{is} \log \hat p_{is} ,
-
-    with :math:`c_s = 1 / (K \sum_i m_{is})` if every class has the same weight, large or small (``balanced``), and
-    :math:`c_s = 1/n` if every row has the same weight. Classes without any membership are left out. If only some rows
-    are judged, the sums over :math:`i` are over these, and neighbours and priors are those of all rows.
-
-    Parameters
-    ----------
-    distances : SubsetDistances or DeviceDistances
-        Shared distances; the criterion updates them, and works where they are.
-    memberships : array (n_rows, n_classes)
-        Rows sum to 1.
-    n_neighbors : int, default=15
-        Reduced to the number of other rows if that is smaller.
-    balanced : bool, default=True
-        Whether every class has the same weight, instead of every row.
-    weights : array (n_rows,), optional
-        Weights :math:`w_i > 0` of the rows, with a mean of 1: the vote of row j and the loss of row i are multiplied by
-        theirs, and :math:`k` in the denominator becomes :math:`\sum_{j \in N_i} w_j`.
+    ``unit`` is what its sum over rows is divided by, ``value_of_nothing`` its loss without any feature.
     """
 
-    def __init__(
-        self,
-        distances: SubsetDistances | DeviceDistances,
-        memberships: ArrayLike,
-        *,
-        n_neighbors: int = 15,
-        balanced: bool = True,
-        weights: Floats | None = None,
-    ) -> None:
-        votes = _votes(weights)
-        by_class = np.ascontiguousarray(np.asarray(memberships, dtype=np.float64).T)
-        if len(votes):
-            by_class = by_class * votes
-        totals = by_class.sum(axis=1)
-        present = totals > 0
-        by_class, totals = np.ascontiguousarray(by_class[present]), totals[present]
-        judged = by_class[:, : distances.n_judged]
-        sizes = judged.sum(axis=1)
-        if balanced:
-            row_weights = judged / np.where(sizes > 0, sizes, 1.0)[:, None] / np.count_nonzero(sizes)
-        else:
-            row_weights = judged / sizes.sum()
-        one_target = np.zeros(len(totals), dtype=np.int64)
-        nothing = np.empty((0, distances.n_rows))
-        targets = Targets(nothing, by_class, row_weights, totals / totals.sum(), one_target, votes)
-        super().__init__(distances, n_neighbors, targets, np.ones(1))
-
-    @property
-    def value_of_nothing(self) -> float:
-        """The cross-entropy of the priors."""
-        return float(-(self._targets.row_weights.sum(axis=1) @ np.log(self._targets.priors)))
+    values: Floats
+    memberships: Floats
+    row_weights: Floats
+    priors: Floats
+    unit: float
+    value_of_nothing: float
 
 
-class NeighborSquaredError(_NeighborLoss):
-    r"""Mean squared error of the leave-one-out k-NN prediction of a numeric target; small is good.
-
-    .. math:: L = \frac{1}{n} \sum_i \Bigl( y_i - \frac{1}{k} \sum_{j \in N_i} y_j \Bigr)^2
-
-    with the sum over the judged rows.
-
-    Parameters
-    ----------
-    distances : SubsetDistances or DeviceDistances
-        Shared distances; the criterion updates them, and works where they are.
-    values : array (n_rows,)
-        The target.
-    n_neighbors : int, default=15
-        Reduced to the number of other rows if that is smaller.
-    weights : array (n_rows,), optional
-        Weights of the rows, with a mean of 1: means and the sum are weighted.
-    """
-
-    def __init__(
-        self,
-        distances: SubsetDistances | DeviceDistances,
-        values: ArrayLike,
-        *,
-        n_neighbors: int = 15,
-        weights: Floats | None = None,
-    ) -> None:
-        votes, n_judged = _votes(weights), distances.n_judged
-        numbers = np.array(values, dtype=np.float64)[None]
-        nothing = np.empty((0, distances.n_rows))
-        targets = Targets(numbers, nothing, nothing[:, :n_judged], np.empty(0), np.zeros(1, dtype=np.int64), votes)
-        unit = votes[:n_judged].sum() if len(votes) else float(n_judged)
-        super().__init__(distances, n_neighbors, targets, np.array([unit]))
-
-    @property
-    def value_of_nothing(self) -> float:
-        """The error when a row is predicted by the mean of all other rows."""
-        values, votes = self._targets.values[0], self._targets.votes
-        n = len(values)
-        judged = values[: self.distances.n_judged]
-        if len(votes):
-            w, whole = votes[: len(judged)], votes.sum()
-            alone = (judged - np.average(values, weights=votes)) * whole / (whole - w)
-            return float(np.average(alone**2, weights=w))
-        return float(np.mean((judged - values.mean()) ** 2) * (n / (n - 1)) ** 2)
+def _number_part(values: Floats, n_judged: int, votes: Floats) -> _Part:
+    """A number; without any feature, a row is predicted by the mean of all other rows."""
+    n, judged = len(values), values[:n_judged]
+    if len(votes):
+        w, whole = votes[:n_judged], votes.sum()
+        alone = (judged - np.average(values, weights=votes)) * whole / (whole - w)
+        unit, without = float(w.sum()), float(np.average(alone**2, weights=w))
+    else:
+        unit, without = float(n_judged), float(np.mean((judged - values.mean()) ** 2) * (n / (n - 1)) ** 2)
+    nothing = np.empty((0, n))
+    return _Part(values[None], nothing, nothing[:, :n_judged], np.empty(0), unit, without)
 
 
-class NeighborJointLoss(_NeighborLoss):
-    r"""The mean over several targets of how much of each its nearest rows leave unexplained; small is good.
-
-    .. math:: L = \frac{1}{q} \sum_t \frac{L_t}{L_t^0},
-
-    with the loss :math:`L_t` of target t (:class:`NeighborSquaredError` of numbers, :class:`NeighborCrossEntropy` of
-    classes) and its loss :math:`L_t^0` without any feature. So the unit of a number and the number of classes do not
-    decide how much a target counts. All targets are predicted by the same neighbours.
-
-    Parameters
-    ----------
-    distances : SubsetDistances or DeviceDistances
-        Shared distances; the criterion updates them, and works where they are.
-    targets : sequence of array (n_rows,) or array (n_rows, n_classes)
-        Numbers, or memberships whose rows sum to 1.
-    n_neighbors : int, default=15
-        Reduced to the number of other rows if that is smaller.
-    balanced : bool, default=False
-        Whether every class has the same weight, instead of every row.
-    weights : array (n_rows,), optional
-        Weights of the rows, with a mean of 1.
-    """
-
-    def __init__(
-        self,
-        distances: SubsetDistances | DeviceDistances,
-        targets: Sequence[Floats],
-        *,
-        n_neighbors: int = 15,
-        balanced: bool = False,
-        weights: Floats | None = None,
-    ) -> None:
-        losses = [
-            NeighborSquaredError(distances, target, n_neighbors=n_neighbors, weights=weights)
-            if target.ndim == 1
-            else NeighborCrossEntropy(distances, target, n_neighbors=n_neighbors, balanced=balanced, weights=weights)
-            for target in targets
-        ]
-        parts = [loss._targets for loss in losses]
-        of_numbers = [place for place, part in enumerate(parts) for _ in part.values]
-        of_classes = [place for place, part in enumerate(parts) for _ in part.priors]
-        joined = Targets(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.memberships for part in parts]),
-            np.concatenate([part.row_weights for part in parts]),
-            np.concatenate([part.priors for part in parts]),
-            np.array([*of_numbers, *of_classes], dtype=np.int64),
-            parts[0].votes,
-        )
-        nothing = [loss.value_of_nothing or 1.0 for loss in losses]
-        units = np.concatenate([loss._units for loss in losses]) * nothing * len(losses)
-        super().__init__(distances, n_neighbors, joined, units)
-
-    @property
-    def value_of_nothing(self) -> float:
-        """The loss without any feature: 1."""
-        return 1.0
-
-
-def _votes(weights: Floats | None) -> Floats:
-    """The weights of the rows as kernels take them: empty if every row counts alike."""
-    return np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
+def _class_part(memberships: Floats, n_judged: int, votes: Floats, balanced: bool) -> _Part:
+    """Classes; without any feature, a row is predicted by the priors."""
+    by_class = memberships.T * votes if len(votes) else memberships.T
+    totals = by_class.sum(axis=1)
+    present = totals > 0
+    by_class, totals = np.ascontiguousarray(by_class[present]), totals[present]
+    judged = by_class[:, :n_judged]
+    sizes = judged.sum(axis=1)
+    if balanced:
+        row_weights = judged / np.where(sizes > 0, sizes, 1.0)[:, None] / np.count_nonzero(sizes)
+    else:
+        row_weights = judged / sizes.sum()
+    priors = totals / totals.sum()
+    without = float(-(row_weights.sum(axis=1) @ np.log(priors)))
+    return _Part(np.empty((0, memberships.shape[0])), by_class, row_weights, priors, 1.0, without)

@@ -1,4 +1,4 @@
-"""Quadratic forms of a graph, for all features at once: all graph scores use this."""
+"""Quadratic forms of a graph, and their ratio, for all features at once; or estimated from sampled rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from scipy import sparse
 from dubio.errors import InputError
 from dubio.kernels.edges import edge_energy
 from dubio.kernels.threads import chunks, default_threads, run_chunks
-from dubio.table.columns import Columns, feature_sums
+from dubio.neighbors.graphs import AnchorEdges
+from dubio.table.columns import Columns, columns_of_sizes, feature_sums
 from dubio.table.matrix import CANCELLED, Matrix
+
+Floats = NDArray[np.float64]
 
 #: Size of one dense block of columns, in bytes.
 _BLOCK_BYTES = 32 * 2**20
 
 
-def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
+def quadratic_form(graph: sparse.csr_array, X: Matrix) -> Floats:
     r""":math:`f^T L f = \frac12 \sum_{ij} S_{ij} (f_i - f_j)^2` for every column f of ``X``.
 
     ``graph`` is a symmetric CSR matrix S. Dense tables are summed over edges, from differences, in blocks of columns.
@@ -42,7 +45,7 @@ def quadratic_form(graph: sparse.csr_array, X: Matrix) -> NDArray[np.float64]:
     return by_blocks(X, lambda block: edge_energies(graph, block))
 
 
-def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None = None) -> NDArray[np.float64]:
+def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None = None) -> Floats:
     r""":math:`\tilde f^T L \tilde f / \tilde f^T D \tilde f` for every feature, centred by its D-weighted mean.
 
     If a feature has several columns, both forms are summed over them. ``inf`` where a feature does not vary over the
@@ -57,7 +60,7 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None 
             "give more neighbours, a wider kernel (t), or a graph with edges",
         )
 
-    def both(block: NDArray[np.float64]) -> NDArray[np.float64]:
+    def both(block: Floats) -> Floats:
         block -= block[np.argmax(degrees)]  # makes a constant column exactly zero
         block -= degrees @ block / total
         return np.vstack([edge_energies(graph, block), degrees @ block**2])
@@ -72,23 +75,21 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None 
     return _ratio(feature_sums(energy, columns), feature_sums(spread, columns))
 
 
-def edge_energies(graph: sparse.csr_array, block: NDArray[np.float64]) -> NDArray[np.float64]:
+def edge_energies(graph: sparse.csr_array, block: Floats) -> Floats:
     """The quadratic form of a C-ordered float64 block of columns."""
     out = np.zeros(block.shape[1])
     edge_energy(graph.indptr, graph.indices, graph.data, block, out)
     return out
 
 
-def _sparse_energy(
-    graph: sparse.csr_array, degrees: NDArray[np.float64], X: Matrix
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _sparse_energy(graph: sparse.csr_array, degrees: Floats, X: Matrix) -> tuple[Floats, Floats]:
     """The quadratic form of sparse columns as a difference of sums, and the sum of squares that it starts from."""
     table = sparse.csr_array(X).astype(np.float64)
     squares = degrees @ table.multiply(table)
     return squares - table.multiply(graph @ table).sum(axis=0), squares
 
 
-def by_blocks(X: Matrix, work: Any, columns: NDArray[np.intp] | None = None) -> NDArray[np.float64]:
+def by_blocks(X: Matrix, work: Any, columns: NDArray[np.intp] | None = None) -> Floats:
     """Call ``work`` on writable dense copies of blocks of columns (all or some); join results along the last axis."""
     n = X.shape[0]
     if columns is not None:
@@ -97,15 +98,103 @@ def by_blocks(X: Matrix, work: Any, columns: NDArray[np.intp] | None = None) -> 
         X = X.tocsc()
     d = X.shape[1]
     # at most 64 columns, so that the rows of a block stay in the cache while edges jump between them
-    width = int(np.clip(_BLOCK_BYTES // (8 * n), 1, 64))
+    width = _block_width(n)
 
-    def call(start: int, stop: int) -> NDArray[np.float64]:
-        block = X[:, start:stop]
-        dense = block.toarray() if sparse.issparse(block) else block
-        return np.asarray(work(np.array(dense, dtype=np.float64, order="C")))
+    def call(start: int, stop: int) -> Floats:
+        return np.asarray(work(_dense_copy(X[:, start:stop])))
 
     return np.concatenate(run_chunks(call, chunks(d, width), default_threads()), axis=-1)
 
 
-def _ratio(energy: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]:
+def _block_width(n_values: int) -> int:
+    """How many columns of so many values are worked on at once."""
+    return int(np.clip(_BLOCK_BYTES // (8 * n_values), 1, 64))
+
+
+def _dense_copy(block: Any) -> Floats:
+    return np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64, order="C")
+
+
+def _ratio(energy: Floats, spread: Floats) -> Floats:
     return np.divide(energy, spread, out=np.full(len(energy), np.inf), where=spread > 0)
+
+
+def anchor_ratio(edges: AnchorEdges, X: Matrix, columns: Columns | None = None) -> tuple[Floats, Floats]:
+    """The ratio of :func:`laplacian_ratio` for every feature, estimated from the edges of sampled rows, and its
+    standard error; ``inf`` and 0 for a feature constant over the edges."""
+    if not edges.weights.sum() > 0:
+        raise InputError(
+            "t", "leaves no sampled edge with a positive weight", "give a wider kernel (t) or more anchors"
+        )
+    touched = np.unique(np.concatenate([edges.rows, edges.neighbors.ravel()]))
+    here, there = np.searchsorted(touched, edges.rows), np.searchsorted(touched, edges.neighbors)
+    table = X[touched].tocsc() if sparse.issparse(X) else X[touched]
+    columns = columns_of_sizes(np.ones(X.shape[1], dtype=np.int64)) if columns is None else columns
+    ends = columns.starts + columns.sizes
+
+    def work(first: int, last: int) -> Floats:
+        values = _dense_copy(table[:, columns.starts[first] : ends[last - 1]])
+        values -= values[0]  # makes a constant column exactly zero
+        return np.vstack(_estimated_ratio(edges, values[here], values[there], columns.sizes[first:last]))
+
+    parts = run_chunks(work, chunks(columns.n_features, _block_width(there.size)), default_threads())
+    scores, errors = np.concatenate(parts, axis=1)
+    return scores, errors
+
+
+def _estimated_ratio(edges: AnchorEdges, x: Floats, x_there: Floats, sizes: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """Scores and standard errors, from values (m, b) at sampled rows and (m, k, b) at their neighbours.
+
+    ``sizes`` is the number of columns of each feature.
+    """
+    starts = np.cumsum(sizes) - sizes
+
+    def joined(values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, starts, axis=-1))
+
+    _, _, s, v = _parts(edges.weights, x, x_there)
+    mean = s.sum(axis=0) / v.sum()
+    x, x_there = x - mean, x_there - mean  # changes no estimate, but avoids loss of digits
+    n, m = edges.n_rows, len(edges.rows)
+    above, below = map(joined, numerator_and_denominator(edges, x, x_there))
+    a, q, s, v = _parts(edges.weights, x, x_there)
+    # In a very small sample the unbiased estimate of a positive number may be negative; the plain estimate cannot.
+    plain = joined((n / m) ** 2 * (v.sum() * q.sum(axis=0) - s.sum(axis=0) ** 2))
+    below = np.where(below > 0, below, plain)
+    varies = plain > 0
+    scores = np.divide(above, below, out=np.full(len(above), np.inf), where=varies)
+    if m == n:
+        return scores, np.zeros_like(scores)
+    spread = np.where(varies, below / (n / m * v.sum()), 1.0)
+    finite = np.repeat(np.where(varies, scores, 0.0), sizes)
+    mu = s.sum(axis=0) / v.sum()
+    e = joined(a - finite * (q - 2 * mu * s + mu**2 * v)) / spread
+    if edges.slope is not None and edges.pull is not None:
+        a, q, s, v = _parts(edges.slope, x, x_there)
+        by_width = n / m * joined(a - finite * (q - 2 * mu * s + mu**2 * v)).sum(axis=0) / spread
+        e = e + by_width * (edges.pull * m / n)[:, None]
+    errors = n * np.sqrt((1 - m / n) / m * e.var(axis=0, ddof=1))
+    return scores, np.where(varies, errors, 0.0)
+
+
+def numerator_and_denominator(edges: AnchorEdges, x: Floats, x_there: Floats) -> tuple[Floats, Floats]:
+    """Unbiased estimates of V A and V Q - M^2, from values (m, b) at sampled rows and (m, k, b) at neighbours."""
+    a, q, s, v = _parts(edges.weights, x, x_there)
+    n = edges.n_rows
+    return _product_of_sums(v, a, n), _product_of_sums(v, q, n) - _product_of_sums(s, s, n)
+
+
+def _product_of_sums(u: Floats, z: Floats, n_rows: int) -> Floats:
+    """Unbiased estimate of (sum of u over all rows) x (sum of z over all rows) from sampled rows along axis 0."""
+    m = len(u)
+    same = (u * z).sum(axis=0)
+    different = u.sum(axis=0) * z.sum(axis=0) - same
+    return np.asarray(n_rows / m * same + n_rows * (n_rows - 1) / (m * (m - 1)) * different)
+
+
+def _parts(weights: Floats, x: Floats, x_there: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    total = weights.sum(axis=1)[:, None]
+    a = np.einsum("mk,mkb->mb", weights, (x[:, None, :] - x_there) ** 2)
+    q = total * x**2 + np.einsum("mk,mkb->mb", weights, x_there**2)
+    s = total * x + np.einsum("mk,mkb->mb", weights, x_there)
+    return a, q, s, 2 * total

@@ -14,11 +14,10 @@ from scipy.linalg import svd
 from sklearn.metrics import davies_bouldin_score
 
 from dubio._sklearn import Interval, StrOptions, check_parameters
-from dubio.checks import clip_neighbors
 from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import chunks
 from dubio.methods.parameters import documented, estimator
-from dubio.neighbors.graphs import cluster_graph_blocks, nearest_others, squared_distances, symmetrize
+from dubio.neighbors.graphs import RowNeighbors, cluster_graph_blocks, ends_of, squared_distances, symmetrize
 from dubio.neighbors.quadratic import quadratic_form
 from dubio.problem import Problem, order_of_contents
 from dubio.ranking import Scored
@@ -401,8 +400,7 @@ class ConstrainedLaplacianScore(PairSelector):
             "row_clusters_": None,
         }
         if self.neighbors == "knn":
-            k = clip_neighbors(self.n_neighbors, len(space) - 1)
-            graph = symmetrize(nearest_others(space, k, self.n_jobs))
+            graph = RowNeighbors(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).edges()
             scores = score_on_graph(space, graph, kept, self.lam, self.scale, problem.columns)
             return Scored(scores, attributes=attributes)
         in_pairs = supervision.labelled.copy()
@@ -530,7 +528,7 @@ def score_on_graph(
     """:func:`constrained_laplacian_score` of validated input; neighbours share an edge of a symmetric graph."""
     width = kernel_width(X, lam, scale)
     graph = edges.copy()
-    graph.data = np.exp(-squared_distances(edges, X) / width)
+    graph.data = np.exp(-squared_distances(X, *ends_of(edges)) / width)
     degree = np.asarray(graph.sum(axis=1)).ravel()
     _warn_of_underflow(degree, np.diff(edges.indptr) > 0, lam, scale)
     near = [

@@ -16,9 +16,8 @@ from dubio.kernels.edges import leave_one_out_neighbors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.methods.parameters import documented, estimator
 from dubio.methods.scoring import ScoreSelector
-from dubio.neighbors.anchors import anchor_ratio, neighbor_anchors
-from dubio.neighbors.graphs import Kernel, Route, Symmetry, heat, neighbor_graph, read_graph
-from dubio.neighbors.quadratic import laplacian_ratio
+from dubio.neighbors.graphs import Kernel, Route, RowNeighbors, Symmetry, heat, read_graph
+from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.table.columns import Columns, columns_of_sizes
@@ -185,13 +184,19 @@ class LaplacianScore(ScoreSelector):
                     "graph", f"is given together with neighbors={self.neighbors!r}", "leave one of them out"
                 )
             return Scored(laplacian_ratio(read_graph(self.graph, space, **self._graph_options), X, problem.columns))
-        options = {**self._graph_options, "n_neighbors": self.n_neighbors, "random_state": self.random_state}
-        options["n_jobs"] = self.n_jobs
+        near = RowNeighbors(
+            space,
+            n_neighbors=self.n_neighbors,
+            kernel=self.kernel,
+            symmetry=self.symmetry,
+            approximate=self.neighbors == "approximate",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
         if self.neighbors == "anchors":
-            edges = neighbor_anchors(space, n_anchors=self.n_anchors, **options)
+            edges = near.anchors(self.t, self.n_anchors, self.random_state)
             return estimated(*anchor_ratio(edges, X, problem.columns))
-        graph = neighbor_graph(space, approximate=self.neighbors == "approximate", **options)
-        return Scored(laplacian_ratio(graph, X, problem.columns))
+        return Scored(laplacian_ratio(near.graph(self.t), X, problem.columns))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         """Test each feature on the graph of all other features, or on the user's own graph if there is one."""

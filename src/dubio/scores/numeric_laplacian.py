@@ -13,9 +13,8 @@ from dubio.evidence.permutation import GraphNull, permutation_pvalues
 from dubio.kernels.edges import SAME_DISTANCE
 from dubio.methods.parameters import documented, estimator
 from dubio.methods.scoring import ScoreSelector
-from dubio.neighbors.anchors import anchor_ratio, semi_supervised_anchors, target_anchors
-from dubio.neighbors.graphs import Route, semi_supervised_graph, target_graph
-from dubio.neighbors.quadratic import laplacian_ratio
+from dubio.neighbors.graphs import MixedNeighbors, Route, TargetNeighbors
+from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
 from dubio.problem import Problem, order_of_contents
 from dubio.ranking import Scored
 from dubio.scores.laplacian import estimated
@@ -228,15 +227,15 @@ class SupervisedLaplacianScore(_NumericScore):
         problem = by_content(problem)
         known = problem.supervision.labelled
         X, y = problem.X[known], self._values(problem)[known]
-        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t}
+        near = TargetNeighbors(y, n_neighbors=self.n_neighbors)
         if self.neighbors == "anchors":
-            edges = target_anchors(y, n_anchors=self.n_anchors, random_state=self.random_state, **options)
+            edges = near.anchors(self.t, self.n_anchors, self.random_state)
             return estimated(*anchor_ratio(edges, X, problem.columns))
-        return Scored(laplacian_ratio(target_graph(y, **options), X, problem.columns))
+        return Scored(laplacian_ratio(near.graph(self.t), X, problem.columns))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         known = problem.supervision.labelled
-        graph = target_graph(self._values(problem)[known], n_neighbors=self.n_neighbors, t=self.t)
+        graph = TargetNeighbors(self._values(problem)[known], n_neighbors=self.n_neighbors).graph(self.t)
         null = GraphNull(graph, problem.X[known], columns=problem.columns)
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed)
 
@@ -309,16 +308,22 @@ class SemiSupervisedLaplacianScore(_NumericScore):
         X, y = problem.X, self._values(problem)
         space = problem.standardized if self.standardize else X
         known = problem.supervision.labelled
-        graph = target_graph(y[known], n_neighbors=self.n_neighbors_supervised, t=self.t)
+        graph = TargetNeighbors(y[known], n_neighbors=self.n_neighbors_supervised).graph(self.t)
         supervised = laplacian_ratio(graph, X[known], problem.columns)
-        options: dict[str, Any] = {"n_neighbors": self.n_neighbors, "t": self.t, "C": self.C}
-        options |= {"random_state": self.random_state, "n_jobs": self.n_jobs}
+        near = MixedNeighbors(
+            space,
+            y,
+            n_neighbors=self.n_neighbors,
+            C=self.C,
+            approximate=self.neighbors == "approximate",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
         if self.neighbors == "anchors":
-            edges = semi_supervised_anchors(space, y, n_anchors=self.n_anchors, **options)
+            edges = near.anchors(self.t, self.n_anchors, self.random_state)
             mixed, error = anchor_ratio(edges, X, problem.columns)
             return estimated(_product(mixed, supervised), error * np.where(np.isfinite(supervised), supervised, 0.0))
-        graph = semi_supervised_graph(space, y, approximate=self.neighbors == "approximate", **options)
-        return Scored(_product(laplacian_ratio(graph, X, problem.columns), supervised))
+        return Scored(_product(laplacian_ratio(near.graph(self.t), X, problem.columns), supervised))
 
 
 def by_content(problem: Problem) -> Problem:

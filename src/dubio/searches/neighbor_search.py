@@ -19,29 +19,25 @@ from dubio.kernels.threads import resolve_threads
 from dubio.methods.parameters import estimator
 from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.distances import DeviceDistances, SubsetDistances
-from dubio.neighbors.greedy import SearchPath, best_subsets, greedy_search, order_by_presence
-from dubio.neighbors.losses import NeighborCrossEntropy, NeighborJointLoss, NeighborSquaredError
+from dubio.neighbors.greedy import Direction, SearchPath, best_subsets, greedy_search, order_by_presence
+from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem, sample_rows
-from dubio.progress import lines_of, listening
 from dubio.scores.consensus import mean_rank
 from dubio.table.columns import Columns
-from dubio.target.numbers import Numbers, moderate
 from dubio.target.reader import Target
-from dubio.target.several import SeveralTargets
 
-#: The experts learn from so many times the rows that the search uses.
+#: Rows from which the experts learn, as a multiple of the rows that the search uses.
 EXPERT_ROWS = 5
-#: If a search stops early, it looks at so many features; the others are ranked one by one.
+#: Features among which a search looks that stops early; the others are ranked one by one.
 SCREENED = 300
-#: From so many distances (judged rows x rows x subsets) a GPU is faster.
+#: Distances (judged rows x rows x subsets) from which on a GPU is faster.
 _GPU_IS_WORTH = Worth(again=5e6, first=7e9)
 #: Losses that differ by less than this share of the loss without features are equal, so that rounding does not decide.
 _SAME = 1e-11
-#: A row is predicted by at most one neighbour per so many rows, but by at least so many.
-_ROWS_PER_NEIGHBOR, _FEWEST_NEIGHBORS = 8, 3
-
-
-_Loss = NeighborCrossEntropy | NeighborSquaredError | NeighborJointLoss
+#: Rows for each neighbour that predicts a row, at least.
+_ROWS_PER_NEIGHBOR = 8
+#: Neighbours that predict a row, at least, however few rows there are.
+_FEWEST_NEIGHBORS = 3
 
 
 @estimator
@@ -204,35 +200,38 @@ class NeighborSearch(SearchSelector):
         return self._fit(X, y, groups=groups, sample_weight=sample_weight)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
-        with listening(lines_of(type(self).__name__) if self.verbose else None):
-            return self._find(problem)
-
-    def _find(self, given: Problem) -> Searched:
         seed, most = self.random_state, self.max_rows
-        whole = given.counted
-        sample = np.arange(given.n_rows)
-        if given.sample_weight is not None:
-            sample = np.flatnonzero(given.sample_weight)
-        problem = whole
+        whole = part = problem.counted
+        sample = np.arange(problem.n_rows)
+        if problem.sample_weight is not None:
+            sample = np.flatnonzero(problem.sample_weight)
+        notes = []
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
-            sample, problem = sample[drawn], whole.rows(drawn)
-        telling = problem.varying_features(problem.tested.supervision.labelled)
+            sample, part = sample[drawn], whole.rows(drawn)
+            notes.append(f"The experts learned from a sample of {part.n_rows} of {counted(whole.n_rows, 'row')}")
+        varying = part.varying_features(part.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
-        belief = believe(problem, self.clean, self.complete, options)
-        rows = belief.rows
-        judged = rows
-        if most is not None and len(rows) > most:
-            judged = rows[sample_rows(problem.rows(rows), most, seed)]
-        others = np.setdiff1d(rows, judged) if self.reference_rows == "all" else rows[:0]
-        used = np.concatenate([judged, others])
-        varying = np.intersect1d(telling, problem.varying_features(used))
-        searched, later = self._screened(problem, belief, varying)
-        criterion = self._criterion_on(problem, belief, judged, others, searched)
+        belief = believe(part, self.clean, self.complete, options)
+        judged, others = belief.rows, belief.rows[:0]
+        if most is not None and len(belief.rows) > most:
+            judged = belief.rows[sample_rows(part.rows(belief.rows), most, seed)]
+            if self.reference_rows == "all":
+                others = np.setdiff1d(belief.rows, judged)
+                among = "judged a sample of {} by their neighbours among all rows"
+            else:
+                among = "used a sample of {}"
+            notes.append(f"The search {among.format(counted(len(judged), 'row'))}")
+        varying = np.intersect1d(varying, part.varying_features(np.concatenate([judged, others])))
+        searched, later = self._screened(part, belief, varying)
+        if len(later):
+            best = f"the best {len(searched)} of {counted(len(varying), 'feature')}"
+            notes.append(f"The search looked at {best}, by linear and smooth R2")
+        criterion = self._criterion_on(part, belief, judged, others, searched)
         paths = self._walk(criterion, len(searched))
         subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
-        constant = np.setdiff1d(np.arange(problem.n_features), varying)
-        present = np.zeros(problem.n_features)
+        constant = np.setdiff1d(np.arange(part.n_features), varying)
+        present = np.zeros(part.n_features)
         for subset in subsets.values():
             present[searched[subset]] += 1.0 / len(subsets)
         return Searched(
@@ -247,26 +246,19 @@ class NeighborSearch(SearchSelector):
                 "searched_features_": searched,
                 "n_completed_": belief.n_completed,
                 "n_left_out_": belief.n_left_out,
-                "notes_": (
-                    *_notes_on_size(whole, problem, judged, belief, len(searched), len(varying), len(others)),
-                    *belief.notes(),
-                ),
+                "notes_": (*notes, *belief.notes()),
                 "paths_": paths,
                 **belief.attributes,
             },
         )
 
-    @property
-    def _most_features(self) -> int | None:
-        if self.max_features == "auto":
-            return None if self.max_steps is None else SCREENED
-        return self.max_features
-
     def _screened(
         self, problem: Problem, belief: Belief, varying: NDArray[np.intp]
     ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The features to search among, in increasing order, and the others, best first."""
-        most = self._most_features
+        most = self.max_features
+        if most == "auto":
+            most = None if self.max_steps is None else SCREENED
         if most is None or len(varying) <= most:
             return varying, varying[:0]
         believed = problem.features(varying).with_supervision(belief.supervision)
@@ -281,78 +273,74 @@ class NeighborSearch(SearchSelector):
         judged: NDArray[np.int64],
         others: NDArray[np.int64],
         searched: NDArray[np.intp],
-    ) -> _Loss:
+    ) -> NeighborLoss:
         n = len(judged) + len(others)
         space = problem.space(self.standardize)[:, problem.columns_of(searched)]
-        features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
-        known = belief.supervision
-        if isinstance(known, SeveralTargets):
-            goals = known.goals()
-            goal = np.column_stack(goals)
-        else:
-            goal = moderate(known.values) if isinstance(known, Numbers) else known.memberships
+        goals = belief.supervision.goals()
+        content = np.column_stack(goals)
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
         rows = np.concatenate(
-            [part[_content_order(space[part], goal[part])][rng.permutation(len(part))] for part in (judged, others)]
+            [part[_content_order(space[part], content[part])][rng.permutation(len(part))] for part in (judged, others)]
         )
         part = problem.rows(rows)
-        weights = part.uneven_weights
-        one_target = not isinstance(known, SeveralTargets)
-        distances = self._distances(space[rows], len(judged), part.groups, features, one_target)
+        features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
-        balanced = self.class_weight == "balanced"
-        if isinstance(distances, SubsetDistances) and not one_target:
-            parts = [values[rows] for values in goals]
-            return NeighborJointLoss(distances, parts, n_neighbors=k, balanced=balanced, weights=weights)
-        if isinstance(known, Numbers):
-            return NeighborSquaredError(distances, goal[rows], n_neighbors=k, weights=weights)
-        return NeighborCrossEntropy(distances, goal[rows], n_neighbors=k, balanced=balanced, weights=weights)
+        return NeighborLoss(
+            self._distances(space[rows], len(judged), part.groups, features),
+            [goal[rows] for goal in goals],
+            n_neighbors=k,
+            balanced=self.class_weight == "balanced",
+            weights=part.uneven_weights,
+        )
 
     def _distances(
-        self,
-        space: NDArray[np.float64],
-        n_judged: int,
-        groups: NDArray[np.int64] | None,
-        features: Columns | None,
-        one_target: bool,
+        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None, features: Columns | None
     ) -> SubsetDistances | DeviceDistances:
-        n_threads = resolve_threads(self.n_jobs)
+        options: dict[str, Any] = {
+            "n_judged": n_judged,
+            "n_threads": resolve_threads(self.n_jobs),
+            "groups": groups,
+        }
         work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
-        # features of several columns, and several targets, are searched on the processor only
-        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None and one_target else None
+        # features of several columns are searched on the processor only
+        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None else None
         if gpu is not None:
-            return DeviceDistances(space, gpu, n_judged=n_judged, n_threads=n_threads, groups=groups)
+            return DeviceDistances(space, gpu, **options)
         require_memory(
             8.0 * n_judged * len(space),
             "the distances of all pairs of rows",
             "give max_rows, so that the search uses a sample of the rows",
         )
-        return SubsetDistances(
-            space, n_judged=n_judged, n_threads=n_threads, max_rows=n_judged, groups=groups, features=features
-        )
+        return SubsetDistances(space, max_rows=n_judged, features=features, **options)
 
     def _n_subsets(self, n_features: int) -> float:
         """How many subsets the search looks at."""
-        steps = n_features if self.max_steps is None else min(self.max_steps, n_features)
+        steps = self._n_steps(n_features)
         forward = steps * (n_features - 0.5 * (steps - 1)) if self.direction != "backward" else 0.0
         backward = 0.5 * n_features * (n_features + 1) if self.direction in ("backward", "both") else 0.0
         return forward + backward
 
-    def _walk(self, criterion: _Loss, n_features: int) -> dict[str, SearchPath]:
-        features = np.arange(n_features)
-        forward_stop = n_features if self.max_steps is None else min(self.max_steps, n_features)
-        same = _SAME * criterion.value_of_nothing
-        paths = {}
-        if self.direction != "backward":
-            paths["forward"] = greedy_search(
-                criterion, features, direction="forward", stop_size=forward_stop, tie_tolerance=same
+    def _n_steps(self, n_features: int) -> int:
+        """How many features a forward search adds."""
+        return n_features if self.max_steps is None else min(self.max_steps, n_features)
+
+    def _walk(self, criterion: NeighborLoss, n_features: int) -> dict[str, SearchPath]:
+        directions: tuple[Direction, ...] = ("forward", "backward")
+        if self.direction != "both":
+            directions = ("backward",) if self.direction == "backward" else ("forward",)
+        return {
+            direction: greedy_search(
+                criterion,
+                np.arange(n_features),
+                direction=direction,
+                stop_size=self._n_steps(n_features) if direction == "forward" else None,
+                tie_tolerance=_SAME * criterion.value_of_nothing,
             )
-        if self.direction in ("backward", "both"):
-            paths["backward"] = greedy_search(criterion, features, direction="backward", tie_tolerance=same)
-        return paths
+            for direction in directions
+        }
 
 
 def _content_order(space: NDArray[np.float64], goal: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -379,27 +367,3 @@ def _order_of(
     last = path.steps[-1]
     rest = last.candidates[np.argsort(last.candidate_values, kind="stable")]
     return np.concatenate([path.order(), rest[rest != last.feature]])
-
-
-def _notes_on_size(
-    whole: Problem,
-    problem: Problem,
-    rows: NDArray[np.int64],
-    belief: Belief,
-    n_searched: int,
-    n_varying: int,
-    n_others: int,
-) -> tuple[str, ...]:
-    """What was sampled and screened, in sentences without a full stop."""
-    notes = []
-    if problem.n_rows < whole.n_rows:
-        notes.append(f"The experts learned from a sample of {problem.n_rows} of {counted(whole.n_rows, 'row')}")
-    if n_others:
-        notes.append(f"The search judged a sample of {counted(len(rows), 'row')} by their neighbours among all rows")
-    elif len(rows) < len(belief.rows):
-        notes.append(f"The search used a sample of {counted(len(rows), 'row')}")
-    if n_searched < n_varying:
-        notes.append(
-            f"The search looked at the best {n_searched} of {counted(n_varying, 'feature')}, by linear and smooth R2"
-        )
-    return tuple(notes)
