@@ -23,7 +23,8 @@ from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smo
 from dubio.evidence.relevance import relevance_of
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.losses import NeighborLoss
-from dubio.problem import read_problem, sample_groups, sample_rows
+from dubio.problem import read_problem
+from dubio.sampling import sample_groups, sample_rows
 from dubio_app.command.run import run
 from tests import naive
 

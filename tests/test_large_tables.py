@@ -23,8 +23,9 @@ from dubio.checks import free_bytes, require_memory
 from dubio.errors import InputError
 from dubio.evidence.relevance import relevance_of
 from dubio.moments.column_moments import ColumnMoments
-from dubio.problem import read_problem, sample_rows
+from dubio.problem import read_problem
 from dubio.progress import _Line, advance, listener_of, listening, with_time_left
+from dubio.sampling import sample_rows
 from dubio.streams.sample import RowSample, draw_rows
 from dubio.streams.sources import open_source
 from dubio.streams.stream import rank_stream

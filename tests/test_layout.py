@@ -17,7 +17,7 @@ SOURCE = ROOT / "src"
 #: function; rooms of one floor may use each other, but never in a circle of files. See CONTRIBUTING.md.
 FLOORS = (
     ("_lazy", "errors", "checks", "progress", "whole_files", "_sklearn", "kernels"),
-    ("table", "target", "problem", "ranking", "simulate"),
+    ("table", "target", "problem", "sampling", "ranking", "simulate"),
     ("moments", "neighbors", "alerts", "evidence"),
     ("doubt", "methods", "scores", "searches"),
     ("selector", "trust", "pipelines", "streams", "dubio", "charts", "feature_charts", "plots", "__main__"),

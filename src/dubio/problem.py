@@ -16,8 +16,9 @@ from scipy import sparse
 
 from dubio._sklearn import check_weights
 from dubio.errors import InputError
+from dubio.sampling import order_of_groups
 from dubio.table.columns import Columns, column_names, feature_sums
-from dubio.table.groups import groups_of_rows, most_frequent_codes, read_groups, shuffled_within
+from dubio.table.groups import read_groups, shuffled_within
 from dubio.table.matrix import Matrix, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.scaling import fill_missing, standardize, varying_columns
@@ -191,7 +192,11 @@ class Problem:
         weight = self.sample_weight
         if weight is None or (weight > 0).all():
             return self
-        return self.once("counted", lambda: _with_ordered_groups(self.rows(np.flatnonzero(weight > 0))))
+        return self.once("counted", lambda: self.rows(np.flatnonzero(weight > 0))._with_ordered_groups())
+
+    def _with_ordered_groups(self) -> Problem:
+        """The same problem with groups numbered by their contents: their names decide nothing."""
+        return self if self.groups is None else replace(self, groups=order_of_groups(self))
 
     @property
     def uneven_weights(self) -> NDArray[np.float64] | None:
@@ -205,12 +210,6 @@ class Problem:
     def n_groups(self) -> int:
         """Number of groups of rows that belong together; 0 if nothing is known of groups."""
         return 0 if self.groups is None else len(np.unique(self.groups))
-
-    @property
-    def group_strata(self) -> NDArray[np.int64]:
-        """The most frequent class of each group, for random draws of groups: see ``Supervision.strata``."""
-        assert self.groups is not None
-        return most_frequent_codes(self.supervision.strata, self.groups)
 
     @property
     def tested(self) -> Problem:
@@ -323,164 +322,7 @@ def read_problem(
     if together is not None and supervision.has_pairs:
         raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
     problem = Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)
-    return _with_ordered_groups(problem)
-
-
-#: Fewest rows of each class in a sample, if there are as many.
-_ROWS_PER_CLASS = 10
-#: A sample has at least so many groups, if there are as many.
-_GROUPS = 100
-#: Number of rows whose contents are mixed at a time.
-_MIXED_ROWS = 65_536
-
-
-def sample_rows(problem: Problem, most: int, random_state: int | None = 0) -> NDArray[np.int64]:
-    """At most ``most`` rows, in increasing order: labelled rows first, each class with its share of the table.
-
-    Which rows are drawn depends on their contents and the seed, not on their place in the table. If rows belong
-    together, whole groups are drawn. Only if there would be fewer than 100 groups, large groups give a part of their
-    rows.
-
-    >>> import numpy as np
-    >>> from dubio.problem import read_problem, sample_rows
-    >>> problem = read_problem(np.random.default_rng(0).normal(size=(600, 2)), np.arange(600) % 3)
-    >>> np.bincount(problem.supervision.codes[sample_rows(problem, 90)])
-    array([30, 30, 30])
-    """
-    if problem.n_rows <= most:
-        return np.arange(problem.n_rows)
-    numbers = mixed_contents(problem, random_state)
-    if problem.groups is None:
-        return np.sort(_in_shares(problem.supervision.strata, numbers)[:most])
-    codes = np.unique(problem.groups, return_inverse=True)[1]
-    sizes = np.bincount(codes)
-    # place of each row in its group: labelled rows first
-    order = np.lexsort((numbers, ~problem.supervision.labelled, codes))
-    place = np.empty(problem.n_rows, dtype=np.int64)
-    place[order] = np.arange(problem.n_rows) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    part = max(1, most // min(len(sizes), _GROUPS))
-    drawn, left = np.zeros(len(sizes), dtype=bool), most
-    for group in _groups_in_shares(problem, numbers):
-        size = min(int(sizes[group]), part)
-        drawn[group] = size <= left
-        left -= size if drawn[group] else 0
-    return np.flatnonzero(drawn[codes] & (place < part))
-
-
-def sample_groups(problem: Problem, count: int, random_state: int | None = 0) -> NDArray[np.int64]:
-    """All rows of so many groups, in increasing order: groups with labels first, each class with its share."""
-    chosen = _groups_in_shares(problem, mixed_contents(problem, random_state))[:count]
-    return np.flatnonzero(np.isin(np.unique(_groups(problem), return_inverse=True)[1], chosen))
-
-
-def _in_shares(strata: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """An order with random places, of which every beginning holds each stratum with its share, and -1 last."""
-    strata = strata + 1
-    order = np.lexsort((numbers, strata))
-    counts = np.bincount(strata)
-    place = np.empty(len(strata), dtype=np.int64)  # place of each row in the random order of its stratum
-    place[order] = np.arange(len(strata)) - np.repeat(np.cumsum(counts) - counts, counts)
-    key = (place + 0.5) / counts[strata]
-    key[place < _ROWS_PER_CLASS] -= 1.0
-    key[strata == 0] += 2.0  # unlabelled rows come last
-    return np.argsort(key, kind="stable")
-
-
-#: In tables with more rows than this, the order of groups depends on the values, and not only on their ranks.
-_RANKED_ROWS = 20_000
-
-
-def _with_ordered_groups(problem: Problem) -> Problem:
-    """The same problem with groups numbered in an order that depends on their contents: their names decide nothing."""
-    if problem.groups is None:
-        return problem
-    order, starts, _ = groups_of_rows(problem.groups)
-    ranked = problem.n_rows <= _RANKED_ROWS
-    numbers = _scrambled(numbers_of_ranks(problem)) if ranked else mixed_contents(problem, 0)
-    places = np.argsort(np.argsort(np.add.reduceat(numbers[order], starts), kind="stable"))
-    return replace(problem, groups=places[np.unique(problem.groups, return_inverse=True)[1]])
-
-
-def _groups(problem: Problem) -> NDArray[np.int64]:
-    assert problem.groups is not None
-    return problem.groups
-
-
-def _groups_in_shares(problem: Problem, numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """The groups (by their place among the sorted groups) in such an order; their numbers come from their rows."""
-    order, starts, _ = groups_of_rows(_groups(problem))
-    return _in_shares(problem.group_strata, _scrambled(np.add.reduceat(numbers[order], starts)))
-
-
-def mixed_contents(problem: Problem, random_state: int | None) -> NDArray[np.uint64]:
-    """One random-looking number per row, from its contents and the seed.
-
-    Equal rows get different numbers, by their count: otherwise they would all be drawn, or none, and the target would
-    depend on the features within a sample.
-    """
-    rng = np.random.RandomState(random_state)
-    numbers = np.zeros(problem.n_rows, dtype=np.uint64)
-    known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
-    for table in (problem.X, *known):
-        width = table.shape[1] if table.ndim == 2 else 1
-        factors = rng.randint(2**63, size=width, dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-        if sparse.issparse(table):
-            sums = np.append(np.uint64(0), np.cumsum(_bits(table.data) * factors[table.indices]))
-            numbers += sums[table.indptr[1:]] - sums[table.indptr[:-1]]
-            continue
-        for start in range(0, len(table), _MIXED_ROWS):
-            block = _bits(table[start : start + _MIXED_ROWS]).reshape(-1, width)
-            numbers[start : start + _MIXED_ROWS] += (block * factors).sum(axis=1, dtype=np.uint64)
-    numbers = _scrambled(numbers)
-    order = np.argsort(numbers, kind="stable")
-    first = np.searchsorted(numbers[order], numbers[order])
-    copy = np.empty(len(numbers), dtype=np.uint64)
-    copy[order] = (np.arange(len(numbers)) - first).astype(np.uint64)
-    return _scrambled(numbers + copy * np.uint64(0xD1B54A32D192ED03))
-
-
-def order_of_contents(problem: Problem) -> NDArray[np.int64]:
-    """An order of the rows that does not depend on their places, nor on the places, units or origins of the columns.
-
-    Only equal rows keep their order.
-    """
-    return np.lexsort((numbers_of_ranks(problem), *_keys_of_target(problem)))
-
-
-def numbers_of_ranks(problem: Problem) -> NDArray[np.uint64]:
-    """One random-looking number per row, from what is known of its target and its ranks in the columns.
-
-    Equal rows have equal numbers. The places, units and origins of the columns do not matter.
-    """
-    label = np.zeros(problem.n_rows, dtype=np.uint64)
-    for key in _keys_of_target(problem):
-        label = _scrambled(label + np.unique(key, return_inverse=True)[1].astype(np.uint64))
-    numbers = label.copy()
-    columns = problem.X.tocsc() if sparse.issparse(problem.X) else problem.X
-    for j in range(problem.n_columns):
-        column = columns[:, [j]].toarray().ravel() if sparse.issparse(columns) else columns[:, j]
-        place = _scrambled(np.unique(column, return_inverse=True)[1].astype(np.uint64) + np.uint64(1))
-        column_itself = _scrambled(place + label).sum(dtype=np.uint64)  # the same wherever the column stands
-        numbers += _scrambled(place ^ column_itself)
-    return numbers
-
-
-def _keys_of_target(problem: Problem) -> list[NDArray[np.float64]]:
-    known = [getattr(problem.supervision, name) for name in problem.supervision._by_row]
-    return [np.where(np.isnan(part), np.inf, part) for values in known for part in np.atleast_2d(values.T)]
-
-
-def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Every bit of the result depends on every bit of a number (the last step of SplitMix64)."""
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(numbers ^ (numbers >> np.uint64(31)))
-
-
-def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
-    """The bits of numbers as whole numbers, mixed a little; zero has one form."""
-    bits = (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
-    return np.asarray(bits ^ (bits >> np.uint64(32)))
+    return problem._with_ordered_groups()
 
 
 #: Sums and squares of weights between these keep their digits.

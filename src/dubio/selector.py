@@ -22,9 +22,10 @@ from dubio.kernels.gpu import DeviceName
 from dubio.methods.base import Selector
 from dubio.methods.parameters import Count, estimator
 from dubio.methods.register import Method, get_method
-from dubio.problem import Problem, require_weights, sample_rows
+from dubio.problem import Problem, require_weights
 from dubio.progress import listener_of, listening
 from dubio.ranking import Answer, Ranking
+from dubio.sampling import sample_rows
 from dubio.scores.redundancy import rank_without_repeats
 from dubio.table.groups import read_groups
 from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow, is_dask, take_columns, take_rows

@@ -28,8 +28,9 @@ from sklearn.utils.validation import has_fit_parameter
 from dubio.doubt.engines import pool_experts
 from dubio.doubt.random_trees import RandomTrees
 from dubio.errors import InputError, InputWarning, warn
-from dubio.problem import Problem, sample_rows
+from dubio.problem import Problem
 from dubio.progress import advance
+from dubio.sampling import sample_rows
 from dubio.target.classes import Classes
 
 

@@ -13,7 +13,8 @@ from scipy.special import gammaln
 from dubio.errors import counted
 from dubio.evidence.permutation import permutation_moments
 from dubio.kernels.threads import chunks
-from dubio.problem import Problem, mixed_contents
+from dubio.problem import Problem
+from dubio.sampling import mixed_contents
 from dubio.table.columns import Columns
 from dubio.table.groups import centred_within, group_means, groups_of_rows
 

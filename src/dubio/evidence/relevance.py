@@ -15,7 +15,8 @@ from dubio.evidence.groups import independent_parts, within_problem
 from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
 from dubio.evidence.relations import TestedFeatures, relation_pvalues, varying_features
 from dubio.evidence.together import has_enough_rows, joint_pvalues
-from dubio.problem import Problem, mixed_contents
+from dubio.problem import Problem
+from dubio.sampling import mixed_contents
 from dubio.target.several import SeveralTargets
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,8 @@ from scipy import sparse
 from scipy.stats import norm
 
 from dubio.evidence.together import neighbor_loss, standardized_space
-from dubio.problem import Problem, sample_rows
+from dubio.problem import Problem
+from dubio.sampling import sample_rows
 
 #: One-sided level of the test whether a shorter list predicts worse. At 0.05 the loss of accuracy was larger.
 LEVEL = 0.2

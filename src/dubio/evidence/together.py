@@ -18,7 +18,8 @@ from dubio.kernels.threads import resolve_threads
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, greedy_search
 from dubio.neighbors.losses import NeighborLoss
-from dubio.problem import Problem, sample_groups, sample_rows
+from dubio.problem import Problem
+from dubio.sampling import sample_groups, sample_rows
 from dubio.table.columns import Columns, columns_of_sizes
 from dubio.table.groups import shuffled_within
 from dubio.table.scaling import standardize

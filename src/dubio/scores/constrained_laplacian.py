@@ -19,8 +19,9 @@ from dubio.kernels.threads import chunks
 from dubio.methods.parameters import documented, estimator
 from dubio.neighbors.graphs import RowNeighbors, cluster_graph_blocks, ends_of, squared_distances, symmetrize
 from dubio.neighbors.quadratic import quadratic_form
-from dubio.problem import Problem, order_of_contents
+from dubio.problem import Problem
 from dubio.ranking import Scored
+from dubio.sampling import order_of_contents
 from dubio.scores.coherence import Order, select_hard, select_soft, squared_lengths
 from dubio.scores.constraint import PairSelector, ratio
 from dubio.table.columns import Columns, feature_sums

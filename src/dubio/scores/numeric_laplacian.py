@@ -15,8 +15,9 @@ from dubio.methods.parameters import documented, estimator
 from dubio.methods.scoring import ScoreSelector
 from dubio.neighbors.graphs import MixedNeighbors, Route, TargetNeighbors
 from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
-from dubio.problem import Problem, order_of_contents
+from dubio.problem import Problem
 from dubio.ranking import Scored
+from dubio.sampling import order_of_contents
 from dubio.scores.laplacian import estimated
 from dubio.table.matrix import LARGEST
 from dubio.target.numbers import Numbers, moderate

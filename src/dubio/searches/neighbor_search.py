@@ -21,7 +21,8 @@ from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.distances import DeviceDistances, SubsetDistances
 from dubio.neighbors.greedy import Direction, SearchPath, best_subsets, greedy_search, order_by_presence
 from dubio.neighbors.losses import NeighborLoss
-from dubio.problem import Problem, sample_rows
+from dubio.problem import Problem
+from dubio.sampling import sample_rows
 from dubio.scores.consensus import mean_rank
 from dubio.table.columns import Columns
 from dubio.target.reader import Target

@@ -132,6 +132,10 @@ class Supervision(ABC):
         """What is known of each target, by name, if there are several; else empty."""
         return {}
 
+    def by_row(self) -> list[NDArray[Any]]:
+        """All that is known of each row, as arrays: they identify a row."""
+        return [getattr(self, name) for name in self._by_row]
+
     @property
     def used(self) -> NDArray[np.bool_]:
         """The rows that a score uses: the labelled ones; without any target, all rows."""

@@ -30,8 +30,6 @@ class SeveralTargets(Supervision):
         The name of each target.
     parts : tuple of Supervision
         What is known of each target.
-    contents : array (n_rows, columns)
-        All that is known, as numbers: it identifies a row.
     """
 
     kind: ClassVar[str] = "several"
@@ -42,21 +40,19 @@ class SeveralTargets(Supervision):
         "neighbor_search",
         "it searches for the features that serve all targets together",
     )
-    _by_row: ClassVar[dict[str, Any]] = {"contents": np.nan}
 
     names: tuple[str, ...]
     parts: tuple[Supervision, ...] = field(repr=False)
-    contents: Floats = field(repr=False)
 
     @classmethod
     def of(cls, names: tuple[str, ...], parts: tuple[Supervision, ...], pairs: Pairs | None = None) -> SeveralTargets:
         """The targets with these names."""
         labelled = np.any([part.labelled for part in parts], axis=0)
-        contents = np.column_stack(
-            [np.asarray(getattr(part, field), dtype=np.float64) for part in parts for field in part._by_row]
-        )
-        more = {} if pairs is None else {"pairs": pairs}
-        return cls(n_rows=len(labelled), labelled=labelled, names=names, parts=parts, contents=contents, **more)
+        return cls(n_rows=len(labelled), labelled=labelled, names=names, parts=parts, pairs=pairs or Pairs.none())
+
+    def by_row(self) -> list[NDArray[Any]]:
+        """All that is known of each row, in one table of numbers."""
+        return [np.column_stack([values.astype(np.float64) for part in self.parts for values in part.by_row()])]
 
     @property
     def targets(self) -> dict[str, Supervision]:

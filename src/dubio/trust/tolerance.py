@@ -27,8 +27,9 @@ from dubio.evidence.relations import (
 )
 from dubio.evidence.relevance import SINGLE, TOGETHER, passes, qvalues_of, relevance_of
 from dubio.evidence.together import has_enough_rows, joint_pvalues
-from dubio.problem import Problem, read_problem, sample_rows
+from dubio.problem import Problem, read_problem
 from dubio.progress import advance, listener_of, listening
+from dubio.sampling import sample_rows
 from dubio.table.matrix import check_squares
 from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Supervision

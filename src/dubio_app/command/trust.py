@@ -16,7 +16,8 @@ from dubio.doubt.audit import audit_problem
 from dubio.doubt.number_audit import FEWEST_AUDITED, audit_numbers
 from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
-from dubio.problem import Problem, sample_rows
+from dubio.problem import Problem
+from dubio.sampling import sample_rows
 from dubio.target.classes import Classes, Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.several import SeveralTargets
