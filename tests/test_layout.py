@@ -125,7 +125,6 @@ def test_only_one_place_stores_what_was_fitted():
     """Methods are pure: beyond constructors, only the base classes assign attributes of an estimator."""
     storing = {
         "dubio.methods.base": {"_assign", "_assign_shape", "_keep"},
-        "dubio.methods.scoring": {"_keep"},
         "dubio.methods.from_moments": {"_fit_running"},
     }
     found = defaultdict(set)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from dubio.checks import resolve_count
-from dubio.ranking import Ranking, rank_scores
+from dubio.ranking import Ranking, rank_scores, resolve_count
 
 
 @pytest.mark.parametrize(

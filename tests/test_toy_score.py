@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
-from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.target.classes import OfClasses

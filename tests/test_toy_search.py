@@ -11,9 +11,9 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dubio
+from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import METHODS, register
-from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.greedy import greedy_search
 from dubio.problem import Problem
 from dubio.target.reader import Target

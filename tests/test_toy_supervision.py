@@ -10,8 +10,8 @@ import pytest
 
 import dubio
 from dubio.errors import InputError
+from dubio.methods.base import ScoreSelector
 from dubio.methods.register import METHODS, register
-from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.target.knowledge import Supervision

@@ -11,7 +11,6 @@ from sklearn.base import clone
 from dubio import METHODS, FeatureSelector, InputError, audit_labels, stability
 from dubio.evidence.permutation import feature_moments, permutation_moments
 from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
-from dubio.moments.class_moments import ClassMoments
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.neighbors.losses import NeighborLoss
@@ -19,7 +18,7 @@ from dubio.neighbors.quadratic import laplacian_ratio
 from dubio.problem import Problem, read_problem
 from dubio.scores.redundancy import likenesses
 from dubio.scores.relief import for_neighbors, relieff, scale_to_range
-from dubio.scores.weighted import fisher_from_moments, weighted_laplacian_from_moments
+from dubio.scores.weighted import FisherScore, WeightedLaplacianScore
 from dubio.searches.linear_search import grouped_elimination
 from dubio.table.columns import columns_of_sizes
 from tests import naive
@@ -66,10 +65,9 @@ class TestLiteral:
 
     def test_scores_from_class_moments(self):
         problem, X, y = wide_problem()
-        moments = ClassMoments.of_problem(problem)
-        fisher = fisher_from_moments(moments, problem.columns)
+        fisher = FisherScore()._score(problem).scores
         np.testing.assert_allclose(fisher, naive.wide_fisher_score(X, y, PARTS), rtol=1e-9)
-        weighted = weighted_laplacian_from_moments(moments, problem.columns)
+        weighted = WeightedLaplacianScore()._score(problem).scores
         P = np.eye(3)[y]
         similar = P @ P.T
         for f, part in enumerate(PARTS):

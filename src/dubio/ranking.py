@@ -5,12 +5,13 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import counted, listed, quoted
+from dubio.errors import InputError, counted, listed, quoted
 
 #: Most rows of the table shown in a notebook.
 _SHOWN = 50
@@ -249,6 +250,28 @@ class Answer:
 
     ranking: Ranking
     attributes: dict[str, Any] = field(default_factory=dict)
+
+
+def resolve_count(n_features_to_select: int | float | str | None, n_features: int) -> tuple[int, str]:
+    """How many features to keep, and the reason in words.
+
+    ``None`` keeps half of them (as in :class:`sklearn.feature_selection.RFE`). An int is a count, a float in (0, 1] is
+    a share. At least one feature is kept.
+    """
+    wish = n_features_to_select
+    if wish is None:
+        return max(1, n_features // 2), "half of the features, the default"
+    if isinstance(wish, Integral) and not isinstance(wish, bool):
+        if not 1 <= wish <= n_features:
+            raise InputError(
+                "n_features_to_select",
+                f"={wish}, but the table has {counted(n_features, 'feature')}",
+                f"give a number from 1 to {n_features}, or a share",
+            )
+        return int(wish), "as many as requested"
+    if isinstance(wish, float | np.floating) and 0 < wish <= 1:
+        return max(1, int(wish * n_features + 1e-9)), f"{100 * wish:g} % of {n_features} features"
+    raise InputError("n_features_to_select", f"={wish!r}", "give None, a positive integer or a share in (0, 1]")
 
 
 def default_names(n_features: int) -> NDArray[Any]:

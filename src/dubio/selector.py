@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights, wants_pandas
 from dubio.alerts.alert import Alert
 from dubio.alerts.find import find_alerts, left_out_by, without_copies
-from dubio.checks import NeighborsCut, resolve_count
+from dubio.checks import NeighborsCut
 from dubio.errors import InputError, counted, listed
 from dubio.evidence.groups import groups_in_words
 from dubio.kernels.gpu import DeviceName
@@ -24,7 +24,7 @@ from dubio.methods.parameters import Count, estimator
 from dubio.methods.register import Method, get_method
 from dubio.problem import Problem, require_weights
 from dubio.progress import listener_of, listening
-from dubio.ranking import Answer, Ranking
+from dubio.ranking import Answer, Ranking, resolve_count
 from dubio.sampling import sample_rows
 from dubio.scores.redundancy import rank_without_repeats
 from dubio.table.groups import read_groups
@@ -296,9 +296,8 @@ class FeatureSelector(Selector):
             n_rows = count_rows(X)
         groups, weights = read_groups(more.pop("groups", None), n_rows), more.pop("sample_weight", None)
         weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
-        options = {"target": self._reads, "missing_label": self.missing_label}
         about_y = {name: value for name, value in more.items() if name not in ("any_type", "feature_groups")}
-        supervision = read_supervision(y, n_rows, **{**options, **about_y})
+        supervision = read_supervision(y, n_rows, **{**self._reading, **about_y})
         rows = np.arange(n_rows)
         if self.max_rows is not None and not supervision.has_pairs:
             rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)

@@ -1,12 +1,14 @@
-"""The base of every method: an estimator whose ``fit`` reads a problem once, solves it and keeps the answer."""
+"""The bases of all methods: ``fit`` reads a problem once, scores features or searches subsets, and keeps the answer."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
@@ -14,12 +16,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import check_parameters, feature_names
 from dubio.checks import seed_of
-from dubio.errors import InputError, counted
-from dubio.methods.parameters import CONSTRAINTS
+from dubio.errors import InputError
+from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
-from dubio.ranking import Answer, Ranking
-from dubio.target.classes import OfClasses
+from dubio.progress import lines_of, listening
+from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
+from dubio.table.matrix import is_dask
 from dubio.target.knowledge import kinds_in_words
+
+if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
+    from dubio.evidence.relevance import Relevance
+    from dubio.evidence.sufficient import RowLosses
+
+Floats = NDArray[np.float64]
+#: Values of ``n_features_to_select`` that need tests: the second line of the answer (two names), and the first line.
+TESTED = ("auto", "relevant", "sufficient")
 
 
 class Selector(SelectorMixin, BaseEstimator):
@@ -42,7 +53,6 @@ class Selector(SelectorMixin, BaseEstimator):
     _target: ClassVar[Literal["none", "classes", "numbers", "auto"]] = "classes"
     #: Whether y is required; it must then hold at least two classes (or two numbers).
     _needs_labels: ClassVar[bool] = True
-    _takes_missing: ClassVar[bool] = True
     _takes_sparse: ClassVar[bool] = False
     _takes_nan: ClassVar[bool] = False
     #: Whether the method compares rows only with rows of other groups, if rows belong together.
@@ -51,8 +61,12 @@ class Selector(SelectorMixin, BaseEstimator):
     _takes_weights: ClassVar[bool] = False
     #: Whether the computation itself checks for NaN and infinities.
     _checks_values_itself: ClassVar[bool] = False
+    #: Whether low scores are good.
+    _lower_is_better: ClassVar[bool] = True
     #: Valid values of the method's own parameters; shared ones are in ``methods/parameters.py``.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+
+    n_features_to_select: Any
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Rank the features of ``X`` and choose among them.
@@ -103,24 +117,24 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         if self._target == "none":
             y = None
-        options: dict[str, Any] = {
-            "target": self._reads,
-            "missing_label": getattr(self, "missing_label", "auto"),
-            "accept_sparse": self._takes_sparse,
-            "allow_nan": self._takes_nan,
-            "check_values": not self._checks_values_itself,
-        }
-        problem = read_problem(X, y, **{**options, **more})
+        checks = {"allow_nan": self._takes_nan, "check_values": not self._checks_values_itself}
+        problem = read_problem(X, y, **{**self._reading, "accept_sparse": self._takes_sparse, **checks, **more})
         feature_names(X)  # raises if only some of the names are text
-        known = problem.supervision
-        if options["target"] != "ordered" and known.kind not in self._takes:
-            problem = problem.with_supervision(known.simpler())
-        return problem
+        if self._reading["target"] == "ordered":
+            return problem
+        return problem.with_supervision(problem.supervision.taken_by(self._takes))
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
+        return self._fit_blocks(X, y, **more) if is_dask(X) else self._fit_rows(X, y, **more)
+
+    def _fit_rows(self, X: Any, y: Any, **more: Any) -> Self:
         problem = self._read(X, y, **more)
         self._assign(problem, self._solve(problem))
         return self
+
+    def _fit_blocks(self, X: Any, y: Any, **more: Any) -> Self:
+        """Fit to a Dask table; most methods need all rows at once, and say so when they read it."""
+        return self._fit_rows(X, y, **more)
 
     def _read(self, X: Any, y: Any, **more: Any) -> Problem:
         """Read the problem and check that this method can use it."""
@@ -136,9 +150,11 @@ class Selector(SelectorMixin, BaseEstimator):
         """Solve a problem; nothing is stored."""
 
     @property
-    def _reads(self) -> Any:
+    def _reading(self) -> dict[str, Any]:
+        """How ``y`` is read: see :func:`~dubio.problem.read_problem`."""
         target = getattr(self, "target", self._target)
-        return "classes" if target == "none" else target
+        missing_label = getattr(self, "missing_label", "auto")
+        return {"target": "classes" if target == "none" else target, "missing_label": missing_label}
 
     @property
     def _seed(self) -> int:
@@ -167,25 +183,18 @@ class Selector(SelectorMixin, BaseEstimator):
             raise InputError("must_link", f"and cannot_link cannot be used: {name} takes no pairs", "leave them out")
         if self._target == "none":
             return
-        if supervision.kind == "none":
-            if self._needs_labels:
-                self._raise_no_target()
-        elif supervision.kind not in self._takes:
+        if not supervision.has_target and self._needs_labels:
+            self._raise_no_target()
+        if supervision.has_target and not supervision.is_taken_by(self._takes):
             raise InputError(
                 "y",
                 f"cannot be used: {supervision.given}, and {name} needs {kinds_in_words(self._takes)}",
-                "use FeatureSelector, or one target at a time" if supervision.kind == "several" else "",
+                supervision.instead and f"use FeatureSelector, or {supervision.instead}",
                 code="wrong kind",
             )
         if self._needs_labels:
             supervision.require_enough()
             require_weights(problem)
-        if supervision.n_unlabelled and supervision.kind != "none" and not self._takes_missing:
-            raise InputError(
-                "y",
-                f"has {counted(supervision.n_unlabelled, 'unlabelled row')}, and {name} needs a label for every row",
-                "drop these rows, or use a method that takes them",
-            )
 
     def _assign(self, problem: Problem, answer: Answer) -> None:
         """Store the result of a fit; this is the only place that does. Results of an earlier fit are removed."""
@@ -196,12 +205,9 @@ class Selector(SelectorMixin, BaseEstimator):
         else:  # the table has its own columns, and a feature may be several of them
             self._assign_shape(columns.input_names, len(columns.read))
             self._inputs = columns.inputs
-        supervision = problem.supervision
-        self.n_labelled_ = supervision.n_labelled
-        self.n_unlabelled_ = supervision.n_unlabelled
-        if isinstance(supervision, OfClasses):
-            self.classes_ = supervision.classes
-        self._keep(answer)
+        target = problem.supervision
+        counts = {"n_labelled_": target.n_labelled, "n_unlabelled_": target.n_unlabelled}
+        self._keep(answer, {**counts, **target.fitted_attributes()})
 
     def _assign_shape(self, names: list[Any] | None, n_features: int) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
@@ -210,22 +216,65 @@ class Selector(SelectorMixin, BaseEstimator):
         if names is not None and all(isinstance(name, str) for name in names):
             self.feature_names_in_ = np.asarray(names, dtype=object)
 
-    def _keep(self, answer: Answer) -> None:
-        ranking = answer.ranking
-        self._ranking = ranking
-        self.ranking_ = ranking.ranking
-        self.support_ = ranking.support
+    def _keep(self, answer: Answer, of_target: dict[str, Any]) -> None:
+        self._ranking = ranking = answer.ranking
+        self.ranking_, self.support_ = ranking.ranking, ranking.support
         self.n_features_ = int(ranking.support.sum())
         self.explanation_ = ranking.reason
-        if ranking.n_relevant is not None:
-            self.n_relevant_ = ranking.n_relevant
-        if ranking.n_sufficient is not None:
-            self.n_sufficient_ = ranking.n_sufficient
-        for column in ("pvalue", "qvalue"):
-            if column in ranking.extras:
-                setattr(self, f"{column}s_", ranking.extras[column])
-        for name, value in answer.attributes.items():
+        lines: dict[str, Any] = {"n_relevant_": ranking.n_relevant, "n_sufficient_": ranking.n_sufficient}
+        lines |= {f"{name}s_": ranking.extras.get(name) for name in ("pvalue", "qvalue")}
+        lines = {name: value for name, value in lines.items() if value is not None}
+        for name, value in {**of_target, **lines, **answer.attributes}.items():
             setattr(self, name, value)
+
+    def _wished(self, n_features: int) -> tuple[int | None, str]:
+        """How many features are wanted, and the reason in words; None if this is still to be found out."""
+        wish = self.n_features_to_select
+        return (None, "") if isinstance(wish, str) else resolve_count(wish, n_features)
+
+    def _ranked(
+        self,
+        names: NDArray[Any],
+        scores: Floats,
+        best_first: NDArray[np.int64],
+        wished: tuple[int | None, str],
+        columns: dict[str, NDArray[Any]],
+        relevance: Relevance | None = None,
+        losses: RowLosses | None = None,
+        n_sufficient: int | None = None,
+    ) -> Ranking:
+        """The ranking of all features, of which the wished number is kept.
+
+        If features were tested, relevant ones come first, each part in the order of the method, and the two lines are
+        drawn. The first line comes from ``losses``, or from a number of features that the method found sufficient.
+        """
+        (count, reason), n_relevant = wished, None
+        if relevance is not None:
+            best_first, columns = relevance.relevant_first(best_first), {**relevance.columns(), **columns}
+            count = n_relevant = int(relevance.relevant.sum())
+            reason = relevance.reason
+            n_sufficient = None if n_sufficient is None else min(n_sufficient, n_relevant)
+            if losses is not None:
+                from dubio.evidence.sufficient import sufficient_size
+
+                n_sufficient = sufficient_size(best_first, n_relevant, losses)
+            if self.n_features_to_select == "sufficient":
+                count = n_sufficient
+                reason = f"{reason}; {count} of them predict it as well as all" if n_relevant else reason
+        assert count is not None
+        ranks = rank_in_order(best_first)
+        return Ranking(
+            names,
+            scores,
+            self._lower_is_better,
+            ranks,
+            ranks <= max(1, count),
+            type(self).__name__,
+            reason,
+            extras=columns,
+            n_relevant=n_relevant,
+            n_sufficient=n_sufficient,
+        )
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
@@ -270,3 +319,279 @@ class Selector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = self._takes_sparse
         tags.input_tags.allow_nan = self._takes_nan
         return tags
+
+
+class TakesWeights(Selector):
+    """A selector whose ``fit`` takes a weight for each row."""
+
+    _takes_weights = True
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Rank the features of ``X`` and choose among them.
+
+        Parameters
+        ----------
+        X : array-like (n_rows, n_features)
+            The table; a Dask array or dataframe if the selector has ``partial_fit``.
+        y : array-like, optional
+            What is known of the target.
+        sample_weight : array-like (n_rows,), optional
+            The weight of each row; a row with weight 2 counts twice in the score.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit(X, y, sample_weight=sample_weight)
+
+
+@estimator
+class ScoreSelector(Selector):
+    """A selector that gives every feature its own score.
+
+    A subclass computes the scores in :meth:`_score`. This class ranks the features and decides how many to keep.
+    ``n_features_to_select="auto"`` keeps the features whose score is better than expected by chance (see
+    :meth:`_pvalues`). The false-discovery rate is limited to ``alpha`` by Benjamini and Hochberg's rule. These features
+    come first in the ranking. If no feature stands out, the one with the smallest p-value is kept, with a warning.
+
+    Attributes
+    ----------
+    scores_ : array (n_features,)
+        Raw scores. A feature without any information has the worst possible score, never NaN.
+    ranking_ : array (n_features,)
+        1 = best; if scores are equal, the earlier column comes first.
+    support_ : array (n_features,) of bool
+        The features kept.
+    n_features_ : int
+        How many were kept.
+    explanation_ : str
+        Why that many.
+    n_relevant_ : int
+        With "auto" ("relevant") or "sufficient": how many features stand out. They are the first of the ranking.
+    n_sufficient_ : int
+        With "sufficient": how many of them predict the target as well as all of them.
+    pvalues_, qvalues_ : array (n_features,)
+        With "auto": how often chance alone gives a score as good as this, and the same as a false-discovery rate.
+    """
+
+    n_features_to_select: Count = None
+    alpha: float = 0.05
+
+    #: Whether the score of a feature is independent of the other features in the table.
+    _scores_are_independent: ClassVar[bool] = False
+    #: Whether the method's own test keeps rows within their group, if the problem has groups.
+    _tests_within_groups: ClassVar[bool] = False
+    #: Number of permutations of the labels that "auto" starts with.
+    _n_permutations: ClassVar[int] = 1000
+
+    @abstractmethod
+    def _score(self, problem: Problem) -> Scored:
+        """Score every feature; nothing is stored."""
+
+    def scores_of(self, X: Any, y: Any = None, **more: Any) -> Floats:
+        """Only the scores, without a fit: this is what the function of the same name returns.
+
+        Parameters
+        ----------
+        X, y, **more
+            As in ``fit``.
+
+        Returns
+        -------
+        scores : array (n_features,)
+        """
+        return self._score(self._read(X, y, **more)).scores
+
+    @classmethod
+    def _scores_for(cls, X: Any, *, y: Any = None, P: Any = None, **arguments: Any) -> Floats:
+        """The scores for the arguments of the function of the same name: parameters, and what else ``fit`` takes."""
+        parameters = {name: value for name, value in arguments.items() if name in cls._get_param_names()}
+        more = {name: value for name, value in arguments.items() if name not in parameters}
+        return cls(**parameters).scores_of(X, y if P is None else P, **more)
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> Floats:
+        """How often chance alone scores as well: by shuffling the labels, unless a subclass has a better way."""
+        from dubio.evidence.permutation import RelabelNull, permutation_pvalues
+
+        null = RelabelNull(
+            self._score,
+            problem,
+            scored.scores,
+            lower_is_better=self._lower_is_better,
+            features_are_independent=self._scores_are_independent,
+            screen=self._screen(problem, scored),
+        )
+        return permutation_pvalues(null, alpha=self.alpha, n_permutations=self._n_permutations, random_state=self._seed)
+
+    def _screen(self, problem: Problem, scored: Scored) -> Floats | None:
+        """Quick p-values that show which features surely do not stand out, if the score has closed-form moments."""
+        return None
+
+    def _pvalues_of_parts(self, problem: Problem, scored: Scored | None = None) -> Floats:
+        """p-values; if rows belong together, those of :func:`~dubio.evidence.groups.independent_parts`."""
+        from dubio.evidence.groups import independent_parts
+
+        parts = independent_parts(problem)
+        if self._target != "none":  # means of classes are probabilities, which some methods do not take
+            parts = [(part, share) for part, share in parts if part.supervision.is_taken_by(self._takes)]
+        pvalues, whole = np.ones(problem.n_features), sum(share for _, share in parts)
+        for part, share in parts:
+            # a method's own test may move rows to other groups
+            test = type(self)._pvalues if part.groups is None or self._tests_within_groups else ScoreSelector._pvalues
+            of_part = self._score(part) if scored is None or part is not problem else scored
+            pvalues = np.minimum(pvalues, test(self, part, of_part) * (whole / share))
+        return pvalues
+
+    def _relevance(self, problem: Problem, scored: Scored) -> Relevance:
+        """Which features stand out; if there are several targets, also those that each feature serves."""
+        from dubio.evidence.relevance import decide, qvalues_of
+
+        worst = np.inf if self._lower_is_better else -np.inf
+        counts = scored.scores != worst  # constant features are no hypotheses
+        tested = problem.counted
+        pvalues = self._pvalues_of_parts(tested, scored if tested is problem else None)
+        relevance = decide(pvalues, qvalues_of(pvalues, counts), self.alpha)
+        targets = tested.supervision.targets
+        if not targets:
+            return relevance
+        alone = {name: tested.with_supervision(one).labelled for name, one in targets.items()}
+        by_target = {name: self._pvalues_of_parts(one) for name, one in alone.items()}
+        return relevance.serving(by_target, counts, self.alpha)
+
+    def _solve(self, problem: Problem) -> Answer:
+        wish, wished = self.n_features_to_select, self._wished(problem.n_features)
+        scored = self._score(problem)
+        relevance = self._relevance(problem, scored) if wish in TESTED else None
+        losses = self._row_losses(problem) if wish == "sufficient" else None
+        return self._answer(scored, problem.feature_names, wished, relevance, losses)
+
+    def _answer(self, scored: Scored, names: NDArray[Any], wished: tuple[int | None, str], *lines: Any) -> Answer:
+        best_first = np.argsort(scored.scores if self._lower_is_better else -scored.scores, kind="stable")
+        ranking = self._ranked(names, scored.scores, best_first, wished, scored.columns, *lines)
+        return Answer(ranking, {"scores_": scored.scores, **scored.attributes})
+
+    def _row_losses(self, problem: Problem) -> RowLosses:
+        from dubio.evidence.sufficient import row_losses_of
+
+        if not problem.supervision.has_target:
+            raise InputError(
+                "n_features_to_select", "='sufficient', but no target is given", "give y, a count, a share or 'auto'"
+            )
+        return row_losses_of(problem.filled, self._seed, getattr(self, "n_jobs", None))
+
+
+@dataclass(frozen=True)
+class Searched:
+    """The result of a search of subsets.
+
+    Attributes
+    ----------
+    subsets, values : dict
+        For each size, the features of its subset as column indices, and the criterion of this subset.
+    best_first : array of int
+        All features, in the order of the search.
+    scores : array (n_features,)
+        The value shown as the score of each feature; high is good.
+    sufficient : tuple of int and str
+        The size of the smallest sufficient subset, and why, if the method has its own.
+    row_losses : callable
+        The loss of each row for a list of features, if the method has one: it decides how many features suffice.
+    columns, attributes : dict
+        Further columns of the ranking, and attributes of the fitted estimator.
+    """
+
+    subsets: dict[int, NDArray[np.int64]]
+    values: dict[int, float]
+    best_first: NDArray[np.int64]
+    scores: Floats
+    sufficient: tuple[int, str] | None = None
+    row_losses: RowLosses | None = None
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    def first(self, count: int) -> NDArray[np.int64]:
+        """The order of the search, with the subset of this size in front. (It is in front if subsets are nested.)"""
+        size = max((size for size in self.subsets if size <= count), default=0)
+        chosen = np.isin(self.best_first, self.subsets[size] if size else [])
+        return np.concatenate([self.best_first[chosen], self.best_first[~chosen]])
+
+
+@estimator
+class SearchSelector(Selector):
+    """A selector that searches subsets of features.
+
+    A subclass searches in :meth:`_search`. This class ranks the features in the order of the search and keeps the
+    subset of the requested size. With ``n_features_to_select="auto"`` or "relevant", features are tested
+    (:func:`~dubio.evidence.relevance.relevance_of`): relevant features come first, each part in the order of the
+    search, and all relevant ones are kept. "sufficient" keeps the shortest beginning that predicts the target as well
+    as all.
+
+    Attributes
+    ----------
+    subsets_ : dict of int to array
+        For each size, the features of its subset as column indices.
+    values_ : dict of int to float
+        The criterion of each subset.
+    ranking_ : array (n_features,)
+        1 = best, in the order of the search.
+    support_, n_features_, explanation_
+        The features kept, how many, and why that many.
+    n_relevant_, n_sufficient_ : int
+        If features were tested: how many are relevant, and how many of these suffice. The ranking begins with them.
+    pvalues_, qvalues_ : array (n_features,)
+        If features were tested.
+    at_the_line_ : array (n_features,) of bool
+        Features whose test was so close that other random draws might decide otherwise.
+    """
+
+    n_features_to_select: Any = None
+
+    _lower_is_better = False
+    #: Wishes that are decided by tests; a search from sums alone has its own rule for "auto".
+    _tested: ClassVar[tuple[str, ...]] = TESTED
+    #: The criterion in words, and which direction is good.
+    _criterion: ClassVar[str] = "criterion"
+
+    @abstractmethod
+    def _search(self, problem: Problem, count: int | None) -> Searched:
+        """Search subsets; nothing is stored. ``count`` features will be kept, or as many as are sufficient (None)."""
+
+    def _solve(self, problem: Problem) -> Answer:
+        wished = self._wished(problem.n_features)
+        with listening(lines_of(type(self).__name__) if getattr(self, "verbose", 0) else None):
+            found = self._search(problem, wished[0])
+        wants_tests = self.n_features_to_select in self._tested and not sparse.issparse(problem.X)
+        # without a target there is nothing to test
+        relevance = self._relevance(problem) if wants_tests and problem.supervision.has_target else None
+        return self._answer(found, problem.feature_names, wished, relevance)
+
+    def _relevance(self, problem: Problem) -> Relevance:
+        from dubio.evidence.relevance import relevance_of
+
+        alpha, n_jobs = getattr(self, "alpha", 0.05), getattr(self, "n_jobs", None)
+        return relevance_of(problem.filled, alpha=alpha, random_state=self._seed, n_jobs=n_jobs)
+
+    def _answer(
+        self,
+        found: Searched,
+        names: NDArray[Any],
+        wished: tuple[int | None, str],
+        relevance: Relevance | None = None,
+    ) -> Answer:
+        attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
+        if relevance is not None:
+            attributes["at_the_line_"] = relevance.at_the_line
+            n_sufficient = found.sufficient and found.sufficient[0]
+            own = (relevance, found.row_losses, n_sufficient)
+            return Answer(self._ranked(names, found.scores, found.best_first, wished, found.columns, *own), attributes)
+        count = wished[0]
+        if count is None:
+            if self.n_features_to_select in self._tested and self._tested != TESTED:
+                raise InputError(
+                    "n_features_to_select",
+                    f"={self.n_features_to_select!r} needs the rows of a dense table, to test the features",
+                    "give 'auto', a count or a share",
+                )
+            assert found.sufficient is not None
+            count, _ = wished = found.sufficient
+        return Answer(self._ranked(names, found.scores, found.first(count), wished, found.columns), attributes)

@@ -10,16 +10,12 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from dubio._sklearn import feature_names
-from dubio.checks import resolve_count
-from dubio.errors import InputError
+from dubio.errors import InputError, listed
 from dubio.methods.base import Selector
-from dubio.methods.scoring import ScoreSelector
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import Moments, RunningMoments, dask_moments
-from dubio.problem import Problem, read_problem
-from dubio.ranking import Answer, Ranking, Scored, default_names, rank_scores
-from dubio.table.columns import Columns
-from dubio.table.matrix import is_dask
+from dubio.problem import read_problem
+from dubio.ranking import Answer, default_names
 
 
 class RunningSelector(Selector):
@@ -34,16 +30,16 @@ class RunningSelector(Selector):
 
     #: The kind of the sums.
     _moments: ClassVar[type[Moments]] = ClassMoments
+    #: Whether "auto" can be decided from the sums alone.
+    _finds_count: ClassVar[bool] = False
     #: Moments of all rows seen; None if the fit did not use moments.
     _running = None  # type: RunningMoments[Any] | None
 
     @abstractmethod
-    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
+    def _solve_running(
+        self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
+    ) -> Answer:
         """Rank the features by the moments; nothing is stored."""
-
-    @abstractmethod
-    def _check_wish(self, n_features: int) -> None:
-        """Raise if the wanted number of features cannot be had from moments."""
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Add a block of rows. The result is the same as if ``fit`` had seen all blocks at once (up to 1e-10).
@@ -78,29 +74,23 @@ class RunningSelector(Selector):
         if y is None:
             self._raise_no_target()
         running = self._running
-        problem = read_problem(
-            X,
-            y,
-            target=self._reads if running is None else running.reads or self._reads,
-            missing_label=getattr(self, "missing_label", "auto"),
-            sample_weight=sample_weight,
-            accept_sparse=True,
-            check_values=False,
-            is_block=True,
-        )
-        self._require_kind(problem)
+        reading = self._reading
+        if running is not None and running.reads:
+            reading["target"] = running.reads
+        checks: dict[str, Any] = {"accept_sparse": True, "check_values": False, "is_block": True}
+        problem = read_problem(X, y, sample_weight=sample_weight, **reading, **checks)
+        target = problem.supervision
+        if not target.is_taken_by(self._takes):
+            raise InputError("y", f"cannot be used: {target.given}, and {type(self).__name__} needs one label per row")
         if running is None:
             feature_names(X)  # raises if only some of the names are text
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         moments = self._moments.of_problem(problem, first_row=0 if running is None else running.n_rows)
-        block = RunningMoments.of_block(problem.supervision, moments)
-        names = problem.names
-        if running is not None:  # the names of the first block
-            names = getattr(self, "feature_names_in_", None)
-            names = None if names is None else list(names)
-            block = running.merge(block)
-        return self._fit_running(block, names, problem.n_features)
+        block = RunningMoments.of_block(target, moments)
+        if running is None:
+            return self._fit_running(block, problem.names, problem.n_features)
+        return self._fit_running(running.merge(block), self._names(), problem.n_features)
 
     def merge(self, other: Self) -> Self:
         """Add the rows of another selector of the same kind, which was fitted in blocks or at once.
@@ -121,18 +111,15 @@ class RunningSelector(Selector):
         mine, theirs = self._running, other._running
         if mine is None or theirs is None:
             raise InputError("other", "cannot be merged", "both selectors must have seen rows (fit or partial_fit)")
-        names = [getattr(one, "feature_names_in_", None) for one in (self, other)]
-        shown = [
-            list(default_names(one.n_features_in_) if known is None else known)
-            for one, known in zip((self, other), names, strict=True)
-        ]
-        if shown[0] != shown[1] or (names[0] is None) != (names[1] is None):
+        names = [one._names() or default_names(one.n_features_in_).tolist() for one in (self, other)]
+        if names[0] != names[1] or (self._names() is None) != (other._names() is None):
+            shown = [f"{len(some)} ({listed(some, 4)})" for some in names]
             raise InputError(
                 "other",
-                f"has different features: {_some(shown[1])}; this selector has {_some(shown[0])}",
+                f"has different features: {shown[1]}; this selector has {shown[0]}",
                 "merge selectors of the same table",
             )
-        return self._fit_running(mine.merge(theirs), None if names[0] is None else list(names[0]), self.n_features_in_)
+        return self._fit_running(mine.merge(theirs), self._names(), self.n_features_in_)
 
     def fit_moments(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
         """Fit on the moments of a whole table, which may come from a stream or a cluster.
@@ -153,16 +140,14 @@ class RunningSelector(Selector):
         self._require_running(running)
         return self._fit_running(running, names, n_features)
 
-    def _fit(self, X: Any, y: Any, **more: Any) -> Self:
-        weights = more.pop("sample_weight", None)
-        if is_dask(X) and not any(value is not None for value in more.values()):
-            self._check_parameters()  # before all blocks are summed
-            columns = getattr(X, "columns", None)
-            names = None if columns is None else list(columns)
-            options = {"target": self._reads, "missing_label": getattr(self, "missing_label", "auto")}
-            running = dask_moments(X, y, weights, kind=self._moments, **options)
-            return self.fit_moments(running, names, int(X.shape[1]) if names is None else len(names))
-        return super()._fit(X, y, sample_weight=weights, **more)
+    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None, **pairs: Any) -> Self:
+        if any(value is not None for value in pairs.values()):  # they need all rows at once
+            return self._fit_rows(X, y, **pairs)
+        self._check_parameters()  # before all blocks are summed
+        columns = getattr(X, "columns", None)
+        names = None if columns is None else list(columns)
+        running = dask_moments(X, y, sample_weight, kind=self._moments, **self._reading)
+        return self.fit_moments(running, names, int(X.shape[1]) if names is None else len(names))
 
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         """Whether there is enough to rank the features yet."""
@@ -172,21 +157,24 @@ class RunningSelector(Selector):
         """Raise unless the moments of the whole table are enough."""
         running.require_two_classes()
 
-    def _require_kind(self, problem: Problem) -> None:
-        """Raise unless a block holds a kind of labels that the method takes."""
-        known = problem.supervision
-        if known.kind not in self._takes:
-            raise InputError("y", f"cannot be used: {known.given}, and {type(self).__name__} needs one label per row")
+    def _names(self) -> list[Any] | None:
+        """The names of the columns in the blocks so far."""
+        return list(self.feature_names_in_) if hasattr(self, "feature_names_in_") else None
 
     def _fit_running(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
         """Rank by the moments so far; nothing can be ranked before a second class appears."""
-        self._check_wish(n_features)
-        answer = None
+        wished, answer = self._wished(n_features), None
+        if wished[0] is None and not self._finds_count:
+            raise InputError(
+                "n_features_to_select",
+                f"={self.n_features_to_select!r} shuffles the labels of the whole table, but blocks and Dask tables "
+                "only keep moments, not rows",
+                "give a count, a share or None",
+            )
         if self._is_ready(running):
             texts = names is not None and all(isinstance(name, str) for name in names)
-            answer = self._solve_running(
-                running, np.asarray(names, dtype=object) if texts else default_names(n_features)
-            )
+            shown = np.asarray(names, dtype=object) if texts else default_names(n_features)
+            answer = self._solve_running(running, shown, wished)
         self._assign_shape(names, n_features)
         self._running = running
         if running.kind != "numbers":
@@ -194,48 +182,8 @@ class RunningSelector(Selector):
         self.n_labelled_ = running.n_labelled
         self.n_unlabelled_ = running.n_rows - running.n_labelled
         if answer is not None:
-            self._keep(answer)
+            self._keep(answer, {})
         return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "ranking_")
-
-
-class MomentSelector(RunningSelector, ScoreSelector):
-    """A selector whose scores are a function of class moments. A subclass implements :meth:`_score_moments`."""
-
-    _scores_are_independent = True
-
-    @abstractmethod
-    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
-        """Scores from the moments of at least two classes; ``columns`` says which columns are one feature."""
-
-    def _score(self, problem: Problem) -> Scored:
-        moments = ClassMoments.of_problem(problem)
-        scored = self._score_moments(moments, problem.columns)
-        # blocks of rows have one column per feature
-        running = None if problem.has_wide_features else RunningMoments.of_block(problem.supervision, moments)
-        return Scored(scored.scores, scored.columns, {**scored.attributes, "_running": running})
-
-    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
-        count, reason = resolve_count(self.n_features_to_select, len(names))
-        scored = self._score_moments(running.moments)
-        ranking = rank_scores(scored.scores, lower_is_better=self._lower_is_better)
-        direction, support = self._lower_is_better, ranking <= count
-        return Answer(
-            Ranking(names, scored.scores, direction, ranking, support, type(self).__name__, reason), scored.attributes
-        )
-
-    def _check_wish(self, n_features: int) -> None:
-        if self.n_features_to_select == "auto":
-            raise InputError(
-                "n_features_to_select",
-                "='auto' shuffles the labels of the whole table, but blocks and Dask tables only keep moments, not "
-                "rows",
-                "give a count, a share or None",
-            )
-        resolve_count(self.n_features_to_select, n_features)
-
-
-def _some(names: list[Any]) -> str:
-    return f"{len(names)} ({', '.join(map(str, names[:4]))}{', ...' if len(names) > 4 else ''})"

@@ -57,7 +57,7 @@ _TEXTS = {
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
     A count, a share, "auto" or "relevant" for the features that stand out (see
-    :class:`~dubio.methods.scoring.ScoreSelector`), "sufficient" for as many of these as predict the target as
+    :class:`~dubio.methods.base.ScoreSelector`), "sufficient" for as many of these as predict the target as
     well as all of them, or None for half of all features.""",
     "alpha": """\
 alpha : float, default=0.05
@@ -92,7 +92,7 @@ sample_weight : array-like (n_rows,), optional
     The weight of each row; a row with weight 2 counts twice.""",
     "scores": """\
 scores_, ranking_, support_, n_features_, explanation_, pvalues_, qvalues_
-    See :class:`~dubio.methods.scoring.ScoreSelector`.""",
+    See :class:`~dubio.methods.base.ScoreSelector`.""",
     "labelled": """\
 n_labelled_, n_unlabelled_ : int
     Number of rows with and without a label.""",

@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from dubio.errors import InputError, counted
-from dubio.methods.base import Selector
-from dubio.methods.searching import SearchSelector
+from dubio.methods.base import SearchSelector, Selector
 from dubio.target.knowledge import Supervision, kinds_in_words
 
 M = TypeVar("M", bound=type[Selector])

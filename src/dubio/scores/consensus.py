@@ -12,9 +12,9 @@ from scipy.stats import rankdata
 from dubio._sklearn import StrOptions
 from dubio.errors import InputError, counted
 from dubio.evidence.relations import relation_pvalues
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import get_method
-from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.target.reader import Target

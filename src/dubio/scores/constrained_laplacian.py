@@ -23,7 +23,8 @@ from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.sampling import order_of_contents
 from dubio.scores.coherence import Order, select_hard, select_soft, squared_lengths
-from dubio.scores.constraint import PairSelector, ratio
+from dubio.scores.constraint import PairSelector
+from dubio.scores.weighted import ratio
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.matrix import read_matrix
 from dubio.table.scaling import standardize as standardize_columns

@@ -10,19 +10,20 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
 from dubio.errors import InputError
-from dubio.methods.from_moments import MomentSelector
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
-from dubio.methods.scoring import ScoreSelector
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import RunningMoments
 from dubio.neighbors.quadratic import by_blocks, quadratic_form
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.scores.laplacian import laplacian_score
-from dubio.scores.weighted import weighted_laplacian_from_moments
+from dubio.scores.weighted import MomentSelector, ratio, weighted_laplacian_forms
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.matrix import CANCELLED, read_matrix
 from dubio.target.pairs import Pairs, RowGroups, pair_graph, row_groups
+
+Floats = NDArray[np.float64]
 
 
 def constraint_score(
@@ -73,14 +74,7 @@ def constraint_score(
     """
     if y is not None and (must_link_weights is not None or cannot_link_weights is not None):
         raise InputError("y", "is given together with weights", "leave one of them out: pairs from y have no weight")
-    return ConstraintScore(closure=y is not None).scores_of(
-        X,
-        y,
-        must_link=must_link,
-        cannot_link=cannot_link,
-        must_link_weights=must_link_weights,
-        cannot_link_weights=cannot_link_weights,
-    )
+    return ConstraintScore._scores_for(**locals(), closure=y is not None)
 
 
 class PairSelector(ScoreSelector):
@@ -202,16 +196,17 @@ class ConstraintScore(PairSelector, MomentSelector):
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
-    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
-        counts = count_pairs(moments)  # first, because it raises if there is nothing to score
-        # Summed over all pairs of labelled rows, numerator and denominator are those of the weighted Laplacian score.
-        scores = weighted_laplacian_from_moments(moments, columns)
-        return Scored(scores, attributes=dict(_named(counts)))
+    def _forms(self, moments: ClassMoments) -> Floats:
+        # Summed over all pairs of labelled rows, both sums are those of the weighted Laplacian score.
+        return weighted_laplacian_forms(moments)
+
+    def _counts(self, moments: ClassMoments) -> dict[str, int]:
+        return _named(count_pairs(moments))
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision
-        if known.kind == "hard" and not known.has_pairs:
-            return MomentSelector._score(self, problem)
+        if not known.has_pairs and known.has_target:
+            return super()._score(problem)
         if self.closure and known.pairs.are_sure:
             groups = row_groups(known.pairs, known.n_rows, known.codes_of_pairs)
             counts = groups.n_must_link, groups.n_cannot_link
@@ -319,11 +314,6 @@ def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:
         f"is empty (no {missing} pair is left): {effect}, and no feature would be better than another",
         "give pairs of both kinds, or labels of at least two classes with two rows in one of them",
     )
-
-
-def ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
-    """``above / below``; the worst score, infinity, where ``below`` is 0."""
-    return np.divide(above, below, out=np.full_like(above, np.inf), where=below > 0)
 
 
 #: Up to this many rows, computing all eigenvectors is as fast as computing a few, and safer.

@@ -14,8 +14,8 @@ from dubio.errors import InputError
 from dubio.evidence.permutation import SCREEN, GraphNull, RatioForms, permutation_pvalues
 from dubio.kernels.edges import leave_one_out_neighbors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
-from dubio.methods.scoring import ScoreSelector
 from dubio.neighbors.graphs import Kernel, Route, RowNeighbors, Symmetry, heat, read_graph
 from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
 from dubio.problem import Problem

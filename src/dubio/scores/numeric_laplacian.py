@@ -11,8 +11,8 @@ from dubio._sklearn import POSITIVE, StrOptions
 from dubio.errors import InputError
 from dubio.evidence.permutation import GraphNull, permutation_pvalues
 from dubio.kernels.edges import SAME_DISTANCE
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
-from dubio.methods.scoring import ScoreSelector
 from dubio.neighbors.graphs import MixedNeighbors, Route, TargetNeighbors
 from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
 from dubio.problem import Problem

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
-from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.target.reader import Target

@@ -20,8 +20,8 @@ from dubio.kernels.relief import (
     sort_rows_by_distance,
 )
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
+from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
-from dubio.methods.scoring import ScoreSelector
 from dubio.problem import Problem
 from dubio.progress import parts_of
 from dubio.ranking import Scored

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.evidence.permutation import RatioForms
-from dubio.methods.from_moments import MomentSelector
+from dubio.methods.base import ScoreSelector, TakesWeights
+from dubio.methods.from_moments import RunningSelector
 from dubio.methods.parameters import documented, estimator
 from dubio.moments.class_moments import ClassMoments
+from dubio.moments.running import RunningMoments
 from dubio.problem import Problem
-from dubio.ranking import Scored
-from dubio.table.columns import Columns, feature_sums
-from dubio.target.classes import OfClasses
+from dubio.ranking import Answer, Scored
+
+Floats = NDArray[np.float64]
 
 
 @documented
 def weighted_laplacian_score(
     X: ArrayLike, P: Any, *, sample_weight: ArrayLike | None = None, missing_label: Any = "auto"
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Weighted Laplacian score of every feature for class memberships (low is good).
 
     With :math:`S^{sim} = P P^T`, :math:`S^{dis} = 1 - S^{sim}` and graph Laplacians :math:`L = D - S`,
@@ -60,13 +62,13 @@ def weighted_laplacian_score(
     >>> weighted_laplacian_score(X, P).round(3)
     array([0.392, 1.045])
     """
-    return WeightedLaplacianScore(missing_label=missing_label).scores_of(X, P, sample_weight=sample_weight)
+    return WeightedLaplacianScore._scores_for(**locals())
 
 
 @documented
 def fisher_score(
     X: ArrayLike, y: Any, *, sample_weight: ArrayLike | None = None, missing_label: Any = "auto"
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Fisher score of every feature (high is good): spread of the class means divided by spread within classes.
 
     .. math:: F_r = \frac{\sum_k n_k (\mu_{kr} - \mu_r)^2}{\sum_k n_k \sigma_{kr}^2}
@@ -93,11 +95,46 @@ def fisher_score(
     >>> fisher_score([[0.0, 5.0], [0.2, 1.0], [1.0, 4.0], [0.8, 2.0]], ["a", "a", "b", "b"]).round(3)
     array([16.,  0.])
     """
-    return FisherScore(missing_label=missing_label).scores_of(X, y, sample_weight=sample_weight)
+    return FisherScore._scores_for(**locals())
+
+
+class MomentSelector(RunningSelector, ScoreSelector):
+    """A selector whose scores are a function of class moments: by :meth:`_forms`, one divided by the other."""
+
+    _scores_are_independent = True
+
+    @abstractmethod
+    def _forms(self, moments: ClassMoments) -> Floats:
+        """Two sums (2, n_columns), from the moments of the labelled rows; they are added up over a feature's columns.
+
+        The first one divided by the second is the score.
+        """
+
+    def _ratio(self, above: Floats, below: Floats) -> Floats:
+        return ratio(above, below)
+
+    def _counts(self, moments: ClassMoments) -> dict[str, int]:
+        """Further attributes of the fitted estimator; raises if there is nothing to score."""
+        return {}
+
+    def _score(self, problem: Problem) -> Scored:
+        moments, target = ClassMoments.of_problem(problem), problem.supervision
+        attributes: dict[str, Any] = {**self._counts(moments), "_running": None}
+        if not problem.has_wide_features:  # blocks of rows have one column per feature
+            sizes = target.n_rows, target.n_labelled
+            attributes["_running"] = RunningMoments(target.kind, target.classes, moments, *sizes)
+        return Scored(self._ratio(*problem.per_feature(self._forms(moments))), attributes=attributes)
+
+    def _solve_running(
+        self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
+    ) -> Answer:
+        moments: ClassMoments = running.moments
+        counts: dict[str, Any] = {**self._counts(moments)}
+        return self._answer(Scored(self._ratio(*self._forms(moments)), attributes=counts), names, wished)
 
 
 @estimator
-class WeightedLaplacianScore(MomentSelector):
+class WeightedLaplacianScore(TakesWeights, MomentSelector):
     """Classes, hard or soft: keep the features in which rows that probably share a class are close.
 
     See :func:`weighted_laplacian_score`. Hard labels are one-hot memberships; unlabelled rows are left out and
@@ -130,40 +167,23 @@ class WeightedLaplacianScore(MomentSelector):
     """
 
     _name = "weighted_laplacian"
-    _takes_weights = True
     _does = "rows that probably share a class are close, WLS"
     _takes = ("soft", "hard")
 
     missing_label: Any = "auto"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Rank the features of ``X``.
+    def _forms(self, moments: ClassMoments) -> Floats:
+        return weighted_laplacian_forms(moments)
 
-        Parameters
-        ----------
-        X : array-like, CSR matrix, Dask array or dataframe (n, d)
-        y : array-like (n,) or (n, classes)
-            Classes, or memberships whose rows sum to 1 (a row of NaN = unlabelled).
-        sample_weight : array-like (n,), optional
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight=sample_weight)
-
-    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
-        return Scored(weighted_laplacian_from_moments(moments, columns))
-
-    def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
+    def _screen(self, problem: Problem, scored: Scored) -> Floats | None:
         if problem.sample_weight is not None:
             return None  # the closed-form moments are for unweighted rows
-        supervision = problem.supervision
-        assert isinstance(supervision, OfClasses)
-        known = supervision.labelled
+        from dubio.evidence.permutation import RatioForms
+
+        rows = problem.supervision.labelled
         share = 1.0 - 1.0 / (1.0 + scored.scores)  # turns similar / dissimilar into similar / all pairs
-        forms = RatioForms.of_memberships(supervision.memberships[known])
-        return forms.pvalues(problem.X[known], share, problem.columns)
+        forms = RatioForms.of_memberships(problem.supervision.memberships[rows])
+        return forms.pvalues(problem.X[rows], share, problem.columns)
 
 
 @documented
@@ -194,28 +214,26 @@ class FisherScore(WeightedLaplacianScore):
     """
 
     _name = "fisher"
-    _takes_weights = True
     _does = "spread between classes divided by spread within"
     _takes = ("hard", "soft")
     _lower_is_better = False
 
-    def _score_moments(self, moments: ClassMoments, columns: Columns | None = None) -> Scored:
-        return Scored(fisher_from_moments(moments, columns))
+    def _forms(self, moments: ClassMoments) -> Floats:
+        return np.stack([moments.between, moments.within])
 
-    def _screen(self, problem: Problem, scored: Scored) -> NDArray[np.float64] | None:
+    def _ratio(self, above: Floats, below: Floats) -> Floats:
+        return ratio(above, below, np.where(above > 0, np.inf, 0.0))
+
+    def _screen(self, problem: Problem, scored: Scored) -> Floats | None:
         return None
 
 
-def weighted_laplacian_from_moments(moments: ClassMoments, columns: Columns | None = None) -> NDArray[np.float64]:
-    """The score from class moments (of the labelled rows); forms are summed over the columns of a feature."""
+def weighted_laplacian_forms(moments: ClassMoments) -> Floats:
+    """The sums over pairs of rows that share a class and over pairs that do not, both in the same units."""
     total = moments.total_weight
-    similar = feature_sums(moments.weight @ moments.m2, columns)
-    different = feature_sums(total * moments.between + (total - moments.weight) @ moments.m2, columns)
-    return np.divide(similar, different, out=np.full(len(similar), np.inf), where=different > 0)
+    return np.stack([moments.weight @ moments.m2, total * moments.between + (total - moments.weight) @ moments.m2])
 
 
-def fisher_from_moments(moments: ClassMoments, columns: Columns | None = None) -> NDArray[np.float64]:
-    """The score from class moments (of the labelled rows); spreads are summed over the columns of a feature."""
-    between, within = feature_sums(moments.between, columns), feature_sums(moments.within, columns)
-    worst_or_best = np.where(between > 0, np.inf, 0.0)
-    return np.divide(between, within, out=worst_or_best, where=within > 0)
+def ratio(above: Floats, below: Floats, otherwise: Any = np.inf) -> Floats:
+    """``above / below``; where ``below`` is 0 the value of ``otherwise``: infinity, the worst score."""
+    return np.divide(above, below, out=np.broadcast_to(otherwise, above.shape).astype(np.float64), where=below > 0)

@@ -137,6 +137,4 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
                 n_rows=known.n_rows, labelled=known.labelled, classes=known.classes, memberships=memberships
             )
             return fresh.fit_problem(problem.with_supervision(softened))
-        if not fresh._takes_missing:
-            return fresh.fit_problem(problem.rows(rows))
         return fresh.fit_problem(problem.with_supervision(known.with_codes(np.where(cleaned.trusted, known.codes, -1))))

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from dubio._sklearn import NOT_NEGATIVE, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import resolve_threads
+from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
-from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.greedy import greedy_search
 from dubio.problem import Problem, read_problem
 from dubio.searches.fuzzy_rough_gamma import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,9 @@ from dubio._sklearn import Interval, StrOptions
 from dubio.errors import InputError, counted, warn
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.kernels.threads import one_blas_thread
+from dubio.methods.base import Searched, SearchSelector, TakesWeights
 from dubio.methods.from_moments import RunningSelector
 from dubio.methods.parameters import estimator
-from dubio.methods.searching import Searched, SearchSelector
 from dubio.moments.running import RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
@@ -196,7 +196,7 @@ _NO_RESIDUAL = 1e-12
 
 
 @estimator
-class LinearSearch(RunningSelector, SearchSelector):
+class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
     r"""Backward search for the features that a linear fit of the target needs, from sums over rows alone.
 
     The target is a matrix T of centred columns: one per class (one-hot classes or memberships), or the standardised
@@ -281,11 +281,11 @@ class LinearSearch(RunningSelector, SearchSelector):
 
     _tested = ("relevant", "sufficient")
     _name = "linear_search"
-    _takes_weights = True
     _does = "subsets that a linear fit of the target needs, from sums over rows"
     _takes = ("hard", "soft", "numbers", "several")
     _criterion = "share of the target that a ridge regression explains (high is good)"
     _moments = SecondMoments
+    _finds_count = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "ridge": [StrOptions({"auto"}), Interval(Real, 1e-8, None, closed="left")],
     }
@@ -293,23 +293,6 @@ class LinearSearch(RunningSelector, SearchSelector):
     ridge: float | Literal["auto"] = "auto"
     target: Target = "auto"
     missing_label: Any = "auto"
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Rank the features of ``X``.
-
-        Parameters
-        ----------
-        X : array-like, CSR matrix, Dask array or dataframe (n, d)
-        y : array-like (n,) or (n, classes)
-            Classes, memberships whose rows sum to 1 (a row of NaN = unlabelled), numbers, or several targets.
-        sample_weight : array-like (n,), optional
-            The weight of each row; only the ratios matter. With a given ``ridge``, a row of weight 2 is two equal rows.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight=sample_weight)
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         moments, known = SecondMoments.of_problem(problem), problem.supervision
@@ -320,12 +303,10 @@ class LinearSearch(RunningSelector, SearchSelector):
         self._require_running(running)
         return self._search_running(running, count, problem.columns if problem.has_wide_features else None)
 
-    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any]) -> Answer:
-        count, reason = self._wished(len(names))
-        return self._answer(self._search_running(running, count), names, count, reason)
-
-    def _check_wish(self, n_features: int) -> None:
-        self._wished(n_features)
+    def _solve_running(
+        self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
+    ) -> Answer:
+        return self._answer(self._search_running(running, wished[0]), names, wished)
 
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         moments: SecondMoments = running.moments

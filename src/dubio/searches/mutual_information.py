@@ -18,9 +18,8 @@ from dubio.evidence.relations import level_features, levels_of
 from dubio.evidence.together import smallest_sufficient_size
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
+from dubio.methods.base import ScoreSelector, Searched, SearchSelector
 from dubio.methods.parameters import estimator
-from dubio.methods.scoring import ScoreSelector
-from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
 from dubio.neighbors.greedy import Direction, SearchPath, SearchStep, greedy_search
 from dubio.neighbors.information import (

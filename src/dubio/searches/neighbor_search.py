@@ -16,8 +16,8 @@ from dubio.errors import counted
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
+from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import estimator
-from dubio.methods.searching import Searched, SearchSelector
 from dubio.neighbors.distances import DeviceDistances, SubsetDistances
 from dubio.neighbors.greedy import Direction, SearchPath, best_subsets, greedy_search, order_by_presence
 from dubio.neighbors.losses import NeighborLoss
@@ -109,7 +109,7 @@ class NeighborSearch(SearchSelector):
     ranking_ : array (n_features,)
         1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
     support_, n_features_, n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
-        See :class:`~dubio.methods.searching.SearchSelector`.
+        See :class:`~dubio.methods.base.SearchSelector`.
     audit_ : LabelAudit or None
         The result of the audit of the labels (of the sample, if there is one). Of several targets: None, and
         ``audits_`` has one for each target with classes, by name.

@@ -192,7 +192,7 @@ def fit_stream(
         )
     pieces = open_source(source)
     columns = _columns_of(pieces, target, soft, features, exclude, weight)
-    columns = replace(columns, reads=selector._reads, missing_label=getattr(selector, "missing_label", "auto"))
+    columns = replace(columns, reads=selector._reading["target"], missing_label=selector._reading["missing_label"])
     n_features = len(columns.features)
     if selector._moments is SecondMoments:  # products need all columns of a row at once
         refuse_wide_table(n_features)

@@ -60,6 +60,8 @@ class Supervision(ABC):
     words: ClassVar[str]
     #: A clause that says what was given, written to follow "but".
     given: ClassVar[str]
+    #: For a kind that most methods cannot use: what they can be given in its place, written to follow "use" or "for".
+    instead: ClassVar[str] = ""
     #: What each row holds, for those who have one way for each: "hard" (a class), "soft" (probabilities), "numbers", or
     #: "" for all other kinds, which have to be translated first (:meth:`as_tested`).
     form: ClassVar[str] = ""
@@ -105,7 +107,7 @@ class Supervision(ABC):
 
     n_rows: int
     labelled: NDArray[np.bool_] = field(repr=False)
-    pairs: Pairs = field(default_factory=Pairs.none, repr=False)
+    pairs: Pairs = field(default=Pairs.none(), repr=False)
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -144,7 +146,7 @@ class Supervision(ABC):
     @property
     def has_pairs(self) -> bool:
         """Whether there is any must-link or cannot-link."""
-        return len(self.pairs) > 0
+        return bool(len(self.pairs.must_link) or len(self.pairs.cannot_link))
 
     @property
     def strata(self) -> NDArray[np.int64]:

@@ -35,6 +35,7 @@ class SeveralTargets(Supervision):
     kind: ClassVar[str] = "several"
     words: ClassVar[str] = "several targets"
     given: ClassVar[str] = "several targets are given"
+    instead: ClassVar[str] = "one target at a time"
     believed: ClassVar[str] = "several"
     usual_method: ClassVar[tuple[str, str]] = (
         "neighbor_search",
