@@ -318,7 +318,7 @@ def read_problem(
     if supervision.targets:
         refuse_shared_names(y, names)
     weights = None if sample_weight is None else _in_range(check_weights(sample_weight, matrix), is_block)
-    together = read_groups(groups, matrix.shape[0])
+    together = None if groups is None else read_groups(groups, matrix.shape[0])
     if together is not None and supervision.has_pairs:
         raise InputError("groups", "cannot be used together with pairs of rows", "leave one of them out")
     problem = Problem(matrix, supervision, names, is_nominal, weights, columns=columns, groups=together)

@@ -187,7 +187,7 @@ def relevance_of(
     if isinstance(problem.supervision, SeveralTargets):
         by_target = {name: np.ones(problem.n_features) for name in problem.supervision.names}
     counts = np.zeros(problem.n_features, dtype=bool)
-    for part, share in independent_parts(problem):
+    for part, share in [(problem.counted, 1.0)] if problem.groups is None else independent_parts(problem):
         varying = np.flatnonzero(varying_features(part))
         if not len(varying):
             continue

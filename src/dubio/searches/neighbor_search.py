@@ -307,7 +307,7 @@ class NeighborSearch(SearchSelector):
         }
         work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
         # features of several columns are searched on the processor only
-        gpu = find_device(self.device, work, _GPU_IS_WORTH) if features is None else None
+        gpu = find_device(self.device, work, _GPU_IS_WORTH) if self.device != "cpu" and features is None else None
         if gpu is not None:
             return DeviceDistances(space, gpu, **options)
         require_memory(

@@ -83,6 +83,8 @@ def _counted(names: list[str], codes: NDArray[np.int64], wanted: list[int]) -> s
 
 #: More classes than this, with fewer rows each on average than this, are no classes but names of rows.
 _MANY, _FEW_ROWS = 1000, 10
+#: A table of memberships with at most this many cells (8 MB) fits into any memory.
+_MANY_CELLS = 1_000_000
 #: If so many labelled rows all have different values, these are no classes.
 _ALL_DIFFERENT = 6
 
@@ -208,12 +210,13 @@ class Classes(OfClasses):
     @cached_property
     def memberships(self) -> Floats:
         """One-hot rows; made when a method first needs them."""
-        require_memory(
-            8.0 * self.n_rows * self.n_classes,
-            f"memberships of {self.n_rows} rows in {self.n_classes} classes",
-            "is the target an identifier, or a number (target='numbers')?",
-            argument="y",
-        )
+        if self.n_rows * self.n_classes > _MANY_CELLS:
+            require_memory(
+                8.0 * self.n_rows * self.n_classes,
+                f"memberships of {self.n_rows} rows in {self.n_classes} classes",
+                "is the target an identifier, or a number (target='numbers')?",
+                argument="y",
+            )
         memberships = np.empty((self.n_rows, self.n_classes))
         codes = self.codes
 

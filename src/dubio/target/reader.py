@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,7 +109,8 @@ def read_supervision(
     >>> s.kind, s.classes.tolist(), s.codes.tolist()
     ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
-    require_choice("target", target, ("classes", "numbers", "ordered", "auto"))
+    if not isinstance(target, str) or target not in get_args(Target):
+        require_choice("target", target, get_args(Target))
     if np.ndim(missing_label) > 0 or isinstance(missing_label, set | dict):
         raise InputError("missing_label", f"={missing_label!r}", "give 'auto', None or one value")
     question = Question(n_rows, target, missing_label, is_block)
@@ -177,7 +178,7 @@ def _require_labels(part: Supervision) -> None:
 
 
 def _read_one(y: Any, question: Question) -> Supervision:
-    y = unmasked(y)
+    y = unmasked(y) if np.ma.isMaskedArray(y) else y
     return next(reader for reader in READERS if reader.claims(y)).read(y, question)
 
 
@@ -253,6 +254,8 @@ def _holds_numbers(column: Any) -> bool:
 
 
 def _as_array(y: Any) -> NDArray[Any]:
+    if type(y) is np.ndarray:
+        return y
     try:
         return as_array(y)
     except ValueError as error:
