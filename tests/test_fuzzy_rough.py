@@ -18,8 +18,8 @@ from dubio.searches.fuzzy_rough_gamma import (
     IMPLICATORS,
     MATCHING_IMPLICATOR,
     T_NORMS,
-    hard_decision,
-    number_decision,
+    line_decision,
+    scale_numbers,
     similarity_coordinates,
     soft_decision,
 )
@@ -162,9 +162,9 @@ def test_the_two_criteria_agree_on_a_larger_table(way, kind):
     total = np.nansum(X[:, :4], axis=1)
     hidden = np.arange(n) % 3 == 0
     if kind == "numbers":
-        decision = number_decision(np.where(hidden, np.nan, total), "std")
+        decision = line_decision(scale_numbers(np.where(hidden, np.nan, total), "std"), crisp=False)
     elif kind == "hard":
-        decision = hard_decision(np.where(hidden, -1, total > 6))
+        decision = line_decision(np.where(hidden, np.nan, total > 6), crisp=True)
     else:
         P = 0.8 * np.eye(2)[(total > 6).astype(int)] + 0.2 * rng.dirichlet(np.ones(2), size=n)
         decision = soft_decision(np.where(hidden[:, None], 0.0, P))
@@ -437,7 +437,7 @@ def test_xor_is_found_although_no_feature_helps_alone():
         ({"nominal": ["a"]}, "nominal names 1 column, but the table has no column names"),
         ({"nominal": [[0]]}, "nominal has 2 dimensions"),
         ({"features": [1, 1]}, "features holds a column more than once"),
-        ({"similarity": "cosine"}, "similarity='cosine': give one of 'std'"),
+        ({"similarity": "cosine"}, "similarity='cosine': give a str among"),
         ({"t_norm": "sum"}, "t_norm='sum'"),
         ({"implicator": "sum"}, "implicator='sum'"),
         ({"unlabelled_weight": -1}, "unlabelled_weight=-1"),

@@ -21,6 +21,7 @@ from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance, parts_of
 from dubio.target.classes import Classes, OfClasses
+from dubio.target.knowledge import Supervision
 
 
 @dataclass(frozen=True)
@@ -399,7 +400,7 @@ class NoiseTracker:
 
     Parameters
     ----------
-    supervision : OfClasses
+    supervision : Supervision
         Hard labels, or soft labels with unlabelled rows.
     n_neighbors, n_init, max_iter, tol, random_state
         See :func:`dubio.estimate_memberships`. ``random_state`` gives the restarts of all models, one after the other.
@@ -409,7 +410,7 @@ class NoiseTracker:
 
     def __init__(
         self,
-        supervision: OfClasses,
+        supervision: Supervision,
         *,
         n_neighbors: int,
         n_init: int,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +20,8 @@ from dubio.kernels.threads import chunks, run_chunks
 from dubio.neighbors.greedy import ADD
 from dubio.progress import parts_of
 from dubio.table.columns import Columns
+
+T = TypeVar("T")
 
 # Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
 ROWS_PER_CHUNK = 128
@@ -194,6 +197,17 @@ class SubsetDistances(FollowedSubset):
                 self._change_column(column, change, squared)
             subset = np.union1d(inside, first) if change == ADD else np.setdiff1d(inside, first)
             yield Change(np.array([place]), np.array([last]), squared, subset)
+
+    def in_chunks(
+        self, candidates: NDArray[np.int64], change: int, work: Callable[[Change, int, int], T]
+    ) -> Iterator[tuple[Any, list[T]]]:
+        """Call ``work(step, start, stop)`` for every step of :meth:`changes` and every chunk of rows.
+
+        Yields the places of the candidates of each step, and the results of the chunks.
+        """
+        for step in self.changes(candidates, change):
+            on_done = parts_of("one step of the search")
+            yield step.places, run_chunks(partial(work, step), self.row_chunks, self.n_threads, on_done)
 
     def _fill(self) -> None:
         used = self.subset_columns

@@ -26,9 +26,7 @@ from dubio.kernels.information_gpu import information_terms
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
 from dubio.problem import Problem, read_problem
-from dubio.progress import parts_of
 from dubio.table.matrix import read_matrix
-from dubio.target.classes import OfClasses
 
 
 class Groups:
@@ -215,11 +213,11 @@ def feature_mutual_information(
     single = [place for place, own in enumerate(features) if len(own) == 1]
     alone = np.array([features[place][0] for place in single], dtype=np.int64)
 
-    def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
-        sums: tuple[NDArray[np.float64], int] = univariate_information(columns, alone, groups.balls, start, stop)
-        return sums
-
-    parts = run_chunks(work, chunks(len(alone), 8), n_threads)
+    parts = run_chunks(
+        lambda start, stop: univariate_information(columns, alone, groups.balls, start, stop),
+        chunks(len(alone), 8),
+        n_threads,
+    )
     raise_if_zero(sum(n_zero for _, n_zero in parts))
     if len(alone):
         values[single] = np.concatenate([part for part, _ in parts])
@@ -254,16 +252,14 @@ def table_mutual_information(levels: NDArray[np.int64], memberships: NDArray[np.
 def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5) -> float:
     if not isinstance(slack, Real) or not 0 <= slack < 1:
         raise InputError("slack", f"={slack!r}", "it must lie in [0, 1): with 1 a ball could stop one row short")
-    if not isinstance(problem.supervision, OfClasses):
-        raise InputError("y", "is None", "mutual information needs classes or memberships")
+    problem.supervision.require_form("hard", "soft", remedy="mutual information needs classes or memberships")
     problem.supervision.require_enough()
     problem.supervision.require_two_rows_per_class()
-    known = problem.labelled
-    assert isinstance(known.supervision, OfClasses)
-    n_neighbors = clip_neighbors(n_neighbors, known.n_rows - 1, where="labelled row")
-    groups = Groups(known.supervision.memberships, n_neighbors, slack)
-    total = _information_sum(np.ascontiguousarray(known.table), groups, resolve_threads(n_jobs))
-    return groups.constant + total / known.n_rows
+    problem = problem.labelled
+    n_neighbors = clip_neighbors(n_neighbors, problem.n_rows - 1, where="labelled row")
+    groups = Groups(problem.supervision.memberships, n_neighbors, slack)
+    total = _information_sum(np.ascontiguousarray(problem.table), groups, resolve_threads(n_jobs))
+    return groups.constant + total / problem.n_rows
 
 
 def _no_seeds(groups: Groups, n_rows: int, room: int = 0) -> Seeds:
@@ -284,8 +280,8 @@ def _information_sum(table: NDArray[np.float64], groups: Groups, n_threads: int)
     def work(start: int, stop: int) -> tuple[float, int]:
         part = np.empty((stop - start, n))
         fill_squared_distances(columns, features, start, part)
-        result: tuple[float, int] = current_information(table, features, part, groups.balls, 0.0, seeds, start, stop)
-        return result
+        total, n_zero = current_information(table, features, part, groups.balls, 0.0, seeds, start, stop)
+        return total, n_zero
 
     parts = run_chunks(work, chunks(n, _ROWS_PER_CHUNK), n_threads)
     raise_if_zero(sum(n_zero for _, n_zero in parts))
@@ -364,17 +360,12 @@ class InformationCriterion:
         self, candidates: NDArray[np.int64], change: int, minor: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """A lower and an upper bound on each candidate's value; equal if ``minor`` is 0."""
-        assert isinstance(self.distances, SubsetDistances)
-        both = np.empty((2, len(candidates)))
-        for step in self.distances.changes(candidates, change):
-            both[:, step.places] = self._step_bounds(step, change, minor)
-        return both[0], both[1]
-
-    def _step_bounds(self, step: Change, change: int, minor: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         at = self.distances
+        assert isinstance(at, SubsetDistances)
+        both = np.empty((2, len(candidates)))
 
-        def work(start: int, stop: int) -> tuple[NDArray[np.float64], NDArray[np.float64], int]:
-            result: tuple[NDArray[np.float64], NDArray[np.float64], int] = candidate_information(
+        def work(step: Change, start: int, stop: int) -> Any:
+            return candidate_information(
                 at.rows,
                 at.columns,
                 step.squared,
@@ -387,12 +378,11 @@ class InformationCriterion:
                 start,
                 stop,
             )
-            return result
 
-        parts = run_chunks(work, at.row_chunks, at.n_threads, parts_of("one step of the search"))
-        raise_if_zero(sum(n_zero for _, _, n_zero in parts))
-        lower = self._groups.constant + np.sum([part for part, _, _ in parts], axis=0) / at.n_rows
-        upper = self._groups.constant + np.sum([part for _, part, _ in parts], axis=0) / at.n_rows
+        for places, parts in at.in_chunks(candidates, change, work):
+            raise_if_zero(sum(n_zero for _, _, n_zero in parts))
+            both[:, places] = np.sum([(lower, upper) for lower, upper, _ in parts], axis=0)
+        lower, upper = self._groups.constant + both / at.n_rows
         return lower, upper
 
     def _prepare(self, minor: float) -> float:
@@ -409,31 +399,21 @@ class InformationCriterion:
             return 0.0
         if isinstance(at, DeviceDistances):
             return float(self._on_device(at, at.subset[:1], 0).mean()) if minor == 0.0 else 0.0
-        parts = run_chunks(lambda start, stop: self._current(start, stop, minor), at.row_chunks, at.n_threads)
+        parts = run_chunks(lambda start, stop: self._current(at, start, stop, minor), at.row_chunks, at.n_threads)
         raise_if_zero(sum(n_zero for _, n_zero in parts), at.subset)
         return self._groups.constant + sum(total for total, _ in parts) / at.n_rows
 
-    def _current(self, start: int, stop: int, minor: float) -> tuple[float, int]:
+    def _current(self, at: SubsetDistances, start: int, stop: int, minor: float = 0.0) -> tuple[float, int]:
         """How much rows ``start:stop`` add to the value of the current subset, times n; and balls of radius zero."""
-        at = self.distances
-        assert isinstance(at, SubsetDistances)
-        result: tuple[float, int] = current_information(
-            at.rows,
-            at.subset_columns,
-            at.squared[start:stop],
-            self._groups.balls,
-            minor,
-            self._seeds,
-            start,
-            stop,
-        )
-        return result
+        part, balls = at.squared[start:stop], self._groups.balls
+        total, n_zero = current_information(at.rows, at.subset_columns, part, balls, minor, self._seeds, start, stop)
+        return total, n_zero
 
     def row_values(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
         """How much each row adds to the value of a subset; this subset becomes the current one."""
         self.start(features)
-        n = self.distances.n_rows
-        if isinstance(self.distances, DeviceDistances):
-            return self._on_device(self.distances, self.distances.subset[:1], 0)[0] / n
-        totals = np.array([self._current(i, i + 1, 0.0)[0] for i in range(n)])
-        return (self._groups.constant + totals) / n
+        at = self.distances
+        if isinstance(at, DeviceDistances):
+            return self._on_device(at, at.subset[:1], 0)[0] / at.n_rows
+        totals = np.array([self._current(at, i, i + 1)[0] for i in range(at.n_rows)])
+        return (self._groups.constant + totals) / at.n_rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,6 @@ from dubio.kernels.neighbor_loss import Targets, fill_nearest, loss_sums
 from dubio.kernels.neighbor_loss_gpu import Terms, row_losses
 from dubio.kernels.threads import run_chunks
 from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
-from dubio.progress import parts_of
 
 Floats = NDArray[np.float64]
 
@@ -138,15 +138,8 @@ class NeighborLoss:
         """(candidates, targets): the loss of each target, on the processor."""
         assert isinstance(self.distances, SubsetDistances)
         values = np.empty((len(candidates), len(self._units)))
-        for step in self.distances.changes(candidates, change):
-
-            def work(start: int, stop: int, step: Change = step) -> Floats:
-                return self._sums(step, change, start, stop)
-
-            parts = run_chunks(
-                work, self.distances.row_chunks, self.distances.n_threads, parts_of("one step of the search")
-            )
-            values[step.places] = np.sum(parts, axis=0)
+        for places, parts in self.distances.in_chunks(candidates, change, partial(self._sums, change)):
+            values[places] = np.sum(parts, axis=0)
         return values
 
     def unit_values(self, features: NDArray[np.int64]) -> Floats:
@@ -160,7 +153,7 @@ class NeighborLoss:
             values = self._row_losses(at, one, 0)[0]
         else:
             step = next(at.changes(one, 0))
-            values = np.array([self._sums(step, 0, i, i + 1).sum() for i in range(at.n_judged)])
+            values = np.array([self._sums(0, step, i, i + 1).sum() for i in range(at.n_judged)])
         if at.groups is None:
             return values
         return np.asarray(np.bincount(np.unique(at.groups[: len(values)], return_inverse=True)[1], values))
@@ -170,7 +163,7 @@ class NeighborLoss:
         self.distances.apply(feature, change)
         self._find_nearest()
 
-    def _sums(self, step: Change, change: int, start: int, stop: int) -> Floats:
+    def _sums(self, change: int, step: Change, start: int, stop: int) -> Floats:
         """(candidates, targets): what some rows add to the losses for the current subset changed by each candidate."""
         sums = loss_sums(
             self.distances.columns,

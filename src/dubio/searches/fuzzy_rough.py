@@ -14,7 +14,7 @@ from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
 from dubio.neighbors.greedy import greedy_search
-from dubio.problem import Problem, read_problem
+from dubio.problem import Problem
 from dubio.searches.fuzzy_rough_gamma import (
     GAMMA_TOLERANCE,
     IMPLICATORS,
@@ -22,82 +22,17 @@ from dubio.searches.fuzzy_rough_gamma import (
     SIMILARITIES,
     T_NORMS,
     ConnectiveCriterion,
-    Decision,
     DependencyCriterion,
     LukasiewiczCriterion,
-    hard_decision,
-    number_decision,
+    read_decision,
     similarity_coordinates,
-    soft_decision,
 )
 from dubio.table.columns import pick_columns
-from dubio.target.classes import Classes, Memberships
-from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers
 from dubio.target.reader import Target
 
 Similarity = Literal["std", "range", "gaussian"]
 TNorm = Literal["lukasiewicz", "minimum", "product"]
 Implicator = Literal["lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "goguen"]
-
-
-def dependency_criterion(
-    problem: Problem,
-    *,
-    similarity: str,
-    t_norm: str,
-    implicator: str | None,
-    unlabelled_weight: float,
-    n_threads: int,
-) -> tuple[DependencyCriterion, NDArray[np.int64]]:
-    """The criterion for a problem, and the rows that count in it (those with a positive weight)."""
-    _check_choice("similarity", similarity, SIMILARITIES)
-    _check_choice("t_norm", t_norm, T_NORMS)
-    implicator = MATCHING_IMPLICATOR[t_norm] if implicator is None else implicator
-    _check_choice("implicator", implicator, IMPLICATORS)
-    check_parameters({"unlabelled_weight": NOT_NEGATIVE}, {"unlabelled_weight": unlabelled_weight})
-    weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
-    weights = np.where(problem.supervision.labelled, weights, unlabelled_weight * weights)
-    kept = np.flatnonzero(weights > 0)
-    if len(kept) == 0:
-        raise InputError(
-            "sample_weight",
-            f"and unlabelled_weight leave none of the {problem.n_rows} rows with a positive weight",
-            "give some rows a positive weight",
-        )
-    decision = _decision(problem.supervision, kept, similarity)
-    coordinates = similarity_coordinates(problem.table[kept], problem.nominal, similarity)
-    if _uses_trees(similarity, t_norm, implicator):
-        return LukasiewiczCriterion(coordinates, decision, weights[kept], n_threads), kept
-    return ConnectiveCriterion(
-        coordinates,
-        decision,
-        weights[kept],
-        n_threads,
-        nominal=problem.nominal,
-        t_norm=t_norm,
-        implicator=implicator,
-        gaussian=similarity == "gaussian",
-    ), kept
-
-
-def _uses_trees(similarity: str, t_norm: str, implicator: str) -> bool:
-    """Whether near rows can be found in a tree; else all pairs of rows are visited."""
-    return t_norm == implicator == "lukasiewicz" and similarity != "gaussian"
-
-
-def _decision(supervision: Supervision, rows: NDArray[np.int64], similarity: str) -> Decision:
-    if isinstance(supervision, Numbers):
-        return number_decision(supervision.values[rows], similarity)
-    if isinstance(supervision, Memberships):
-        return soft_decision(supervision.memberships[rows])
-    codes = supervision.codes if isinstance(supervision, Classes) else np.full(supervision.n_rows, -1)
-    return hard_decision(codes[rows])
-
-
-def _check_choice(name: str, value: Any, choices: Any) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise InputError(name, f"={value!r}", f"give one of {', '.join(map(repr, choices))}")
 
 
 @documented
@@ -177,18 +112,19 @@ def fuzzy_rough_dependency(
     (1.0, 0.627)
     """
     check_parameters({"return_positive_region": ["boolean"]}, {"return_positive_region": return_positive_region})
-    problem = read_problem(
-        X, y, target=target, missing_label=missing_label, sample_weight=sample_weight, mixed=True, nominal=nominal
-    )
-    chosen = pick_columns(features, problem.names, problem.n_features, "features")
-    criterion, kept = dependency_criterion(
-        problem.features(chosen),
+    method = FuzzyRoughSearch(
+        nominal=nominal,
         similarity=similarity,
         t_norm=t_norm,
         implicator=implicator,
         unlabelled_weight=unlabelled_weight,
-        n_threads=resolve_threads(n_jobs),
+        target=target,
+        missing_label=missing_label,
+        n_jobs=n_jobs,
     )
+    problem = method._read(X, y, sample_weight=sample_weight)
+    chosen = pick_columns(features, problem.names, problem.n_features, "features")
+    criterion, kept = method.criterion(problem.features(chosen))
     if not return_positive_region:
         return criterion.value_all
     region = np.zeros(problem.n_rows)
@@ -310,20 +246,42 @@ class FuzzyRoughSearch(SearchSelector):
         """Read a table, which may hold categories and missing cells, and a target; see ``fit``."""
         return super().read_problem(X, y, mixed=True, nominal=self.nominal, **more)
 
+    def criterion(self, problem: Problem) -> tuple[DependencyCriterion, NDArray[np.int64]]:
+        """The dependency for a problem, and the rows that count in it: those with a positive weight."""
+        weights = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
+        weights = np.where(problem.supervision.labelled, weights, self.unlabelled_weight * weights)
+        kept = np.flatnonzero(weights > 0)
+        if len(kept) == 0:
+            raise InputError(
+                "sample_weight",
+                f"and unlabelled_weight leave none of the {problem.n_rows} rows with a positive weight",
+                "give some rows a positive weight",
+            )
+        implicator = MATCHING_IMPLICATOR[self.t_norm] if self.implicator is None else self.implicator
+        coordinates = similarity_coordinates(problem.table[kept], problem.nominal, self.similarity)
+        decision = read_decision(problem.supervision.rows(kept), self.similarity)
+        n_threads = resolve_threads(self.n_jobs)
+        # Only then can near rows be found in a tree; else all pairs of rows are visited.
+        if self.t_norm == implicator == "lukasiewicz" and self.similarity != "gaussian":
+            return LukasiewiczCriterion(coordinates, decision, weights[kept], n_threads), kept
+        return ConnectiveCriterion(
+            coordinates,
+            decision,
+            weights[kept],
+            n_threads,
+            nominal=problem.nominal,
+            t_norm=self.t_norm,
+            implicator=implicator,
+            gaussian=self.similarity == "gaussian",
+        ), kept
+
     def _search(self, problem: Problem, count: int | None) -> Searched:
         problem = one_column_per_feature(problem)
         n_features = problem.n_features
         if self.nominal is not None:  # the problem may have been read by another selector
             declared = pick_columns(self.nominal, problem.names, n_features, "nominal")
             problem = replace(problem, nominal=problem.nominal | np.isin(np.arange(n_features), declared))
-        criterion, rows = dependency_criterion(
-            problem,
-            similarity=self.similarity,
-            t_norm=self.t_norm,
-            implicator=self.implicator,
-            unlabelled_weight=self.unlabelled_weight,
-            n_threads=resolve_threads(self.n_jobs),
-        )
+        criterion, rows = self.criterion(problem)
         without = criterion.value
         constant = _constant(problem.table[rows])
         path = greedy_search(
@@ -382,24 +340,23 @@ def one_column_per_feature(problem: Problem) -> Problem:
 
 def _constant(table: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which features have at most one value."""
-    known = [column[~np.isnan(column)] for column in table.T]
-    return np.array([len(values) == 0 or bool((values == values[0]).all()) for values in known])
+    return np.array([len(np.unique(column[~np.isnan(column)])) < 2 for column in table.T])
 
 
 def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
-    if dependency_all <= GAMMA_TOLERANCE:
-        warning = InputWarning(
+    kept = "One feature is kept so that the selection is not empty"
+    warn(
+        InputWarning(
             "X",
             f"does not determine the target: the dependency on all features is 0. Each of the {n_rows} rows has an "
-            "equal row (missing values equal everything) that is not known to have the same class. One feature is kept "
-            "so that the selection is not empty",
+            f"equal row (missing values equal everything) that is not known to have the same class. {kept}",
             "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0",
             code="undecided",
         )
-    else:
-        warning = InputWarning(
+        if dependency_all <= GAMMA_TOLERANCE
+        else InputWarning(
             "y",
             f"needs no feature: the dependency without features is already that of all features, {dependency_all:.4g}. "
-            "No two rows differ in y (only one class?). One feature is kept so that the selection is not empty",
+            f"No two rows differ in y (only one class?). {kept}",
         )
-    warn(warning)
+    )

@@ -33,6 +33,7 @@ from dubio.kernels.fuzzy_rough import (
 from dubio.kernels.threads import chunks, run_chunks
 from dubio.neighbors.greedy import ADD
 from dubio.progress import parts_of
+from dubio.target.knowledge import Supervision
 
 T_NORMS: dict[str, Callable[[Degrees, Degrees], Degrees]] = {
     "lukasiewicz": lukasiewicz_t_norm,
@@ -303,34 +304,32 @@ class LukasiewiczCriterion(DependencyCriterion):
 
     def _few_pairs(self) -> bool:
         """Whether there are few enough pairs below the ceilings to store them, judged by a sample of the live rows."""
-        step = max(1, len(self._positions) // _SAMPLED_ROWS)
-        sample = self._positions[::step]
-        counts = np.zeros(len(self._live), dtype=np.int64)
-        n_pairs = list_pairs(0, len(sample), sample, self._claims, self._tree, self._no_pairs(counts), False)
+        sample = self._positions[:: max(1, len(self._positions) // _SAMPLED_ROWS)]
         sampled_claims = int(self._live[np.isin(self._row_of_claim, self._tree[0][sample])].sum())
-        a_claim = n_pairs / max(1, sampled_claims)
+        a_claim = self._list_pairs(0, len(sample), sample, self._no_pairs()) / max(1, sampled_claims)
         return a_claim * self._live.sum() <= _MOST_PAIRS and a_claim <= _LIST_OVER_SEARCH * self._pairs_seen
 
-    def _no_pairs(self, counts: NDArray[np.int64]) -> tuple[Any, ...]:
-        return np.zeros(0, np.int64), counts, np.zeros(0, np.int32), np.zeros(0)
-
     def _write_pairs(self) -> None:
-        counts = np.zeros(len(self._live), dtype=np.int64)
-        counting = self._no_pairs(counts)
-        self._in_chunks(
-            len(self._positions),
-            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, counting, False),
-        )
+        counting = self._no_pairs()
+        counts = counting[1]
+        self._in_chunks(len(self._positions), lambda a, b: self._list_pairs(a, b, self._positions, counting))
         starts = np.concatenate([[0], np.cumsum(counts)])
         if starts[-1] > _MOST_PAIRS:  # the sample was too optimistic
             return
         pairs = starts[:-1], counts, np.empty(starts[-1], np.int32), np.empty(starts[-1])
-        self._in_chunks(
-            len(self._positions),
-            lambda start, stop: list_pairs(start, stop, self._positions, self._claims, self._tree, pairs, True),
-        )
+        self._in_chunks(len(self._positions), lambda a, b: self._list_pairs(a, b, self._positions, pairs, write=True))
         self._pairs = pairs
         self._ordered = self.coordinates[self._tree[0]]
+
+    def _no_pairs(self) -> tuple[Any, ...]:
+        """Room for the numbers of pairs of each claim, and for no pair."""
+        return np.zeros(0, np.int64), np.zeros(len(self._live), np.int64), np.zeros(0, np.int32), np.zeros(0)
+
+    def _list_pairs(
+        self, start: int, stop: int, positions: NDArray[np.int64], pairs: tuple[Any, ...], write: bool = False
+    ) -> int:
+        """Count the live pairs of some rows, and write them if there is room for them."""
+        return int(list_pairs(start, stop, positions, self._claims, self._tree, pairs, write))
 
 
 SIMILARITIES = ("std", "range", "gaussian")
@@ -396,36 +395,37 @@ class Decision:
     caps: NDArray[np.float64]
 
 
+def read_decision(target: Supervision, similarity: str) -> Decision:
+    """The decision for what is known of the target.
+
+    Classes are whole numbers on a line, so that different ones are at least 1 apart. Numbers are compared in the same
+    way as those of a feature. A row without a label is like no other row (Theorem 1).
+    """
+    numbers, sure = target.row_numbers, target.given_codes is not None
+    if numbers is None and target.n_labelled:
+        return soft_decision(target.memberships)
+    column = np.full(target.n_rows, np.nan) if numbers is None else np.where(target.labelled, numbers, np.nan)
+    return line_decision(column if sure else scale_numbers(column, similarity), crisp=sure)
+
+
 def soft_decision(memberships: NDArray[np.float64]) -> Decision:
     """Fuzzy classes; a row without any membership is unlabelled and forms a class of its own (Theorem 1).
 
     A row has one claim for each class in which it has some membership. In any other class it would contradict
     itself, and the positive region is the union (maximum) over the classes.
     """
-    belongs = memberships > 0
-    unlabelled = ~belongs.any(axis=1)
-    counts = np.where(unlabelled, 1, belongs.sum(axis=1))
-    starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    labels = np.full(starts[-1], -1, dtype=np.int64)
-    caps = np.ones(starts[-1])
-    rows, classes = np.nonzero(belongs)
-    of_labelled = np.repeat(~unlabelled, counts)
-    labels[of_labelled] = classes
-    caps[of_labelled] = np.minimum(memberships[rows, classes], 1.0)
+    rows, classes = np.nonzero(memberships > 0)
+    unlabelled = np.setdiff1d(np.arange(len(memberships)), rows)
+    claimants = np.concatenate([rows, unlabelled])
+    order = np.argsort(claimants, kind="stable")
+    labels = np.concatenate([classes, np.full(len(unlabelled), -1)])[order]
+    caps = np.concatenate([np.minimum(memberships[rows, classes], 1.0), np.ones(len(unlabelled))])[order]
+    starts = np.searchsorted(claimants[order], np.arange(len(memberships) + 1))
     return Decision(np.ascontiguousarray(memberships), False, False, starts, labels, caps)
 
 
-def number_decision(values: NDArray[np.float64], similarity: str) -> Decision:
-    """A numeric target, compared in the same way as a feature; a row without a value is like no other row."""
-    return _line_decision(scale_numbers(values, similarity), crisp=False)
-
-
-def hard_decision(codes: NDArray[np.int64]) -> Decision:
-    """One class per row, -1 for unlabelled: whole numbers on a line, so different classes are at least 1 apart."""
-    return _line_decision(np.where(codes >= 0, codes.astype(np.float64), np.nan), crisp=True)
-
-
-def _line_decision(column: NDArray[np.float64], crisp: bool) -> Decision:
+def line_decision(column: NDArray[np.float64], *, crisp: bool) -> Decision:
+    """One coordinate per row; see :class:`Decision`."""
     n_rows = len(column)
     starts = np.arange(n_rows + 1, dtype=np.int64)
     return Decision(column[:, None], True, crisp, starts, np.zeros(n_rows, dtype=np.int64), np.ones(n_rows))

@@ -18,7 +18,7 @@ from dubio.evidence.relations import level_features, levels_of
 from dubio.evidence.together import smallest_sufficient_size
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
-from dubio.methods.base import ScoreSelector, Searched, SearchSelector
+from dubio.methods.base import ScoreSelector, Searched, SearchSelector, Selector
 from dubio.methods.parameters import estimator
 from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
 from dubio.neighbors.greedy import Direction, SearchPath, SearchStep, greedy_search
@@ -29,32 +29,50 @@ from dubio.neighbors.information import (
     table_mutual_information,
 )
 from dubio.problem import Problem
-from dubio.progress import lines_of, listening
 from dubio.ranking import Scored, rank_in_order
 from dubio.table.columns import columns_of_sizes
-from dubio.target.classes import OfClasses
 
 Distances = SubsetDistances | DeviceDistances
 
-#: From so many distances (rows x rows x subsets, where a noise model counts as so many subsets) a GPU is faster.
+#: Distances from which on a GPU is faster (rows x rows x subsets; for noise models, see below).
 _GPU_IS_WORTH = Worth(again=2e7, first=5e9)
-#: A noise model takes as long as so many subsets, for each class and each of its starts.
+#: Subsets that take as long as one start of a noise model, for each class.
 _SUBSETS_PER_START = 1.6
 #: Values of the criterion that are closer than this are equal, so that rounding does not decide.
 _SAME = 1e-11
-#: The parameters that both methods have.
-_SHARED: dict[str, list[Any]] = {
-    "label_noise": ["boolean"],
-    "n_init": AT_LEAST_ONE,
-    "noise_max_iter": AT_LEAST_ONE,
-    "noise_tol": NOT_NEGATIVE,
-    "slack": [Interval(Real, 0, 1, closed="left")],
-    "jitter": NOT_NEGATIVE,
-}
 
 
 @estimator
-class MutualInformationRanking(ScoreSelector):
+class _InformationMethod(Selector):
+    """The parameters that the ranking and the search share."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "label_noise": ["boolean"],
+        "n_init": AT_LEAST_ONE,
+        "noise_max_iter": AT_LEAST_ONE,
+        "noise_tol": NOT_NEGATIVE,
+        "slack": [Interval(Real, 0, 1, closed="left")],
+        "jitter": NOT_NEGATIVE,
+    }
+
+    label_noise: bool = True
+    n_neighbors: int = 8
+    n_neighbors_noise: int = 3
+    n_init: int = 5
+    slack: float = 0.5
+    jitter: float = 0.001
+    noise_max_iter: int = 50
+    noise_tol: float = 0.001
+    standardize: bool = True
+    missing_label: Any = "auto"
+    max_rows: int = MAX_ROWS
+    random_state: int | np.random.RandomState | None = 0
+    n_jobs: int | None = None
+    device: DeviceName = "cpu"
+
+
+@estimator
+class MutualInformationRanking(_InformationMethod, ScoreSelector):
     """Rank features one by one by their mutual information with a class, when labels may be wrong.
 
     Uses the estimators of :class:`MutualInformationSearch` on single features. It finds any relation of one feature
@@ -100,22 +118,6 @@ class MutualInformationRanking(ScoreSelector):
     _does = "information of one feature about classes that may be wrong, LNT"
     _lower_is_better = False
     _n_permutations = 200  # each one estimates the noise again
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = _SHARED
-
-    label_noise: bool = True
-    n_neighbors: int = 8
-    n_neighbors_noise: int = 3
-    n_init: int = 5
-    slack: float = 0.5
-    jitter: float = 0.001
-    noise_max_iter: int = 50
-    noise_tol: float = 0.001
-    standardize: bool = True
-    missing_label: Any = "auto"
-    max_rows: int = MAX_ROWS
-    random_state: int | np.random.RandomState | None = 0
-    n_jobs: int | None = None
-    device: DeviceName = "cpu"
 
     def _score(self, problem: Problem) -> Scored:
         scene = Scene(self, problem)
@@ -125,7 +127,7 @@ class MutualInformationRanking(ScoreSelector):
 
 
 @estimator
-class MutualInformationSearch(SearchSelector):
+class MutualInformationSearch(_InformationMethod, SearchSelector):
     """Greedy search for the features that together say most about a class, when labels may be wrong.
 
     Backward search removes one feature at a time: the one without which the other features have the largest mutual
@@ -222,37 +224,18 @@ class MutualInformationSearch(SearchSelector):
     _does = "subsets with most information about classes that may be wrong, LNT"
     _criterion = "mutual information (high is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_SHARED,
         "direction": [StrOptions({"backward", "forward"})],
         "reestimate": [StrOptions({"step", "once"})],
         "prescreen": [None, *AT_LEAST_ONE],
     }
 
     alpha: float = 0.05
-    label_noise: bool = True
     direction: Direction = "backward"
-    n_neighbors: int = 8
-    n_neighbors_noise: int = 3
-    n_init: int = 5
-    slack: float = 0.5
-    jitter: float = 0.001
     reestimate: Literal["step", "once"] = "step"
     prescreen: int | None = None
-    noise_max_iter: int = 50
-    noise_tol: float = 0.001
-    standardize: bool = True
-    missing_label: Any = "auto"
-    max_rows: int = MAX_ROWS
-    random_state: int | np.random.RandomState | None = 0
-    n_jobs: int | None = None
-    device: DeviceName = "cpu"
     verbose: int = 0
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
-        with listening(lines_of(type(self).__name__) if self.verbose else None):
-            return self._find(problem, count)
-
-    def _find(self, problem: Problem, count: int | None) -> Searched:
         if self.prescreen is not None and self.prescreen < (count or 1):
             raise InputError(
                 "prescreen",
@@ -339,10 +322,8 @@ class Scene:
     def __init__(self, method: MutualInformationRanking | MutualInformationSearch, problem: Problem) -> None:
         if not method.label_noise:
             problem = problem.labelled
-        supervision = problem.supervision
-        assert isinstance(supervision, OfClasses)
+        supervision, n = problem.supervision, problem.n_rows
         supervision.require_two_rows_per_class()
-        n = problem.n_rows
         self._method, self._supervision = method, supervision
         self.n_neighbors = clip_neighbors(method.n_neighbors, n - 1)
         self.n_threads = resolve_threads(method.n_jobs)
@@ -350,13 +331,11 @@ class Scene:
         self.varying = problem.varying_features(supervision.labelled)
         table = problem.space(method.standardize)[:, problem.columns_of(self.varying)]
         part = problem.features(self.varying)
-        sizes = np.ones(len(self.varying), dtype=np.int64)
-        self._columns = columns_of_sizes(sizes) if part.columns is None else part.columns
-        every = np.arange(problem.n_rows)
-        self._levels = {j: levels_of(part, j, every) for j in level_features(part).tolist()}
+        self._columns = columns_of_sizes([1] * len(self.varying)) if part.columns is None else part.columns
+        self._levels = {j: levels_of(part, j, np.arange(n)) for j in level_features(part).tolist()}
         self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)
         self.tracker: NoiseTracker | None = None
-        in_doubt = supervision.kind == "hard" or supervision.n_unlabelled > 0
+        in_doubt = supervision.given_codes is not None or supervision.n_unlabelled > 0
         if method.label_noise and in_doubt:
             check_row_limit(n, method.max_rows)
             self.tracker = NoiseTracker(
@@ -370,7 +349,10 @@ class Scene:
             )
 
     def distances(self, features: NDArray[np.int64], *, n_subsets: float = 0.0, n_models: int = 1) -> Distances:
-        """Distances for subsets of some of the varying features; so many subsets and noise models will be needed."""
+        """Distances for subsets of some of the varying features.
+
+        From the numbers of subsets and noise models that they will be used for follows whether a GPU is faster.
+        """
         n = len(self.table)
         check_row_limit(n, self._method.max_rows)
         table = self.table[:, self._columns.of_all(features)]
@@ -378,12 +360,12 @@ class Scene:
         gpu = find_device(self._method.device, n_distances, _GPU_IS_WORTH)
         if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
             return DeviceDistances(table, gpu, n_threads=self.n_threads)
-        options: dict[str, Any] = {"n_threads": self.n_threads, "max_rows": self._method.max_rows}
-        return SubsetDistances(table, features=self._columns.only(features), **options)
+        own = self._columns.only(features)
+        return SubsetDistances(table, features=own, n_threads=self.n_threads, max_rows=self._method.max_rows)
 
     @property
     def _subsets_per_model(self) -> float:
-        """A noise model takes as long as so many subsets."""
+        """The number of subsets that take as long as one noise model."""
         if self.tracker is None:
             return 0.0
         return _SUBSETS_PER_START * self._method.n_init * self._supervision.n_classes

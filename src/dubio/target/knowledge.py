@@ -319,6 +319,9 @@ class Supervision(ABC):
     def require_enough(self) -> None:
         """Raise unless there is something to learn from: two classes, two numbers."""
 
+    def require_two_rows_per_class(self) -> None:  # noqa: B027 (most kinds have no classes)
+        """Raise if a class has only one row: then there is no distance within the class to measure."""
+
     def require_two_values(self, remedy: str) -> None:
         """Raise if all known numbers are the same."""
         known = np.empty(0) if self.row_numbers is None else self.row_numbers[self.labelled]
