@@ -17,9 +17,10 @@ from sklearn.pipeline import make_pipeline
 from dubio import FeatureSelector, NeighborSearch, audit_labels, select_features, stability
 from dubio.doubt.experts import out_of_fold
 from dubio.errors import InputError
-from dubio.evidence.groups import fewest_orders, independent_parts, within_moments
+from dubio.evidence.evidence import Evidence, independent_parts
 from dubio.evidence.multiple import NoFeatureStandsOut
-from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smooth_r2
+from dubio.evidence.permutation import within_moments
+from dubio.evidence.relations import fewest_orders, linear_pvalues, linear_r2, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.losses import NeighborLoss
@@ -52,6 +53,11 @@ def illness(seed, shift, patients=40, n=8, labs=12):
     X = 3 * rng.normal(size=(patients, labs))[groups] + rng.normal(size=(len(groups), labs))
     X[:, :2] += shift * ill[:, None]
     return X, ill, groups
+
+
+def within_groups(X, y, groups):
+    """The evidence within groups."""
+    return Evidence.of(independent_parts(read_problem(X, y, groups=groups))[-1][0])
 
 
 # --- what is tested ----------------------------------------------------------------------------------------------
@@ -118,7 +124,7 @@ def test_within_groups_levels_of_groups_do_not_count(rng):
     moved = X + 100 * rng.normal(size=(40, X.shape[1]))[groups]
     parts = [independent_parts(read_problem(table, y, groups=groups))[-1][0] for table in (X, moved)]
     assert all(part.groups is not None for part in parts)
-    first, second = (linear_pvalues(part) for part in parts)
+    first, second = (linear_pvalues(Evidence.of(part)) for part in parts)
     assert_allclose(first, second, rtol=1e-6)
 
 
@@ -151,7 +157,7 @@ def test_moments_within_groups_are_exact(small):
 def test_scores_within_groups_equal_the_literal_ones(small):
     X, codes, groups = small
     part = independent_parts(read_problem(X, codes, groups=groups))[-1][0]
-    scores = linear_r2(part, within=True)[0]
+    scores = linear_r2(Evidence.of(part))[0]
     assert_allclose(scores, [naive.linear_r2_within(x, np.eye(3)[codes], groups) for x in X.T], rtol=1e-9)
 
 
@@ -166,7 +172,7 @@ def test_smooth_scores_within_groups_use_ranks_within_groups(rng):
     possible = [
         naive.smooth_r2_score(ranks + 1e-6 * np.random.default_rng(seed).random(len(x)), T) for seed in range(400)
     ]
-    assert np.isclose(smooth_r2(part, within=True)[0], possible, rtol=1e-9).any()
+    assert np.isclose(smooth_r2(Evidence.of(part))[0], possible, rtol=1e-9).any()
 
 
 def test_no_pvalue_is_smaller_than_the_orders_allow():
@@ -175,7 +181,7 @@ def test_no_pvalue_is_smaller_than_the_orders_allow():
     distinct = {tuple(T[order, 0]) for order in naive.orders_within(groups)}
     assert fewest_orders(T, groups) == pytest.approx(1 / len(distinct))
     X = naive.without_group_means(np.column_stack([T[:, 0], np.arange(7.0)]), groups)
-    pvalues = linear_pvalues(independent_parts(read_problem(X, T[:, 0].astype(int), groups=groups))[-1][0])
+    pvalues = linear_pvalues(within_groups(X, T[:, 0].astype(int), groups))
     assert pvalues.min() >= 1 / len(distinct)
 
 
@@ -183,21 +189,16 @@ def test_the_null_within_groups_keeps_groups_together(rng):
     """A target that differs between groups only would be predicted perfectly if rows left their group."""
     groups = np.repeat(np.arange(6), 8)
     target = naive.without_group_means(rng.normal(size=(48, 1)), groups)
-    null = smooth_null(target, 200, groups=groups)
+    evidence = Evidence(target, target, np.empty(0), groups)
+    null = smooth_null(evidence, 200)
     assert len(np.unique(null)) > 150
-    assert_array_equal(null, smooth_null(target, 200, groups=groups, n_jobs=2))
+    assert_array_equal(null, smooth_null(evidence, 200, n_jobs=2))
 
 
 def test_pvalues_within_groups_are_uniform_without_a_relation():
-    pvalues = np.concatenate(
-        [linear_pvalues(independent_parts(read_problem(*_pair(illness(seed, 0.0))))[-1][0]) for seed in range(25)]
-    )
+    pvalues = np.concatenate([linear_pvalues(within_groups(*illness(seed, 0.0))) for seed in range(25)])
     assert abs(np.mean(pvalues <= 0.05) - 0.05) < 0.04
     assert abs(np.median(pvalues) - 0.5) < 0.1
-
-
-def _pair(drawn):
-    return drawn[0], drawn[1]
 
 
 # --- the whole answer ----------------------------------------------------------------------------------------------

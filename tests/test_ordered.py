@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import dubio
 from dubio.errors import InputError
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.evidence.relevance import relevance_of
@@ -129,8 +130,9 @@ def test_the_scores_are_what_is_tested_and_searched():
     given_y = dubio.ordered_classes(y, order)
     problem = read_problem(X, given_y, target="auto")
     numbers = read_problem(X, problem.supervision.as_tested().values, target="numbers")
-    np.testing.assert_array_equal(linear_r2(problem)[0], linear_r2(numbers)[0])
-    np.testing.assert_array_equal(smooth_r2(problem), smooth_r2(numbers))
+    one, other = Evidence.of(problem), Evidence.of(numbers)
+    np.testing.assert_array_equal(linear_r2(one)[0], linear_r2(other)[0])
+    np.testing.assert_array_equal(smooth_r2(one), smooth_r2(other))
     one = dubio.NeighborSearch(n_features_to_select=2).fit(X, given_y)
     other = dubio.NeighborSearch(n_features_to_select=2, target="numbers").fit(X, numbers.supervision.values)
     np.testing.assert_array_equal(one.ranking_, other.ranking_)

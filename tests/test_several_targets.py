@@ -11,6 +11,7 @@ import pytest
 
 import dubio
 from dubio.errors import InputError
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.evidence.relevance import relevance_of, served
@@ -147,12 +148,12 @@ def test_the_joint_matrix_and_its_scores_equal_the_literal_ones(seed):
     np.testing.assert_allclose(known.target_matrix(rows), T, atol=1e-8)
     X[:, 3] = np.round(X[:, 3])  # ties
     X[:, 4] = 2.0
-    problem = read_problem(X, hidden, target="auto")
-    linear = linear_r2(problem)[0]
+    evidence = Evidence.of(read_problem(X, hidden, target="auto"))
+    linear = linear_r2(evidence)[0]
     assert linear[4] == 0
     for j in (0, 1, 2, 3, 5):
         assert linear[j] == pytest.approx(naive.linear_r2_score(X[rows, j], T), abs=1e-9)
-    smooth = smooth_r2(problem)
+    smooth = smooth_r2(evidence)
     assert smooth[4] == -np.inf
     for j in (0, 1, 2, 5):
         assert smooth[j] == pytest.approx(naive.smooth_r2_score(X[rows, j], T), abs=1e-9)

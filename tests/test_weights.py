@@ -19,9 +19,10 @@ from dubio import FeatureSelector, FisherScore, LinearR2Score, LinearSearch, Nei
 from dubio.doubt.experts import fit_weighted, rows_in_proportion
 from dubio.doubt.random_trees import RandomTrees
 from dubio.errors import InputError
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.permutation import column_moments, permutation_moments
-from dubio.evidence.relations import linear_pvalues, linear_r2, relation_target, smooth_null, smooth_r2
+from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.losses import NeighborLoss
@@ -67,7 +68,7 @@ def test_smooth_r2_with_weights(spread, rng):
     n = 70
     X, y = rng.normal(size=(n, 4)), rng.normal(size=n)
     w = np.exp(spread * rng.normal(size=n))
-    scores = smooth_r2(read_problem(X, y, target="numbers", sample_weight=w))
+    scores = smooth_r2(Evidence.of(read_problem(X, y, target="numbers", sample_weight=w)))
     assert_allclose(scores, [naive.smooth_r2_score(x, y[:, None], w) for x in X.T], rtol=1e-7, atol=1e-9)
 
 
@@ -75,7 +76,7 @@ def test_the_linear_test_has_exact_moments(rng):
     n = 7
     x, codes, w = rng.normal(size=n) ** 3, np.array([0, 0, 1, 1, 1, 2, 2]), rng.exponential(size=n)
     problem = read_problem(x[:, None], codes, sample_weight=w)
-    scores, basis = linear_r2(problem, tested=True)
+    scores, basis = linear_r2(Evidence.of(problem), tested=True)
     T = np.eye(3)[codes]
     assert_allclose(scores[0], naive.weighted_covariance_r2(x, T, w))
     literal = [
@@ -219,11 +220,10 @@ def test_pvalues_are_uniform_if_weights_depend_on_the_target():
         rng = np.random.default_rng([seed, 8])
         y = rng.integers(0, 2, 60)
         w = np.where(y == 1, 5.0, 1.0) * rng.exponential(size=60)
-        problem = read_problem(rng.normal(size=(60, 10)) ** 3, y, sample_weight=w)
-        pvalues.append(linear_pvalues(problem))
-        target = np.ascontiguousarray(relation_target(problem, np.arange(60), within=False))
-        null = np.sort(smooth_null(target, 300, weights=problem.uneven_weights, random_state=seed))
-        smooth.append(1 - np.searchsorted(null, smooth_r2(problem)) / len(null))
+        evidence = Evidence.of(read_problem(rng.normal(size=(60, 10)) ** 3, y, sample_weight=w))
+        pvalues.append(linear_pvalues(evidence))
+        null = np.sort(smooth_null(evidence, 300, random_state=seed))
+        smooth.append(1 - np.searchsorted(null, smooth_r2(evidence)) / len(null))
     for found in (np.concatenate(pvalues), np.concatenate(smooth)):
         assert abs(np.mean(found <= 0.05) - 0.05) < 0.035
         assert abs(np.median(found) - 0.5) < 0.1

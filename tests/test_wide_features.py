@@ -9,8 +9,9 @@ from scipy import sparse, stats
 from sklearn.base import clone
 
 from dubio import METHODS, FeatureSelector, InputError, audit_labels, stability
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.permutation import feature_moments, permutation_moments
-from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
+from dubio.evidence.relations import SmoothNull, linear_pvalues, linear_r2, smooth_r2
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.neighbors.losses import NeighborLoss
@@ -53,7 +54,7 @@ class TestLiteral:
         for target in ("classes", "numbers"):
             problem, X, y = wide_problem(target=target)
             T = np.eye(3)[y] if target == "classes" else y[:, None]
-            np.testing.assert_allclose(linear_r2(problem)[0], naive.wide_linear_r2(X, T, PARTS), rtol=1e-9)
+            np.testing.assert_allclose(linear_r2(Evidence.of(problem))[0], naive.wide_linear_r2(X, T, PARTS), rtol=1e-9)
 
     def test_laplacian_ratio(self):
         problem, X, _ = wide_problem(n=15)
@@ -90,7 +91,7 @@ class TestLiteral:
         problem = read_problem(X, y, target=target, any_type=True).filled
         codes = pd.factorize(X["colour"].astype(object).fillna("missing"))[0]
         T = np.eye(2)[y] if target == "classes" else y[:, None]
-        np.testing.assert_allclose(smooth_r2(problem)[2], naive.level_smooth_r2(codes, T), rtol=1e-9)
+        np.testing.assert_allclose(smooth_r2(Evidence.of(problem))[2], naive.level_smooth_r2(codes, T), rtol=1e-9)
 
     def test_moments_over_all_permutations(self):
         rng = np.random.default_rng(0)
@@ -232,14 +233,14 @@ def test_neighbours_of_soft_relief_see_other_categories():
 
 @pytest.mark.parametrize("n_levels", [3, 8, 30])
 def test_the_p_value_of_shuffled_categories_is_uniform(n_levels):
-    tests = {"linear": linear_pvalues, "smooth": smooth_pvalues}
+    tests = {"linear": linear_pvalues, "smooth": lambda evidence: SmoothNull(evidence).pvalues()}
     for target in ("classes", "numbers"):
         found = {name: [] for name in tests}
         for seed in range(60):
             X, y = nominal_table(n_levels, n=150, seed=seed, relevant=False, target=target, n_noise=0)
-            problem = read_problem(X, y, target=target, any_type=True)
+            evidence = Evidence.of(read_problem(X, y, target=target, any_type=True))
             for name, test in tests.items():
-                found[name].append(float(test(problem)[0]))
+                found[name].append(float(test(evidence)[0]))
         for name, pvalues in found.items():
             assert stats.kstest(pvalues, "uniform").pvalue > 0.001, (name, target)
             assert np.mean(np.array(pvalues) <= 0.05) < 0.15, (name, target)

@@ -18,7 +18,7 @@ from dubio._sklearn import check_weights
 from dubio.errors import InputError
 from dubio.sampling import order_of_groups
 from dubio.table.columns import Columns, column_names, feature_sums
-from dubio.table.groups import read_groups, shuffled_within
+from dubio.table.groups import random_order, read_groups
 from dubio.table.matrix import Matrix, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.scaling import fill_missing, standardize, varying_columns
@@ -248,7 +248,7 @@ class Problem:
             order = self.supervision.shuffled_order(rng)
         else:
             order, known = np.arange(self.n_rows), np.flatnonzero(self.supervision.labelled)
-            order[known] = known[shuffled_within(self.groups[known], rng)]
+            order[known] = known[random_order(len(known), self.groups[known], rng)]
         weight = None if self.sample_weight is None else self.sample_weight[order]
         return self._with(self.supervision.reordered(order), weight)
 

@@ -71,6 +71,13 @@ def sample_groups(problem: Rows, count: int, random_state: int | None = 0) -> ND
     return np.flatnonzero(np.isin(np.unique(problem.groups, return_inverse=True)[1], chosen))
 
 
+def sample_half(problem: Rows, random_state: int) -> NDArray[np.int64]:
+    """Half of the rows, in which each class has its share; if rows belong together, half of the groups."""
+    if problem.groups is None:
+        return sample_rows(problem, problem.n_rows // 2, random_state)
+    return sample_groups(problem, len(np.unique(problem.groups)) // 2, random_state)
+
+
 def _in_shares(strata: NDArray[np.int64], numbers: NDArray[np.uint64]) -> NDArray[np.int64]:
     """An order with random places, of which every beginning holds each stratum with its share, and -1 last."""
     place = _places_within(strata, numbers)

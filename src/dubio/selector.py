@@ -17,7 +17,7 @@ from dubio.alerts.alert import Alert
 from dubio.alerts.find import find_alerts, left_out_by, without_copies
 from dubio.checks import NeighborsCut
 from dubio.errors import InputError, counted, listed
-from dubio.evidence.groups import groups_in_words
+from dubio.evidence.evidence import groups_in_words
 from dubio.kernels.gpu import DeviceName
 from dubio.methods.base import Selector
 from dubio.methods.parameters import Count, estimator

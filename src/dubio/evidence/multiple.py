@@ -39,20 +39,19 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
     """
     if not pvalues:
         raise InputError("pvalues", "is empty", "pass one array or more")
-    table = np.minimum(np.vstack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), _CEILING)
-    table = np.maximum(table, 1e-300)
+    table = np.clip(np.stack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), 1e-300, _CEILING)
     # tan((1/2 - p) pi) = 1 / tan(p pi); the right side stays accurate for tiny p
     mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
     return np.arctan2(1.0, mean) / np.pi
 
 
 def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
-    p = np.atleast_1d(np.asarray(pvalues, dtype=np.float64))
-    if p.ndim != 1 or len(p) == 0:
-        raise InputError(name, f"has shape {p.shape}", "give one p-value per feature (1-D)")
-    bad = np.flatnonzero(~((p >= 0) & (p <= 1)))
+    p = np.asarray(pvalues, dtype=np.float64)
+    if p.size == 0 or p.ndim == 0:
+        raise InputError(name, f"has shape {p.shape}", "give one p-value per feature")
+    bad = p[~((p >= 0) & (p <= 1))]
     if len(bad):
-        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {p[bad[0]]:g} at {bad[0]}")
+        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {bad[0]:g}")
     return p
 
 

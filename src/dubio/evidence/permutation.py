@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,11 @@ from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.ranking import Scored
 from dubio.table.columns import Columns
-from dubio.table.groups import shuffled_within
+from dubio.table.groups import groups_of_rows, random_order
 from dubio.table.matrix import Matrix
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
 
 #: Features with a screening p-value above this are not permuted: they will not be kept in any case.
 SCREEN = 0.3
@@ -33,77 +36,62 @@ _MOST = 64_000
 _WORK = 2e9
 
 
-class Null(Protocol):
-    """A score of every feature, and random values of that score when features are unrelated to the target."""
+@dataclass
+class Null:
+    """A score of every feature, and random values of that score when features are unrelated to the target.
 
-    scores: NDArray[np.float64]
-    lower_is_better: bool
-    features_are_independent: bool
-    X: Matrix
+    Attributes
+    ----------
+    scores : array (n_features,)
+    draw : callable
+        ``draw(rng, features)`` gives the scores of those features for one random permutation.
+    n_rows : int
+    lower_is_better : bool
+    features_are_independent : bool
+        Whether the score of a feature does not depend on the other features.
+    screen : callable
+        Gives quick p-values, good enough to drop features that are surely not significant; None if unavailable.
+    """
 
-    def screen(self) -> NDArray[np.float64] | None:
-        """Quick p-values, good enough to drop features that are surely not significant; None if unavailable."""
-        ...
+    scores: Floats
+    draw: Callable[[np.random.Generator, Codes], Floats]
+    n_rows: int
+    lower_is_better: bool = True
+    features_are_independent: bool = True
+    screen: Callable[[], Floats | None] = lambda: None
 
-    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Scores of those features for one random permutation."""
-        ...
 
-
-class RelabelNull:
+def relabel_null(score: Callable[[Problem], Scored], problem: Problem, **properties: Any) -> Null:
     """Any score of a problem: what is known of the target is shuffled among the rows about which something is known."""
 
-    def __init__(
-        self,
-        score: Callable[[Problem], Scored],
-        problem: Problem,
-        scores: NDArray[np.float64],
-        *,
-        lower_is_better: bool,
-        features_are_independent: bool,
-        screen: NDArray[np.float64] | None = None,
-    ) -> None:
-        self._score = score
-        self._problem = problem
-        self._screen = screen
-        self.X = problem.X
-        self.scores = scores
-        self.lower_is_better = lower_is_better
-        self.features_are_independent = features_are_independent
+    def draw(rng: np.random.Generator, features: Codes) -> Floats:
+        shuffled = problem.shuffled(rng)
+        if null.features_are_independent:
+            return score(shuffled.features(features)).scores
+        return score(shuffled).scores[features]
 
-    def screen(self) -> NDArray[np.float64] | None:
-        return self._screen
-
-    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        shuffled = self._problem.shuffled(rng)
-        if self.features_are_independent:
-            return self._score(shuffled.features(features)).scores
-        return self._score(shuffled).scores[features]
+    null = Null(draw=draw, n_rows=problem.n_rows, **properties)
+    return null
 
 
-class OrderNull:
-    """A score that is a function of the order of the labels."""
+def graph_null(graph: sparse.csr_array, X: Matrix, groups: Codes | None = None, columns: Columns | None = None) -> Null:
+    """The Laplacian ratio of every feature with shuffled rows, on a graph that does not depend on the features.
 
-    features_are_independent = False
+    With ``groups``, rows change places only within them.
+    """
+    columns = None if columns is None or columns.is_plain else columns
+    scores = laplacian_ratio(graph, X, columns)
 
-    def __init__(
-        self,
-        score: Callable[[NDArray[np.int64]], NDArray[np.float64]],
-        X: Matrix,
-        scores: NDArray[np.float64],
-        *,
-        lower_is_better: bool,
-    ) -> None:
-        self._score = score
-        self.X = X
-        self.scores = scores
-        self.lower_is_better = lower_is_better
+    def screen() -> Floats | None:
+        return None if groups is not None else RatioForms.of_laplacian(graph).pvalues(X, scores, columns)
 
-    def screen(self) -> None:
-        return None
+    def draw(rng: np.random.Generator, features: Codes) -> Floats:
+        order = random_order(X.shape[0], groups, rng)
+        if columns is None:
+            return laplacian_ratio(graph, X[:, features][order])
+        return laplacian_ratio(graph, X[:, columns.of_all(features)][order], columns.only(features))
 
-    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._score(rng.permutation(self.X.shape[0]))[features]
+    return Null(scores, draw, X.shape[0], screen=screen)
 
 
 def permutation_pvalues(
@@ -113,7 +101,7 @@ def permutation_pvalues(
     n_permutations: int = 1000,
     random_state: int = 0,
     n_jobs: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """P-value of every feature: the share of permutations whose score is at least as good.
 
     The first round has ``n_permutations`` permutations, or fewer for features that are clearly not significant. In a
@@ -138,7 +126,7 @@ def permutation_pvalues(
     done, goal, work = 0, n_permutations, 0.0
     while len(active) and done < goal:
 
-        def draws(start: int, stop: int, features: NDArray[np.int64] = active) -> NDArray[np.int64]:
+        def draws(start: int, stop: int, features: Codes = active) -> Codes:
             count = np.zeros(len(features), dtype=np.int64)
             for b in range(start, stop):
                 rng = np.random.default_rng([random_state, 2, b])
@@ -151,7 +139,7 @@ def permutation_pvalues(
             counts = run_chunks(draws, [(b, b + 1) for b in range(done, done + batch)], threads)
         hits[active] += np.sum(counts, axis=0)
         done += batch
-        work += float(batch) * len(active) * null.X.shape[0]
+        work += float(batch) * len(active) * null.n_rows
         pvalues[active] = (hits[active] + 1) / (done + 1)
         active = active[hits[active] < _ENOUGH]
         if done == goal and null.features_are_independent and goal < _MOST and work < _WORK:
@@ -162,15 +150,22 @@ def permutation_pvalues(
     return pvalues
 
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
-
-#: p-values below this are checked if a few rows decide: fewer than so many rows carry the target, and the feature.
-SMALL, _ROWS_OF_TARGET, _ROWS_OF_FEATURE = 0.01, 10.0, 20.0
-#: Permutations at most, the limit on the work (rows x columns x permutations), and the hits at which a check ends.
-MOST_PERMUTATIONS, _CHECK_WORK, _ENOUGH_CHECKS = 9_999, 3e7, 50
-#: Fewest permutations, whatever the work, and numbers that are shuffled at once.
-_FEWEST, _AT_ONCE = 999, 2e6
+#: p-values below this are checked if a few rows decide.
+SMALL = 0.01
+#: The target hangs on a few rows if its effective number of rows is below this.
+_ROWS_OF_TARGET = 10.0
+#: A feature hangs on a few rows if its effective number of rows is below this.
+_ROWS_OF_FEATURE = 20.0
+#: Maximum number of permutations of a check.
+MOST_PERMUTATIONS = 9_999
+#: Bound on the work of a check (rows x columns x permutations).
+_CHECK_WORK = 3e7
+#: A check ends at this number of hits.
+_ENOUGH_CHECKS = 50
+#: Minimum number of permutations of a check, whatever the work.
+_FEWEST = 999
+#: Number of values that are shuffled at once.
+_AT_ONCE = 2e6
 
 
 def effective_rows(lengths: Floats) -> float:
@@ -202,9 +197,7 @@ def checked_pvalue(
     at_once = int(np.clip(_AT_ONCE / (n * width), 1, 256))
     done = hits = 0
     while done < count and hits < _ENOUGH_CHECKS:
-        orders = np.array(
-            [rng.permutation(n) if groups is None else shuffled_within(groups, rng) for _ in range(at_once)]
-        )
+        orders = np.array([random_order(n, groups, rng) for _ in range(at_once)])
         explained = np.einsum("nr,pnc->prc", basis, block[orders], optimize=True)
         hits += int(((explained**2).sum(axis=(1, 2)) >= bar).sum())
         done += at_once
@@ -245,7 +238,7 @@ class RatioForms:
         )
 
     @classmethod
-    def of_memberships(cls, P: NDArray[np.float64]) -> RatioForms:
+    def of_memberships(cls, P: Floats) -> RatioForms:
         """A = Laplacian of P P' and B = that of the complete graph: the weighted Laplacian score, WLS / (1 + WLS)."""
         n = len(P)
         degrees = P @ P.sum(axis=0)
@@ -259,7 +252,7 @@ class RatioForms:
             ((degrees**2).sum() - 2 * (degrees * own).sum() + (gram**2).sum(), n * trace, n**2 * (n - 1.0)),
         )
 
-    def pvalues(self, X: Matrix, ratios: NDArray[np.float64], columns: Columns | None = None) -> NDArray[np.float64]:
+    def pvalues(self, X: Matrix, ratios: Floats, columns: Columns | None = None) -> Floats:
         """Probability of a ratio this low under permutation, from a normal curve with the exact mean and variance.
 
         The curve is accurate in the middle, but its p-values are too small in the tail. So use it to screen features,
@@ -279,12 +272,12 @@ class RatioForms:
         return out
 
 
-def column_moments(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def column_moments(X: Matrix) -> tuple[Floats, Floats]:
     """Second and fourth central moments of every column, each column in units of its own spread."""
     second, fourth = [], []
     for start, stop in chunks(X.shape[1], 256):
         block = X[:, start:stop]
-        f = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64)
+        f = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64, order="C")
         f -= f[0]
         f -= f.mean(axis=0)
         largest = np.abs(f).max(axis=0)
@@ -294,9 +287,7 @@ def column_moments(X: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]
     return np.concatenate(second), np.concatenate(fourth)
 
 
-def feature_moments(
-    X: Matrix, columns: Columns | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
+def feature_moments(X: Matrix, columns: Columns | None) -> tuple[Floats, Floats, Floats | None]:
     r"""Moments of every feature in units of its own spread, with :math:`x_i` the values of row i in its columns.
 
     Mean of :math:`\|x_i\|^2`, mean of :math:`\|x_i\|^4`, and mean of :math:`(x_i \cdot x_j)^2` over all pairs (None if
@@ -320,14 +311,14 @@ def feature_moments(
 
 
 def permutation_moments(
-    second: NDArray[np.float64],
-    fourth: NDArray[np.float64],
-    n: int | NDArray[np.int64],
-    trace: NDArray[np.float64] | float,
-    diagonal_squares: NDArray[np.float64] | float,
-    squares: NDArray[np.float64] | float,
-    gram: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    second: Floats,
+    fourth: Floats,
+    n: int | Codes,
+    trace: Floats | float,
+    diagonal_squares: Floats | float,
+    squares: Floats | float,
+    gram: Floats | None = None,
+) -> tuple[Floats, Floats]:
     r"""Mean and variance of :math:`f^T M f` over all permutations of f, when the rows of M sum to zero.
 
     For a feature of several columns it is the sum of their forms, :math:`\sum_{ij} M_{ij} G_{ij}` with
@@ -346,55 +337,72 @@ def permutation_moments(
     t2, g2, s2 = np.square(trace), diagonal_squares, squares
     triples, fours = np.maximum(n - 2, 1), np.maximum(n - 3, 1)
     pairs = n * second**2
+    crossed = pairs if gram is None else n * gram
     mean = trace * second * n / (n - 1)
-    if gram is not None:
-        crossed = n * gram
-        expected_square = (
-            g2 * fourth
-            + 4 * g2 * fourth / (n - 1)
-            + ((t2 - g2) * (pairs - fourth) + 2 * (s2 - g2) * (crossed - fourth)) / (n - 1)
-            + (2 * (2 * g2 - t2) * (2 * fourth - pairs) + 4 * (2 * g2 - s2) * (2 * fourth - crossed))
-            / ((n - 1) * triples)
-            + (t2 + 2 * s2 - 6 * g2) * (pairs + 2 * crossed - 6 * fourth) / ((n - 1) * triples * fours)
-        )
-        return mean, np.maximum(expected_square - mean**2, 0.0)
     expected_square = (
         g2 * fourth
         + 4 * g2 * fourth / (n - 1)
-        + (t2 - 3 * g2 + 2 * s2) * (pairs - fourth) / (n - 1)
-        + (12 * g2 - 2 * t2 - 4 * s2) * (2 * fourth - pairs) / ((n - 1) * triples)
-        + (t2 + 2 * s2 - 6 * g2) * (3 * pairs - 6 * fourth) / ((n - 1) * triples * fours)
+        + ((t2 - g2) * (pairs - fourth) + 2 * (s2 - g2) * (crossed - fourth)) / (n - 1)
+        + (2 * (2 * g2 - t2) * (2 * fourth - pairs) + 4 * (2 * g2 - s2) * (2 * fourth - crossed)) / ((n - 1) * triples)
+        + (t2 + 2 * s2 - 6 * g2) * (pairs + 2 * crossed - 6 * fourth) / ((n - 1) * triples * fours)
     )
     return mean, np.maximum(expected_square - mean**2, 0.0)
 
 
-class GraphNull:
-    """The Laplacian ratio of every feature with shuffled rows, on a graph that does not depend on the features."""
+def within_moments(
+    X: NDArray[np.floating], basis: Floats, groups: Codes, columns: Columns | None = None
+) -> tuple[Floats, Floats]:
+    r"""Mean and variance of :math:`\|B^T f\|^2 / \|f\|^2` over permutations within groups, for every feature f.
 
-    lower_is_better = True
-    features_are_independent = True
+    The columns of X and B are centred within every group g, so :math:`M = B B^T` has blocks :math:`M_{gh}` whose rows
+    sum to zero. With :math:`s_g = \|f_g\|^2 / (n_g - 1)` and :math:`C_g = B_g^T B_g`,
 
-    def __init__(
-        self,
-        graph: sparse.csr_array,
-        X: Matrix,
-        groups: NDArray[np.int64] | None = None,
-        columns: Columns | None = None,
-    ) -> None:
-        self.graph = graph
-        self.X = X
-        self._columns = None if columns is None or columns.is_plain else columns
-        self._groups = groups  # rows change places only within them
-        self.scores = laplacian_ratio(graph, X, self._columns)
+    .. math:: E = \sum_g s_g\,\mathrm{tr}\,C_g, \qquad
+              V = \sum_g \mathrm{Var}(f_g^T M_{gg} f_g)
+                  + 2\Bigl(\bigl\|\sum_g s_g C_g\bigr\|^2 - \sum_g s_g^2 \|C_g\|^2\Bigr),
 
-    def screen(self) -> NDArray[np.float64] | None:
-        if self._groups is not None:
-            return None
-        return RatioForms.of_laplacian(self.graph).pvalues(self.X, self.scores, self._columns)
-
-    def draw(self, rng: np.random.Generator, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        groups, columns = self._groups, self._columns
-        order = rng.permutation(self.X.shape[0]) if groups is None else shuffled_within(groups, rng)
-        if columns is None:
-            return laplacian_ratio(self.graph, self.X[:, features][order])
-        return laplacian_ratio(self.graph, self.X[:, columns.of_all(features)][order], columns.only(features))
+    because different groups are permuted independently. :func:`~dubio.evidence.permutation.permutation_moments` has
+    the variance of one group. Every group has at least two rows. A constant column has mean and variance 0. For a
+    feature of several columns F, the sums of squares are summed over them, and :math:`s_g C_g` is the Kronecker product
+    of :math:`F_g^T F_g / (n_g - 1)` and :math:`C_g`.
+    """
+    order, starts, sizes = groups_of_rows(groups)
+    B = basis[order]
+    rank = B.shape[1]
+    products = np.add.reduceat(B[:, :, None] * B[:, None, :], starts, axis=0)  # C_g: (groups, rank, rank)
+    traces = np.einsum("gkk->g", products)
+    squares = (products**2).sum(axis=(1, 2))
+    leverages = np.add.reduceat((B**2).sum(axis=1) ** 2, starts)
+    mean, variance = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    for start, stop in chunks(X.shape[1], 256):
+        f = np.array(X[:, start:stop], dtype=np.float64, order="C")[order]
+        total = np.sqrt(np.einsum("ij,ij->j", f, f))
+        f /= np.where(total > 0, total, 1.0)
+        second = np.add.reduceat(f**2, starts, axis=0)
+        fourth = np.add.reduceat(f**4, starts, axis=0)
+        spread = second / (sizes - 1)[:, None]  # s_g: (groups, columns)
+        mean[start:stop] = traces @ spread
+        n = sizes[:, None]
+        own = permutation_moments(second / n, fourth / n, n, traces[:, None], leverages[:, None], squares[:, None])[1]
+        joined = spread.T @ products.reshape(len(sizes), rank * rank)
+        variance[start:stop] = own.sum(axis=0) + 2.0 * ((joined**2).sum(axis=1) - squares @ spread**2)
+    if columns is None or columns.is_plain:
+        return mean, np.maximum(variance, 0.0)
+    mean, variance = mean[columns.starts], variance[columns.starts]
+    for feature in np.flatnonzero(columns.sizes > 1).tolist():
+        f = np.array(X[:, columns.of(feature)], dtype=np.float64)[order]
+        total = float(np.sqrt((f**2).sum()))
+        f /= total if total > 0 else 1.0
+        lengths = (f**2).sum(axis=1)
+        gram = np.add.reduceat(f[:, :, None] * f[:, None, :], starts, axis=0)
+        second, fourth = np.add.reduceat(lengths, starts), np.add.reduceat(lengths**2, starts)
+        mean[feature] = traces @ (second / (sizes - 1))
+        inner = (gram**2).sum(axis=(1, 2))
+        own = permutation_moments(
+            second / sizes, fourth / sizes, sizes, traces, leverages, squares, inner / sizes**2.0
+        )[1]
+        spread = gram / (sizes - 1)[:, None, None]
+        joined = np.einsum("gab,gkl->abkl", spread, products)
+        apart = ((spread**2).sum(axis=(1, 2)) * squares).sum()
+        variance[feature] = own.sum() + 2.0 * (float((joined**2).sum()) - apart)
+    return mean, np.maximum(variance, 0.0)

@@ -1,4 +1,4 @@
-"""Which features are relevant: tests of single features and of features together, with false discoveries limited."""
+"""Relevant features: tests of single features and of features together, with false discoveries limited."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from dubio.errors import counted, listed, warn
-from dubio.evidence.groups import independent_parts, within_problem
+from dubio.evidence.evidence import Evidence, independent_parts, varying_features, within_problem
 from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
-from dubio.evidence.relations import TestedFeatures, relation_pvalues, varying_features
+from dubio.evidence.relations import TestedFeatures, relation_pvalues
 from dubio.evidence.together import has_enough_rows, joint_pvalues
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
-from dubio.target.several import SeveralTargets
 
 Floats = NDArray[np.float64]
 
@@ -25,51 +24,39 @@ Floats = NDArray[np.float64]
 _FEWEST_ROWS = 4
 
 
-def target_problems(problem: Problem) -> dict[str, Problem]:
-    """For each target, the rows in which it is known, with this target alone. Within groups: of these, the rows of
-    groups in which it varies."""
-    known = problem.supervision
-    assert isinstance(known, SeveralTargets)
-    found = {}
-    for name, part in zip(known.names, known.parts, strict=True):
-        alone = problem.with_supervision(part).labelled
-        found[name] = alone if alone.groups is None or not alone.n_rows else within_problem(alone)
-    return found
+def relations_to_any(problem: Problem, **options: Any) -> TestedFeatures:
+    """Test whether each feature is related to the target, or to any of several targets and to each of them.
 
-
-def relations_to_any(
-    problem: Problem, *, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None
-) -> TestedFeatures:
-    """Test whether each feature is related to any of several targets, and to each of them.
-
-    The tests of :func:`~dubio.evidence.relations.relation_pvalues` are done on all targets side by side, and
-    on each target alone with the rows in which it is known. The first see what several targets share, the others what
-    only one of them has. :func:`~dubio.evidence.multiple.cauchy_combination` joins them. ``by_target`` has the p-values
-    of each target.
+    Of several targets, the tests of :func:`~dubio.evidence.relations.relation_pvalues` are done on all side by side,
+    and on each alone with the rows in which it is known. The first see what several targets share, the others what only
+    one of them has. :func:`~dubio.evidence.multiple.cauchy_combination` joins them. ``by_target`` has the p-values of
+    each target.
     """
-    options: dict[str, Any] = {"alpha": alpha, "random_state": random_state, "n_jobs": n_jobs}
-    joint = relation_pvalues(problem, **options)
-    alone = {name: _relations_to_one(part, **options) for name, part in target_problems(problem).items()}
-    found = (joint, *alone.values())
-    return TestedFeatures(
-        cauchy_combination(*(one.pvalues for one in found)),
-        cauchy_combination(*(one.low for one in found)),
-        cauchy_combination(*(one.high for one in found)),
-        {name: joint.parts[name] for name in ("linear", "smooth")},
-        {name: one.pvalues for name, one in alone.items()},
-    )
+    joint = relation_pvalues(Evidence.of(problem), **options)
+    alone = {
+        name: _relations_to_one(problem.with_supervision(part).labelled, **options)
+        for name, part in problem.supervision.targets.items()
+    }
+    if not alone:
+        return joint
+    bounds = cauchy_combination(joint.bounds, *alone.values())
+    parts = {name: joint.parts[name] for name in ("linear", "smooth")}
+    return TestedFeatures(bounds, parts, {name: one[0] for name, one in alone.items()})
 
 
-def _relations_to_one(problem: Problem, **options: Any) -> TestedFeatures:
-    """The tests of one target; 1 for features that do not vary in its rows."""
-    pvalues, low, high = np.ones((3, problem.n_features))
+def _relations_to_one(problem: Problem, **options: Any) -> Floats:
+    """p-values of one target, and their limits; 1 for features that do not vary in its rows.
+
+    Within groups: only the rows of groups in which this target varies."""
+    if problem.groups is not None and problem.n_rows:
+        problem = within_problem(problem)
+    bounds = np.ones((3, problem.n_features))
     if problem.n_rows < _FEWEST_ROWS or not problem.supervision.target_matrix(np.arange(problem.n_rows)).any():
-        return TestedFeatures(pvalues, low, high)
+        return bounds
     varying = np.flatnonzero(varying_features(problem))
     if len(varying):
-        found = relation_pvalues(problem.features(varying), **options)
-        pvalues[varying], low[varying], high[varying] = found.pvalues, found.low, found.high
-    return TestedFeatures(pvalues, low, high)
+        bounds[:, varying] = relation_pvalues(Evidence.of(problem.features(varying)), **options).bounds
+    return bounds
 
 
 def served(pvalues: Mapping[str, Floats], relevant: NDArray[np.bool_], n_tested: int, alpha: float) -> NDArray[Any]:
@@ -104,8 +91,10 @@ def served(pvalues: Mapping[str, Floats], relevant: NDArray[np.bool_], n_tested:
     return said
 
 
-#: Shares of the allowed false discoveries: for tests of single features, and for the test of features together.
-SINGLE, TOGETHER = 0.8, 0.2
+#: Share of the allowed false discoveries for tests of single features.
+SINGLE = 0.8
+#: Share of the allowed false discoveries for the test of features together.
+TOGETHER = 0.2
 
 
 @dataclass(frozen=True)
@@ -130,13 +119,13 @@ class Relevance:
         (:func:`~dubio.evidence.relevance.served`).
     """
 
-    pvalues: NDArray[np.float64]
-    qvalues: NDArray[np.float64]
+    pvalues: Floats
+    qvalues: Floats
     relevant: NDArray[np.bool_]
     at_the_line: NDArray[np.bool_]
     reason: str
-    parts: dict[str, NDArray[np.float64]] = field(default_factory=dict)
-    by_target: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    parts: dict[str, Floats] = field(default_factory=dict)
+    by_target: dict[str, Floats] = field(default_factory=dict)
     serves: NDArray[Any] | None = None
 
     def columns(self) -> dict[str, NDArray[Any]]:
@@ -147,7 +136,7 @@ class Relevance:
             columns |= {f"pvalue of {name}": values for name, values in self.by_target.items()}
         return columns
 
-    def serving(self, by_target: dict[str, NDArray[np.float64]], counts: NDArray[np.bool_], alpha: float) -> Relevance:
+    def serving(self, by_target: dict[str, Floats], counts: NDArray[np.bool_], alpha: float) -> Relevance:
         """The same result with the targets that each relevant feature serves; ``counts``: the features tested."""
         serves = served(by_target, self.relevant, int(counts.sum()), alpha)
         return replace(self, by_target=by_target, serves=serves)
@@ -178,14 +167,12 @@ def relevance_of(
     (:func:`~dubio.evidence.relevance.relations_to_any`), and ``serves`` says to which.
 
     If rows belong together, groups are compared with groups, and rows only with rows of their group
-    (:func:`~dubio.evidence.groups.independent_parts`).
+    (:func:`~dubio.evidence.evidence.independent_parts`).
     """
     problem = problem.tested
-    pvalues, low, high = np.ones((3, problem.n_features))
-    parts: dict[str, NDArray[np.float64]] = {}
-    by_target: dict[str, NDArray[np.float64]] = {}
-    if isinstance(problem.supervision, SeveralTargets):
-        by_target = {name: np.ones(problem.n_features) for name in problem.supervision.names}
+    bounds = np.ones((3, problem.n_features))
+    parts: dict[str, Floats] = {}
+    by_target = {name: np.ones(problem.n_features) for name in problem.supervision.targets}
     counts = np.zeros(problem.n_features, dtype=bool)
     for part, share in [(problem.counted, 1.0)] if problem.groups is None else independent_parts(problem):
         varying = np.flatnonzero(varying_features(part))
@@ -193,45 +180,41 @@ def relevance_of(
             continue
         counts[varying] = True
         tested = _tested(part.features(varying), alpha, random_state, n_jobs)
-        each = [(by_target[name], values) for name, values in tested.by_target.items()]
-        for whole, values in ((pvalues, tested.pvalues), (low, tested.low), (high, tested.high), *each):
-            whole[varying] = np.minimum(whole[varying], values / share)
+        bounds[:, varying] = np.minimum(bounds[:, varying], tested.bounds / share)
+        for name, values in tested.by_target.items():
+            by_target[name][varying] = np.minimum(by_target[name][varying], values / share)
         for name, values in tested.parts.items():
             name = name if part.groups is None else f"{name} within groups"
             parts[name] = np.ones(problem.n_features)
             parts[name][varying] = values
-    moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in (low, high)))
+    pvalues, *limits = bounds
+    moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in limits))
     found = decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
     return found.serving(by_target, counts, alpha) if by_target else found
 
 
 def _tested(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
     """p-values of features that vary, alone and together with others."""
-    problem = problem.rows(
-        np.argsort(mixed_contents(problem, 0), kind="stable")
-    )  # the order of the rows decides nothing
-    test = relations_to_any if isinstance(problem.supervision, SeveralTargets) else relation_pvalues
-    single = test(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
+    # the order of the rows decides nothing
+    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))
+    single = relations_to_any(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     # its halves depend on the contents of the table, not on the seed: no seed may decide what is kept
     together = joint_pvalues(problem, random_state=0, n_jobs=n_jobs)
     # with too few rows for the second test, the first one has all of the error
     share = SINGLE if has_enough_rows(problem) else 1.0
-    pvalues, low, high = (
-        np.minimum(1.0, np.minimum(one / share, other / TOGETHER))
-        for one, other in (
-            (single.pvalues, together.pvalues),
-            (single.low, together.low),
-            (single.high, together.high),
-        )
+
+    def least(one: Floats, other: Floats) -> Floats:
+        return np.minimum(1.0, np.minimum(one / share, other / TOGETHER))
+
+    nothing = np.ones(problem.n_features)
+    return TestedFeatures(
+        least(single.bounds, together.bounds),
+        {**single.parts, "together": together.pvalues},
+        {name: least(values, together.by_target.get(name, nothing)) for name, values in single.by_target.items()},
     )
-    by_target = {
-        name: np.minimum(1.0, np.minimum(values / share, together.by_target.get(name, np.ones(1)) / TOGETHER))
-        for name, values in single.by_target.items()
-    }
-    return TestedFeatures(pvalues, low, high, {**single.parts, "together": together.pvalues}, by_target)
 
 
-def qvalues_of(pvalues: NDArray[np.float64], counts: NDArray[np.bool_]) -> NDArray[np.float64]:
+def qvalues_of(pvalues: Floats, counts: NDArray[np.bool_]) -> Floats:
     """q-values (Benjamini-Hochberg) of the features that count; 1 for the others."""
     qvalues = np.ones(len(pvalues))
     if counts.any():
@@ -240,11 +223,11 @@ def qvalues_of(pvalues: NDArray[np.float64], counts: NDArray[np.bool_]) -> NDArr
 
 
 def decide(
-    pvalues: NDArray[np.float64],
-    qvalues: NDArray[np.float64],
+    pvalues: Floats,
+    qvalues: Floats,
     alpha: float,
     at_the_line: NDArray[np.bool_] | None = None,
-    parts: dict[str, NDArray[np.float64]] | None = None,
+    parts: dict[str, Floats] | None = None,
     names: NDArray[np.object_] | None = None,
 ) -> Relevance:
     """The features with ``q <= alpha``, and the reason in words; warns if there is none.
@@ -275,6 +258,6 @@ def decide(
     return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
 
 
-def passes(qvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
     """The features with ``q <= alpha``; none if even the smallest q-value is above ``alpha / 2``."""
     return (qvalues <= alpha) & (qvalues.min() <= alpha / 2)

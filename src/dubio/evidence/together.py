@@ -1,17 +1,17 @@
-"""A test of features that matter only together, on rows that the search has not seen."""
+"""Features together: a test on rows that the search has not seen, and how many features suffice."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
-from scipy.stats import norm
+from scipy import sparse, stats
 
 from dubio.errors import InputError, counted, warn
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination, check_alpha
 from dubio.evidence.relations import TestedFeatures, linear_r2, smooth_r2
 from dubio.kernels.threads import resolve_threads
@@ -19,19 +19,38 @@ from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, greedy_search
 from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
-from dubio.sampling import sample_groups, sample_rows
+from dubio.sampling import sample_half, sample_rows
 from dubio.table.columns import Columns, columns_of_sizes
-from dubio.table.groups import shuffled_within
+from dubio.table.groups import random_order
 from dubio.table.scaling import standardize
-from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers, normal_scores
-from dubio.target.several import SeveralTargets
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+#: The loss that each row, or each group of rows, adds, for a list of features (low is good).
+RowLosses = Callable[[Codes], Floats]
+
+
+def _shortest(losses: Iterable[tuple[int, Floats]], best: Floats, level: float) -> int | None:
+    r"""The first size whose loss is not significantly above the best one; None if all are clearly worse.
+
+    For each row, take the difference of its loss between a size and the best one. If rows are independent, the sum
+    :math:`S` of these differences has the standard error :math:`\sqrt{n}\, s`. A size is too small if
+    :math:`S / (\sqrt{n}\, s)` is above the normal quantile of ``1 - level``.
+    """
+    bar = stats.norm.ppf(1 - level)
+    for size, loss in losses:
+        worse = np.asarray(loss, dtype=np.float64) - best
+        spread = worse.std(ddof=1) * np.sqrt(len(worse)) if len(worse) > 1 else 0.0
+        if worse.sum() <= bar * spread:
+            return size
+    return None
 
 
 def smallest_sufficient_size(
-    subsets: dict[int, NDArray[np.int64]],
+    subsets: dict[int, Codes],
     values: dict[int, float],
-    row_values: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    row_values: Callable[[Codes], Floats],
     *,
     larger_is_better: bool,
     alpha: float = 0.05,
@@ -39,10 +58,8 @@ def smallest_sufficient_size(
 ) -> tuple[int, str]:
     r"""The smallest size whose criterion is not significantly worse than the best, and the reason in words.
 
-    The criterion must be a sum over rows, so that each row has a value for each subset. For each row, take the
-    difference between the best subset and a smaller one. If rows are independent, the sum :math:`S` of these
-    differences has the standard error :math:`\sqrt{n}\, s`. A size is sufficient if :math:`S / (\sqrt{n}\, s)` stays
-    below the normal quantile of :math:`1 - \alpha`. Sizes are tried from the smallest up, only as far as needed.
+    The criterion must be a sum over rows, so that each row has a value for each subset. Subsets are compared as in
+    :func:`sufficient_size`, from the smallest up, only as far as needed.
 
     Parameters
     ----------
@@ -87,27 +104,75 @@ def smallest_sufficient_size(
             )
         )
         return sizes[0], f"no feature stands out: {text}; one is kept so that the selection is not empty"
-    bar = norm.ppf(1 - alpha)
-    reference = sign * np.asarray(row_values(subsets[best]), dtype=np.float64)
-    for size in sizes:
-        if size >= best:
-            break
-        loss = reference - sign * np.asarray(row_values(subsets[size]), dtype=np.float64)
-        spread = loss.std(ddof=1) * np.sqrt(len(loss)) if len(loss) > 1 else 0.0
-        if loss.sum() <= bar * spread:
-            return size, (
-                f"{counted(size, 'feature')}: the smallest subset whose criterion ({values[size]:.4g}) is not "
-                f"significantly worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
-            )
-    return (
-        best,
-        f"{counted(best, 'feature')}: the best criterion ({values[best]:.4g}); every smaller subset is clearly worse",
+    smaller = sizes[: sizes.index(best)]
+    losses = ((size, -sign * np.asarray(row_values(subsets[size]))) for size in smaller)
+    size = _shortest(losses, -sign * np.asarray(row_values(subsets[best]), dtype=np.float64), alpha)
+    if size is None:
+        return best, (
+            f"{counted(best, 'feature')}: the best criterion ({values[best]:.4g}); every smaller subset is clearly "
+            "worse"
+        )
+    return size, (
+        f"{counted(size, 'feature')}: the smallest subset whose criterion ({values[size]:.4g}) is not "
+        f"significantly worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
     )
 
 
-#: Rows used, at most, and fewest in each half; features that the search begins with, at most.
-_MOST_ROWS, _FEWEST_ROWS, _MOST_FEATURES = 1000, 60, 60
-#: Fewest groups of rows, if rows belong together.
+#: One-sided level of the test whether a shorter list predicts worse. At 0.05 the loss of accuracy was larger.
+LEVEL = 0.2
+#: Maximum length of a list that is tried.
+_LONGEST = 40
+
+
+def sufficient_size(order: Codes, n_relevant: int, losses: RowLosses, level: float = LEVEL) -> int:
+    r"""The shortest beginning of the relevant features that predicts the target as well as any longer one.
+
+    For each row, take the difference of its loss between a short list and the best one. If rows are independent, the
+    sum :math:`S` of these differences has the standard error :math:`\sqrt{n}\, s`. A list is too short if
+    :math:`S / (\sqrt{n}\, s)` is above the normal quantile of ``1 - level``.
+
+    Parameters
+    ----------
+    order : array of int
+        Features, best first; the first ``n_relevant`` are relevant.
+    losses : callable
+        ``losses(features)`` gives the loss of each row: an array (n_rows,). If rows belong together, of each group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.evidence.together import sufficient_size
+    >>> noise = np.random.default_rng(0).normal(0, 0.1, size=50)
+    >>> def losses(features):  # a third feature adds nothing
+    ...     return 1.0 / min(len(features), 2) + noise
+    >>> sufficient_size(np.arange(5), 4, losses)
+    2
+    """
+    longest = min(n_relevant, _LONGEST)
+    if longest <= 1:
+        return longest
+    rows = [np.asarray(losses(order[:size]), dtype=np.float64) for size in range(1, longest + 1)]
+    best = rows[int(np.argmin([row.sum() for row in rows]))]
+    return _shortest(enumerate(rows, 1), best, level) or longest
+
+
+def row_losses_of(problem: Problem, random_state: int = 0, n_jobs: int | None = None) -> RowLosses:
+    """The k-NN loss of the given labels, for methods that have no loss of their own."""
+    known = problem.counted.tested.labelled
+    known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
+    if sparse.issparse(known.X):
+        known = replace(known, X=known.X.toarray())
+    loss = _loss_on(known, _space(known)[0], n_jobs)
+    return lambda features: loss.unit_values(np.sort(features))
+
+
+#: Maximum number of rows used.
+_MOST_ROWS = 1000
+#: Minimum number of rows in each half.
+_FEWEST_ROWS = 60
+#: Maximum number of features that the search begins with.
+_MOST_FEATURES = 60
+#: Minimum number of groups of rows, if rows belong together.
 _FEWEST_GROUPS = 20
 #: Permutations of a feature among the rows of the other half.
 _PERMUTATIONS = 60
@@ -133,68 +198,50 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     Only given labels are used, not those completed by experts, who have seen all rows.
 
     Of several targets, the search and the test use the joint loss
-    (:class:`~dubio.neighbors.losses.NeighborLoss`; a missing cell counts as the mean of its target). The
+    (:class:`~dubio.neighbors.losses.NeighborJointLoss`; a missing cell counts as the mean of its target). The
     same permutations also give a p-value for each target, in ``by_target``.
     """
-    known = problem.tested.labelled
     if not has_enough_rows(problem):
-        nothing = np.ones(problem.n_features)
-        return TestedFeatures(nothing, nothing, nothing)
-    known = known.with_supervision(_on_normal_scores(known.supervision))
+        return TestedFeatures(np.ones((3, problem.n_features)))
+    known = problem.tested.labelled
+    known = known.with_supervision(known.supervision.on_normal_scores())
     known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
     found = [_split_pvalues(known, [random_state, split], n_jobs) for split in range(_SPLITS)]
-    pvalues = cauchy_combination(*(split.ravel() for split in found)).reshape(found[0].shape)
-    low, high = np.min(found, axis=0), np.max(found, axis=0)
-    names = known.supervision.names if isinstance(known.supervision, SeveralTargets) else ()
-    by_target = {name: pvalues[1 + place] for place, name in enumerate(names)}
-    return TestedFeatures(pvalues[0], low[0], high[0], by_target=by_target)
-
-
-def _on_normal_scores(known: Supervision) -> Supervision:
-    if isinstance(known, SeveralTargets):
-        return known.with_parts(tuple(_on_normal_scores(part) for part in known.parts))
-    return replace(known, values=normal_scores(known.values)) if isinstance(known, Numbers) else known
+    pvalues = cauchy_combination(*found)
+    bounds = np.stack([pvalues[0], np.min(found, axis=0)[0], np.max(found, axis=0)[0]])
+    return TestedFeatures(bounds, by_target=dict(zip(known.supervision.targets, pvalues[1:], strict=False)))
 
 
 def has_enough_rows(problem: Problem) -> bool:
     """Whether a search on half of the labelled rows can find anything."""
-    problem = problem.tested
-    if problem.groups is not None and len(np.unique(problem.groups[problem.supervision.labelled])) < _FEWEST_GROUPS:
-        return False
-    return problem.supervision.n_labelled >= 2 * _FEWEST_ROWS
+    known = problem.tested.labelled
+    return known.n_rows >= 2 * _FEWEST_ROWS and (known.groups is None or known.n_groups >= _FEWEST_GROUPS)
 
 
-def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
-    """(1, features): the p-value of each feature; of several targets (1 + targets, features): first the joint one."""
-    one = _half(problem, int(np.random.default_rng(seed).integers(2**31)))
+def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> Floats:
+    """(1 + targets, features): the p-value of each feature for all targets together, and for each of them."""
+    one = sample_half(problem, int(np.random.default_rng(seed).integers(2**31)))
     other = np.setdiff1d(np.arange(problem.n_rows), one)
-    known = problem.supervision
-    smaller = np.ones((1 + (known.n_targets if isinstance(known, SeveralTargets) else 0), problem.n_features))
+    smaller = np.ones((1 + len(problem.supervision.goals()), problem.n_features))
     for searched, tested in ((one, other), (other, one)):
-        subset = _found(problem.rows(searched), n_jobs)
+        subset = _searched(problem.rows(searched), n_jobs)
         if len(subset):
             judged = _tested(problem.rows(tested), subset, seed, n_jobs)
             smaller[:, subset] = np.minimum(smaller[:, subset], judged)
     return np.minimum(1.0, 2.0 * smaller)
 
 
-def _half(problem: Problem, seed: int) -> NDArray[np.int64]:
-    """Half of the rows, in which each class has its share; if rows belong together, half of the groups."""
-    if problem.groups is None:
-        return sample_rows(problem, problem.n_rows // 2, seed)
-    return sample_groups(problem, len(np.unique(problem.groups)) // 2, seed)
-
-
-def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
+def _searched(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
     """A small subset that predicts the target, by a backward search; empty if no subset predicts it."""
-    space, varying = standardized_space(problem)
+    space, varying = _space(problem)
     if len(varying) > _MOST_FEATURES:
         part = problem.features(varying)
-        score = np.maximum(linear_r2(part)[0], smooth_r2(part, n_jobs=n_jobs))
+        evidence = Evidence.of(part, within=False)
+        score = np.maximum(linear_r2(evidence)[0], smooth_r2(evidence, n_jobs=n_jobs))
         varying = np.sort(varying[np.argsort(-score, kind="stable")[:_MOST_FEATURES]])
     if not len(varying):
         return varying
-    loss = neighbor_loss(problem.features(varying), space[:, problem.columns_of(varying)], n_jobs)
+    loss = _loss_on(problem.features(varying), space[:, problem.columns_of(varying)], n_jobs)
     path = greedy_search(loss, np.arange(len(varying)), direction="backward")
     if min(path.values.values()) >= loss.value_of_nothing:
         return varying[:0]
@@ -204,24 +251,26 @@ def _found(problem: Problem, n_jobs: int | None) -> NDArray[np.intp]:
     return varying[path.subsets[size]]
 
 
-def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs: int | None) -> NDArray[np.float64]:
-    """(1 or 1 + targets, subset): p-values of its features, from permutations of each among the rows."""
-    space, _ = standardized_space(problem)
+def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs: int | None) -> Floats:
+    """(1 + targets, subset): p-values of its features, from permutations of each among the rows."""
+    space, _ = _space(problem)
     rng = np.random.default_rng([*seed, 1])
-    pvalues: list[NDArray[np.float64]] = [np.ones(1)] * len(subset)
+    pvalues: list[Floats] = [np.ones(1)] * len(subset)
     for position, feature in enumerate(subset):
         own = space[:, problem.columns_of(np.array([feature]))]
         if (own == own[0]).all():
             continue
         # the columns of a feature move together
-        copies = np.hstack([own, *(_permuted(own, problem, rng) for _ in range(_PERMUTATIONS))])
+        orders = (random_order(problem.n_rows, problem.groups, rng) for _ in range(_PERMUTATIONS))
+        copies = np.hstack([own, *(own[order] for order in orders)])
         rest = np.delete(subset, position)
         others = space[:, problem.columns_of(rest)]
         sizes = [1] * len(rest) if problem.columns is None else problem.columns.sizes[rest].tolist()
         features = columns_of_sizes([*sizes, *[own.shape[1]] * (_PERMUTATIONS + 1)])
-        loss = neighbor_loss(problem, np.hstack([others, copies]), n_jobs, features)
+        loss = _loss_on(problem, np.hstack([others, copies]), n_jobs, features)
         loss.start(np.arange(len(rest)))
-        values = _losses(loss, np.arange(len(rest), len(rest) + _PERMUTATIONS + 1))
+        each = loss.evaluate_each(np.arange(len(rest), len(rest) + _PERMUTATIONS + 1), ADD)
+        values = np.column_stack([each.sum(axis=1), each])
         spread = values[1:].std(axis=0, ddof=1) * np.sqrt(1.0 + 1.0 / _PERMUTATIONS)
         better = np.divide(
             values[0] - values[1:].mean(axis=0), spread, out=np.full(len(spread), np.inf), where=spread > 0
@@ -230,26 +279,14 @@ def _tested(problem: Problem, subset: NDArray[np.intp], seed: list[int], n_jobs:
     return np.stack(np.broadcast_arrays(*pvalues), axis=1)
 
 
-def _losses(loss: NeighborLoss, added: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The loss with each of the added features, as a column; of several targets, followed by the loss of each."""
-    each = loss.evaluate_each(added, ADD)
-    return each if each.shape[1] == 1 else np.column_stack([each.sum(axis=1), each])
-
-
-def _permuted(column: NDArray[np.float64], problem: Problem, rng: np.random.Generator) -> NDArray[np.float64]:
-    return rng.permutation(column) if problem.groups is None else column[shuffled_within(problem.groups, rng)]
-
-
-def standardized_space(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _space(problem: Problem) -> tuple[Floats, NDArray[np.intp]]:
     """The table with features of unit variance, and the features that vary."""
     space = np.asarray(standardize(problem.table, problem.columns))
     varying = np.flatnonzero((space != space[:1]).any(axis=0))
     return space, varying if problem.columns is None else np.unique(problem.columns.feature_of[varying])
 
 
-def neighbor_loss(
-    problem: Problem, space: NDArray[np.float64], n_jobs: int | None, features: Columns | None = None
-) -> NeighborLoss:
+def _loss_on(problem: Problem, space: Floats, n_jobs: int | None, features: Columns | None = None) -> NeighborLoss:
     """The k-NN loss of the given labels on some columns; with few rows, fewer neighbours.
 
     ``features`` says which columns are one feature; by default, those of the problem.
@@ -257,4 +294,5 @@ def neighbor_loss(
     k = int(min(15, max(3, problem.n_rows // 8)))
     features = problem.columns if features is None else features
     distances = SubsetDistances(space, n_threads=resolve_threads(n_jobs), groups=problem.groups, features=features)
-    return NeighborLoss(distances, problem.supervision.goals(), n_neighbors=k, weights=problem.uneven_weights)
+    goals = problem.supervision.goals()
+    return NeighborLoss(distances, goals, n_neighbors=k, weights=problem.uneven_weights)

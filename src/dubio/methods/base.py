@@ -26,7 +26,7 @@ from dubio.target.knowledge import kinds_in_words
 
 if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
     from dubio.evidence.relevance import Relevance
-    from dubio.evidence.sufficient import RowLosses
+    from dubio.evidence.together import RowLosses
 
 Floats = NDArray[np.float64]
 #: Values of ``n_features_to_select`` that need tests: the second line of the answer (two names), and the first line.
@@ -255,7 +255,7 @@ class Selector(SelectorMixin, BaseEstimator):
             reason = relevance.reason
             n_sufficient = None if n_sufficient is None else min(n_sufficient, n_relevant)
             if losses is not None:
-                from dubio.evidence.sufficient import sufficient_size
+                from dubio.evidence.together import sufficient_size
 
                 n_sufficient = sufficient_size(best_first, n_relevant, losses)
             if self.n_features_to_select == "sufficient":
@@ -411,15 +411,15 @@ class ScoreSelector(Selector):
 
     def _pvalues(self, problem: Problem, scored: Scored) -> Floats:
         """How often chance alone scores as well: by shuffling the labels, unless a subclass has a better way."""
-        from dubio.evidence.permutation import RelabelNull, permutation_pvalues
+        from dubio.evidence.permutation import permutation_pvalues, relabel_null
 
-        null = RelabelNull(
+        null = relabel_null(
             self._score,
             problem,
-            scored.scores,
+            scores=scored.scores,
             lower_is_better=self._lower_is_better,
             features_are_independent=self._scores_are_independent,
-            screen=self._screen(problem, scored),
+            screen=lambda: self._screen(problem, scored),
         )
         return permutation_pvalues(null, alpha=self.alpha, n_permutations=self._n_permutations, random_state=self._seed)
 
@@ -428,8 +428,8 @@ class ScoreSelector(Selector):
         return None
 
     def _pvalues_of_parts(self, problem: Problem, scored: Scored | None = None) -> Floats:
-        """p-values; if rows belong together, those of :func:`~dubio.evidence.groups.independent_parts`."""
-        from dubio.evidence.groups import independent_parts
+        """p-values; if rows belong together, those of :func:`~dubio.evidence.evidence.independent_parts`."""
+        from dubio.evidence.evidence import independent_parts
 
         parts = independent_parts(problem)
         if self._target != "none":  # means of classes are probabilities, which some methods do not take
@@ -471,7 +471,7 @@ class ScoreSelector(Selector):
         return Answer(ranking, {"scores_": scored.scores, **scored.attributes})
 
     def _row_losses(self, problem: Problem) -> RowLosses:
-        from dubio.evidence.sufficient import row_losses_of
+        from dubio.evidence.together import row_losses_of
 
         if not problem.supervision.has_target:
             raise InputError(

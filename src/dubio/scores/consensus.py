@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from dubio._sklearn import StrOptions
 from dubio.errors import InputError, counted
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import relation_pvalues
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
@@ -148,4 +149,5 @@ class MeanRankScore(ScoreSelector):
         return Scored(scores, attributes={"parts_": parts})
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        return relation_pvalues(problem, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs).pvalues
+        options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
+        return relation_pvalues(Evidence.of(problem), **options).pvalues

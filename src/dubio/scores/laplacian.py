@@ -11,7 +11,7 @@ from scipy import sparse
 
 from dubio._sklearn import HasMethods, StrOptions
 from dubio.errors import InputError
-from dubio.evidence.permutation import SCREEN, GraphNull, RatioForms, permutation_pvalues
+from dubio.evidence.permutation import SCREEN, RatioForms, graph_null, permutation_pvalues
 from dubio.kernels.edges import leave_one_out_neighbors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.methods.base import ScoreSelector
@@ -203,7 +203,7 @@ class LaplacianScore(ScoreSelector):
         space = self._space(problem)
         if self.graph is not None:
             graph = read_graph(self.graph, space, **self._graph_options)
-            null = GraphNull(graph, problem.X, columns=problem.columns)
+            null = graph_null(graph, problem.X, columns=problem.columns)
             return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
         return leave_one_out_pvalues(
             space,

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio._sklearn import POSITIVE, StrOptions
 from dubio.errors import InputError
-from dubio.evidence.permutation import GraphNull, permutation_pvalues
+from dubio.evidence.permutation import graph_null, permutation_pvalues
 from dubio.kernels.edges import SAME_DISTANCE
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
@@ -237,7 +237,7 @@ class SupervisedLaplacianScore(_NumericScore):
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         known = problem.supervision.labelled
         graph = TargetNeighbors(self._values(problem)[known], n_neighbors=self.n_neighbors).graph(self.t)
-        null = GraphNull(graph, problem.X[known], columns=problem.columns)
+        null = graph_null(graph, problem.X[known], columns=problem.columns)
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed)
 
 

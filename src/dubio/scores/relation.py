@@ -7,7 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_pvalues, smooth_r2
+from dubio.evidence.evidence import Evidence
+from dubio.evidence.relations import SmoothNull, linear_pvalues, linear_r2, smooth_r2
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
@@ -36,7 +37,7 @@ def smooth_r2_score(
 
     where :math:`\bar t_{-i}` is the mean of all other rows. The score finds any smooth relation of one feature to the
     target. It depends only on the ranks of the feature, so all features have the same null distribution
-    (:func:`dubio.evidence.relations.smooth_pvalues`).
+    (:class:`dubio.evidence.relations.SmoothNull`).
 
     Parameters
     ----------
@@ -168,12 +169,12 @@ class SmoothR2Score(ScoreSelector):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _score(self, problem: Problem) -> Scored:
-        return Scored(smooth_r2(problem.counted, random_state=self._seed, n_jobs=self.n_jobs))
+        evidence = Evidence.of(problem.counted, within=False)
+        return Scored(smooth_r2(evidence, random_state=self._seed, n_jobs=self.n_jobs))
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        return smooth_pvalues(
-            problem, scores=scored.scores, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs
-        )
+        options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
+        return SmoothNull(Evidence.of(problem), scores=scored.scores, **options).pvalues()
 
 
 @estimator
@@ -235,7 +236,7 @@ class LinearR2Score(ScoreSelector):
         return self._fit(X, y, sample_weight=sample_weight)
 
     def _score(self, problem: Problem) -> Scored:
-        return Scored(linear_r2(problem.counted)[0])
+        return Scored(linear_r2(Evidence.of(problem.counted, within=False))[0])
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        return linear_pvalues(problem)
+        return linear_pvalues(Evidence.of(problem))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.checks import clip_neighbors
-from dubio.evidence.permutation import OrderNull, permutation_pvalues
+from dubio.evidence.permutation import Null, permutation_pvalues
 from dubio.kernels import relief_gpu as on_device
 from dubio.kernels.gpu import Device, DeviceName, Worth, find_device
 from dubio.kernels.relief import (
@@ -187,7 +187,14 @@ class SoftReliefScore(ScoreSelector):
         """p-values from shuffled labels; the neighbours do not depend on labels, so they are not searched again."""
         scores = score(np.arange(len(table)))
         scores[np.isneginf(scored.scores)] = -np.inf
-        null = OrderNull(score, table, scores, lower_is_better=False)
+        n_rows = len(table)
+        null = Null(
+            scores,
+            lambda rng, features: score(rng.permutation(n_rows))[features],
+            n_rows,
+            lower_is_better=False,
+            features_are_independent=False,
+        )
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
 
 

@@ -14,7 +14,7 @@ from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions
 from dubio.checks import clip_neighbors, random_of
 from dubio.doubt.noise_model import NoiseModel, NoiseTracker
 from dubio.errors import InputError
-from dubio.evidence.relations import level_features, levels_of
+from dubio.evidence.evidence import level_features, levels_of
 from dubio.evidence.together import smallest_sufficient_size
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
@@ -332,7 +332,7 @@ class Scene:
         table = problem.space(method.standardize)[:, problem.columns_of(self.varying)]
         part = problem.features(self.varying)
         self._columns = columns_of_sizes([1] * len(self.varying)) if part.columns is None else part.columns
-        self._levels = {j: levels_of(part, j, np.arange(n)) for j in level_features(part).tolist()}
+        self._levels = {j: levels_of(part.X[:, self._columns.of(j)]) for j in level_features(part.columns).tolist()}
         self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)
         self.tracker: NoiseTracker | None = None
         in_doubt = supervision.given_codes is not None or supervision.n_unlabelled > 0

@@ -13,6 +13,7 @@ from dubio.checks import clip_neighbors, require_memory
 from dubio.doubt.belief import Belief, Cleaning, believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.errors import counted
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
@@ -263,7 +264,8 @@ class NeighborSearch(SearchSelector):
         if most is None or len(varying) <= most:
             return varying, varying[:0]
         believed = problem.features(varying).with_supervision(belief.supervision)
-        scores = [linear_r2(believed)[0], smooth_r2(believed, random_state=self._seed, n_jobs=self.n_jobs)]
+        evidence = Evidence.of(believed, within=False)
+        scores = [linear_r2(evidence)[0], smooth_r2(evidence, random_state=self._seed, n_jobs=self.n_jobs)]
         best_first = varying[np.argsort(mean_rank(scores, lower_is_better=[False, False]), kind="stable")]
         return np.sort(best_first[:most]), best_first[most:]
 

@@ -72,10 +72,12 @@ def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:
     return order, np.cumsum(sizes) - sizes, sizes
 
 
-def shuffled_within(codes: Codes, rng: np.random.Generator) -> Codes:
-    """A random order of the rows in which every row changes places only with rows of its group."""
-    order = np.empty(len(codes), dtype=np.int64)
-    order[np.argsort(codes, kind="stable")] = np.lexsort((rng.random(len(codes)), codes))
+def random_order(n_rows: int, groups: Codes | None, rng: np.random.Generator) -> Codes:
+    """A random order of the rows; with groups, every row changes places only with rows of its group."""
+    if groups is None:
+        return rng.permutation(n_rows)
+    order = np.empty(n_rows, dtype=np.int64)
+    order[np.argsort(groups, kind="stable")] = np.lexsort((rng.random(n_rows), groups))
     return order
 
 

@@ -13,18 +13,9 @@ from scipy.optimize import isotonic_regression
 
 from dubio.checks import seed_of
 from dubio.errors import InputError, counted, require_choice
-from dubio.evidence.groups import independent_parts
+from dubio.evidence.evidence import Evidence, independent_parts, varying_features
 from dubio.evidence.multiple import cauchy_combination, check_alpha
-from dubio.evidence.relations import (
-    level_features,
-    linear_law,
-    linear_pvalues,
-    pvalues_against,
-    relation_target,
-    smooth_null,
-    smooth_r2,
-    varying_features,
-)
+from dubio.evidence.relations import linear_law, linear_pvalues, pvalues_against, smooth_null, smooth_r2
 from dubio.evidence.relevance import SINGLE, TOGETHER, passes, qvalues_of, relevance_of
 from dubio.evidence.together import has_enough_rows, joint_pvalues
 from dubio.problem import Problem, read_problem
@@ -129,31 +120,21 @@ class QuickTests:
                 continue
             counts[varying] = True
             part = part.features(varying)
-            tested = self._single(part, (kind, place)) / (SINGLE if has_enough_rows(part) else 1.0)
+            tested = self._single(Evidence.of(part), (kind, place)) / (SINGLE if has_enough_rows(part) else 1.0)
             if self.together:
                 both = joint_pvalues(part, random_state=self._seed, n_jobs=self._n_jobs).pvalues / TOGETHER
                 tested = np.minimum(tested, both)
             pvalues[varying] = np.minimum(pvalues[varying], tested / share)
         return passes(qvalues_of(pvalues, counts), self._alpha)
 
-    def _single(self, problem: Problem, kind: Hashable) -> Floats:
-        within = problem.groups is not None
+    def _single(self, evidence: Evidence, kind: Hashable) -> Floats:
         if kind not in self._nulls:
-            wanted = int(np.clip(10 * problem.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
-            target = np.ascontiguousarray(relation_target(problem, np.arange(problem.n_rows), within))
+            wanted = int(np.clip(10 * evidence.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
             seed = int(np.random.default_rng([self._seed, len(self._nulls)]).integers(2**31))
-            null = smooth_null(
-                target,
-                wanted,
-                groups=problem.groups,
-                weights=problem.uneven_weights,
-                random_state=seed,
-                n_jobs=self._n_jobs,
-            )
-            self._nulls[kind] = np.sort(null)
-        smooth = pvalues_against(self._nulls[kind], smooth_r2(problem, within=within, n_jobs=self._n_jobs))
-        linear = linear_pvalues(problem, most_permutations=_MOST_CHECKS)
-        levels = level_features(problem)  # smooth R2 of categories has another null
+            self._nulls[kind] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self._n_jobs))
+        smooth = pvalues_against(self._nulls[kind], smooth_r2(evidence, n_jobs=self._n_jobs))
+        linear = linear_pvalues(evidence, most_permutations=_MOST_CHECKS)
+        levels = evidence.level_features  # smooth R2 of categories has another null
         smooth[levels] = linear[levels]
         return cauchy_combination(linear, smooth)
 
@@ -514,7 +495,7 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     known = problem.supervision
     if not relevant.any() or _why_no_worst(problem):
         return worst, surety
-    scores, below, above, *_ = linear_law(problem)
+    scores, below, above, *_ = linear_law(Evidence.of(problem))
     n_tests = 3 if isinstance(known, Numbers) else 2
     level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
     cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)

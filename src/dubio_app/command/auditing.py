@@ -11,6 +11,7 @@ from dubio.alerts.words import LEAKS
 from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import NumberAudit
 from dubio.errors import InputError, how_rows_count, listed, quoted, rows_named
+from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import linear_r2
 from dubio.problem import Problem, read_problem
 from dubio.table.matrix import check_squares
@@ -123,7 +124,7 @@ def _list(run: Run) -> Any:
     """
     audit, telling = run.audit, []
     if audit.judged:
-        scores = linear_r2(run.problem.filled)[0]
+        scores = linear_r2(Evidence.of(run.problem.filled, within=False))[0]
         best = np.argsort(-scores, kind="stable")[:_N_TELLING]
         telling = [str(run.problem.feature_names[j]) for j in best if scores[j] > 0]
     table = audit.to_frame().reset_index(drop=True)

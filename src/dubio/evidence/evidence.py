@@ -1,0 +1,274 @@
+"""The input of every test: columns, the target as scores, weights, and which rows may change places.
+
+Here, and nowhere behind it, groups and weights of rows become a part of the tests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from dubio.errors import counted
+from dubio.problem import Problem
+from dubio.sampling import mixed_contents
+from dubio.table.columns import Columns, feature_sums
+from dubio.table.groups import centred_within, group_means, random_order
+from dubio.table.matrix import Matrix
+from dubio.table.scaling import standardize
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+#: A share of the variation of the target below this is rounding.
+_NOTHING = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What a test sees of a problem: only rows about which something is known.
+
+    Attributes
+    ----------
+    columns : array (n_rows, n_columns)
+        The table. Within groups, it is without the means of the groups (:func:`independent_parts`).
+    scores : array (n_rows, q)
+        The target as numbers with a mean square of 1, centred: over all rows, or within each group of ``exchange``.
+    weights : array (n_rows,)
+        Weights of the rows with a mean of 1; empty if all rows weigh the same.
+    exchange : array (n_rows,) of int or None
+        Rows change places only within these groups; None: all rows may change places.
+    layout : Columns or None
+        Which columns are one feature.
+    has_distances : bool
+        Whether distances between the scores mean something, as for numbers.
+    """
+
+    columns: Matrix
+    scores: Floats
+    weights: Floats
+    exchange: Codes | None = None
+    layout: Columns | None = None
+    has_distances: bool = False
+
+    @classmethod
+    def of(cls, problem: Problem, *, within: bool = True) -> Evidence:
+        """The evidence of a problem. ``within=False``: groups play no part, as in a score that is not tested."""
+        problem = problem.tested
+        target, rows = problem.supervision, problem.supervision.labelled
+        scores, weights = target.target_matrix(rows), np.empty(0)
+        if problem.uneven_weights is not None:
+            weights = problem.uneven_weights[rows] / problem.uneven_weights[rows].mean()
+            scores = scores - np.average(scores, axis=0, weights=weights)
+        exchange = problem.groups[rows] if within and problem.groups is not None else None
+        if exchange is not None:
+            scores = centred_within(scores, exchange, weights if len(weights) else None)
+            spread = np.sqrt((scores**2).mean())
+            scores = scores / spread if spread > 0 else scores
+        columns = problem.X if rows.all() else problem.labelled.X
+        scores = np.ascontiguousarray(scores)
+        return cls(columns, scores, weights, exchange, problem.columns, target.has_neighbors)
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.scores)
+
+    @property
+    def n_features(self) -> int:
+        return int(self.columns.shape[1]) if self.layout is None else self.layout.n_features
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every feature is one column."""
+        return self.layout is None or self.layout.is_plain
+
+    def columns_of(self, feature: int) -> Codes:
+        """The columns of one feature."""
+        return np.array([feature]) if self.layout is None else self.layout.of(feature)
+
+    def per_feature(self, values: Floats) -> Floats:
+        """Sums over the columns of each feature of one value per column."""
+        return feature_sums(values, self.layout)
+
+    def alone(self, columns: NDArray[Any]) -> Evidence:
+        """The same evidence about some columns, each as a feature."""
+        return replace(self, columns=self.columns[:, columns], layout=None)
+
+    def shuffled(self, rng: np.random.Generator) -> Codes:
+        """A random order of the rows that may change places."""
+        return random_order(self.n_rows, self.exchange, rng)
+
+    @property
+    def level_features(self) -> Codes:
+        """The features that are categories: all their columns are 0 or 1, one column per category."""
+        return level_features(self.layout)
+
+    def levels(self, feature: int) -> Codes:
+        """The category of each row; rows in which it was missing are one more category."""
+        return levels_of(self.columns[:, self.columns_of(feature)])
+
+    def lines(self, start: int, stop: int, rows: Codes) -> NDArray[Any]:
+        """One line of numbers per feature (features, rows), by which the rows are sorted.
+
+        A feature of one column is its own line. A number or a date that was missing in some rows has these rows at the
+        end; the season of a date plays no part. Several columns that were put together are projected on their first
+        principal component. Of categories only the varying matters here (see :meth:`levels`).
+        """
+        if self.is_plain:
+            return np.ascontiguousarray(self.columns[rows, start:stop].T)
+        return np.vstack([self._line(feature)[rows] for feature in range(start, stop)])
+
+    def _line(self, feature: int) -> NDArray[Any]:
+        assert self.layout is not None
+        own = self.layout.of(feature)
+        roles, table = self.layout.roles[own], self.columns[:, own]
+        values = np.isin(roles, ("value", "level"))
+        if values.sum() > 1:
+            space = np.asarray(standardize(np.asarray(table[:, values], dtype=np.float64)))
+            # the component of a tiny matrix; its sign does not matter
+            return space @ np.linalg.eigh(space.T @ space)[1][:, -1]
+        line = table[:, 0].astype(np.float64)
+        if (roles == "missing").any():
+            line[table[:, roles == "missing"][:, 0] > 0] = np.inf
+        return line
+
+
+def level_features(layout: Columns | None) -> Codes:
+    """The features that are categories: all their columns are 0 or 1, one column per category."""
+    if layout is None or layout.is_plain:
+        return np.zeros(0, dtype=np.int64)
+    leads, sizes = np.add.reduceat(layout.leads.astype(np.int64), layout.starts), layout.sizes
+    return np.flatnonzero((sizes > 1) & (leads == 1) & (layout.roles[layout.starts] == "level"))
+
+
+def levels_of(columns: NDArray[Any]) -> Codes:
+    """The category of each row, from the columns of one feature."""
+    return np.unique(columns, axis=0, return_inverse=True)[1].reshape(-1)
+
+
+def varying_features(problem: Problem) -> NDArray[np.bool_]:
+    """The features that vary among the labelled rows."""
+    X = problem.labelled.X
+    varying = np.asarray((X[:1] != X).any(axis=0)).ravel()
+    return problem.per_feature(varying.astype(np.float64)) > 0
+
+
+def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
+    r"""The problems to test in place of one whose rows belong together, each with its share of the error.
+
+    *Between groups*: one row per group, with the mean of each feature (the most frequent category of a nominal one) and
+    of the target over its labelled rows, weighted if there are weights. The weight of a group is the mean of its rows.
+    These rows are independent, and whole groups change places in permutations.
+    *Within groups*: the rows of groups in which the target varies, each feature without the mean of its group. The
+    problem keeps its groups, and rows change places only within them. So what is constant in a group, such as a
+    patient's own level, can neither help nor mislead.
+
+    The allowed error is shared in proportion to where the target varies: :math:`\sum (\bar t_g - \bar t)^2` between the
+    groups, :math:`\sum (t_i - \bar t_g)^2` within. So if the target is the same in all rows of a group, only groups are
+    compared, and a single wrong label does not change that. If p-values of both parts exist, a feature has
+    :math:`p = \min(p_b / s_b, p_w / s_w)`.
+
+    Without groups, the problem itself is the only part.
+    """
+    if problem.groups is None:
+        return [(problem.counted, 1.0)]
+    problem = problem.counted.tested
+    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
+    problem.supervision.require_enough()
+    known = problem.used
+    within, between = _variation(known)
+    parts = []
+    if between > _NOTHING:
+        parts.append((unit_problem(known), between))
+    if within > _NOTHING:
+        parts.append((within_problem(known), within))
+    return parts or [(unit_problem(known), 1.0)]
+
+
+def groups_in_words(problem: Problem, kept_apart: bool, tested: bool) -> str:
+    """What was done about rows that belong together, in a sentence without a full stop.
+
+    ``kept_apart``: the method itself compares rows only with rows of other groups. ``tested``: features were tested.
+    """
+    known = problem.tested.used
+    text = f"{counted(problem.n_groups, 'group')} of rows"
+    if known.n_groups < problem.n_groups:
+        have = "has" if known.n_groups == 1 else "have"
+        text = f"{known.n_groups} of {text} {have} a label"
+    if tested and _variation(known)[0] > _NOTHING:
+        text += "; tests compare their means, and rows within each group"
+    elif tested:
+        text += "; each counts once"
+    if kept_apart:
+        return f"{text}. Experts and neighbours of a row are from other groups"
+    return f"{text}. The order of this method takes rows as independent"
+
+
+def _variation(problem: Problem) -> tuple[float, float]:
+    """The shares of the target's variation within and between groups."""
+    if problem.n_rows == 0:
+        return 0.0, 1.0
+    assert problem.groups is not None
+    target = problem.supervision.target_matrix(np.arange(problem.n_rows))
+    inside = float((centred_within(target, problem.groups) ** 2).sum())
+    total = float((target**2).sum())
+    share = inside / total if total > 0 else 0.0
+    return share, 1.0 - share
+
+
+def unit_problem(problem: Problem) -> Problem:
+    """One row per group: the mean of each feature (most frequent category of nominal ones), of the target and of the
+    weights. Its rows are in the order of the groups, and it has no groups any more."""
+    groups, weight = problem.groups, problem.sample_weight
+    assert groups is not None
+    X: Any
+    if sparse.issparse(problem.X):
+        place = np.unique(groups, return_inverse=True)[1]
+        own = np.ones(len(groups)) if weight is None else weight
+        members = sparse.csr_array((own / np.bincount(place, own)[place], (place, np.arange(len(groups)))))
+        X = sparse.csr_matrix(members @ problem.X)
+    else:
+        X = group_means(problem.X, groups, weight)
+        nominal = np.flatnonzero(problem.nominal)
+        X[:, nominal] = most_frequent(problem.X[:, nominal], groups)
+        for start, stop in [] if problem.columns is None else problem.columns.level_blocks():
+            X[:, start:stop] = _most_frequent_level(X[:, start:stop])
+    return replace(
+        problem,
+        X=X,
+        supervision=problem.supervision.of_groups(groups, weight),
+        sample_weight=None if weight is None else group_means(weight[:, None], groups)[:, 0],
+        groups=None,
+    )
+
+
+def most_frequent(table: Floats, groups: Codes) -> Floats:
+    """(groups, columns): the most frequent value of each group; of equally frequent ones the smallest."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    result = np.empty((codes.max() + 1, table.shape[1]))
+    for j in range(table.shape[1]):
+        values, place = np.unique(table[:, j], return_inverse=True)
+        counts = np.zeros((len(result), len(values)))
+        np.add.at(counts, (codes, place), 1.0)
+        result[:, j] = values[counts.argmax(axis=1)]
+    return result
+
+
+def _most_frequent_level(shares: Floats) -> Floats:
+    """1 for the category with the largest share of a group, 0 for others; all 0 if no column stands for it."""
+    whole = np.column_stack([shares, 1.0 - shares.sum(axis=1)])  # the last place: cells that are in none of the columns
+    return np.asarray(whole.argmax(axis=1)[:, None] == np.arange(shares.shape[1]), dtype=np.float64)
+
+
+def within_problem(problem: Problem) -> Problem:
+    """The rows of groups in which the target varies; features without the means of their groups."""
+    groups = problem.groups
+    assert groups is not None
+    moves = (centred_within(problem.supervision.target_matrix(np.arange(problem.n_rows)), groups) != 0).any(axis=1)
+    varied = np.isin(groups, groups[moves])
+    part = problem.rows(np.flatnonzero(varied))
+    X = part.X.toarray() if sparse.issparse(part.X) else part.X
+    assert part.groups is not None
+    return replace(part, X=centred_within(X, part.groups))
