@@ -52,7 +52,7 @@ def test_reading():
             "y has 1 row of the positive class 'a'",
         ),
         (lambda: dubio.FeatureSelector().fit(np.eye(3), dubio.positive_unlabelled(["a"] * 3)), "not labelled 'a'"),
-        (lambda: read_supervision(dubio.positive_unlabelled(["a", None]), 2, target="numbers"), "target='numbers'"),
+        (lambda: read_supervision(dubio.positive_unlabelled(["a", None]), 2, target="numbers"), "numbers are needed"),
         (
             lambda: dubio.FisherScore().fit(np.eye(4), dubio.positive_unlabelled(["a", "a", None, None])),
             "only positive rows are labelled, and FisherScore needs classes",

@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from dubio.searches.neighbor_search import NeighborSearch
     from dubio.selector import FeatureSelector, select_features
     from dubio.target.classes import SoftLabels
-    from dubio.target.corrections import CorrectedLabels, apply_corrections
     from dubio.target.intervals import IntervalLabels, interval_targets
     from dubio.target.knowledge import Supervision
+    from dubio.target.label_values import CorrectedLabels, apply_corrections
     from dubio.target.ordered import OrderedLabels, ordered_classes
     from dubio.target.positives import PositiveLabels, positive_unlabelled
     from dubio.target.several import SeveralLabels, several_targets
@@ -139,7 +139,7 @@ _HOMES = {
     "searches.mutual_information": "MutualInformationRanking MutualInformationSearch",
     "searches.neighbor_search": "NeighborSearch",
     "selector": "FeatureSelector select_features",
-    "target.corrections": "CorrectedLabels apply_corrections",
+    "target.label_values": "CorrectedLabels apply_corrections",
     "target.intervals": "IntervalLabels interval_targets",
     "target.knowledge": "Supervision",
     "target.classes": "SoftLabels",

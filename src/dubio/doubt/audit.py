@@ -25,8 +25,7 @@ from dubio.table.groups import read_groups
 from dubio.table.matrix import check_squares
 from dubio.table.read import read_any_table
 from dubio.target.classes import Classes, Memberships, SoftLabels, is_whole
-from dubio.target.corrections import CorrectedLabels
-from dubio.target.label_values import GivenByRow
+from dubio.target.label_values import CorrectedLabels, GivenByRow
 from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses, OrderedLabels
 from dubio.target.reader import Target, has_order, numbers_of, read_supervision

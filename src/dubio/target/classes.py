@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, NoReturn, Self
@@ -24,7 +23,7 @@ from dubio.kernels.memberships import (
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.table.groups import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
-from dubio.target.label_values import usual_floats
+from dubio.target.label_values import ArrayByRow, usual_floats
 from dubio.target.pairs import Pairs
 
 #: What many programs write for "no label". With only two classes it may be one of them, as in -1 and 1.
@@ -557,7 +556,7 @@ class Memberships(OfClasses):
 
 
 @dataclass(frozen=True)
-class SoftLabels:
+class SoftLabels(ArrayByRow):
     """Memberships with the names of their classes. Pass them as ``y`` to any method that accepts soft labels.
 
     Attributes
@@ -574,38 +573,13 @@ class SoftLabels:
         Iterations of Dawid-Skene (0 otherwise).
     """
 
+    _by_row: ClassVar[tuple[str, ...]] = ("memberships",)
+
     memberships: Floats
     classes: NDArray[Any]
     confusions: Floats | None = None
     priors: Floats | None = None
     n_iter: int = 0
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The numbers of rows and classes."""
-        return self.memberships.shape
-
-    def __len__(self) -> int:
-        return len(self.memberships)
-
-    def __iter__(self) -> Iterator[Floats]:
-        """The memberships, row by row."""
-        return iter(self.memberships)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        array = np.asarray(self.memberships, dtype=dtype)
-        return array.copy() if copy else array
-
-    def __getitem__(self, rows: Any) -> SoftLabels:
-        """The labels of some of the rows (a slice, a mask or indices)."""
-        if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
-            if len(rows) != 2 or rows[1] not in (Ellipsis, slice(None)):
-                raise TypeError("SoftLabels can only be indexed by rows; the array itself is .memberships")
-            rows = rows[0]
-        chosen = self.memberships[rows]
-        if chosen.ndim != 2:
-            raise TypeError("SoftLabels are indexed by rows: give a slice, a mask or an array of row indices")
-        return SoftLabels(chosen, self.classes, self.confusions, self.priors, self.n_iter)
 
     @property
     def most_likely(self) -> NDArray[Any]:

@@ -19,16 +19,23 @@ from dubio.errors import InputError, quoted, require_choice, warn
 from dubio.table.columns import column_names
 from dubio.table.values import is_missing
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
-from dubio.target.corrections import CorrectedLabels
 from dubio.target.intervals import IntervalLabels, read_intervals
 from dubio.target.knowledge import Supervision, nothing
-from dubio.target.label_values import as_array, decoded, names_of_columns, one_type, unmasked, usual_floats
-from dubio.target.numbers import read_numbers
+from dubio.target.label_values import (
+    CorrectedLabels,
+    GivenByRow,
+    as_array,
+    decoded,
+    names_of_columns,
+    one_type,
+    unmasked,
+    usual_floats,
+)
+from dubio.target.numbers import WrittenNumbers, days_since_first, read_numbers, read_written
 from dubio.target.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
 from dubio.target.pairs import Pairs, pairs_from_codes, read_pairs
 from dubio.target.positives import PositiveLabels, read_positives
 from dubio.target.several import SeveralLabels, about_target, join_targets, several_targets
-from dubio.target.written import WrittenNumbers, days_since_first, read_written
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
 #: So few different whole numbers may be classes, however rarely they repeat, and so may those within so small a range.
@@ -53,6 +60,9 @@ class Reader:
     claims: Callable[[Any], bool]
     #: Read it.
     read: Callable[[Any, Question], Supervision]
+    #: What it holds, in words, and the targets that it can be read as.
+    holds: str = ""
+    targets: tuple[Target, ...] = ("classes", "numbers", "ordered", "auto")
 
 
 def read_supervision(
@@ -122,27 +132,14 @@ def read_supervision(
 
 
 def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
-    _require_rows(len(y), question)
-    if question.target == "numbers":
-        raise InputError("y", f"has shape {y.shape}", "this method needs one number per row (1-D)")
     memberships = read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
     return memberships_in_order(memberships) if question.target == "ordered" else memberships
 
 
 def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
-    _require_rows(len(y), question)
-    if question.target == "numbers":
-        raise InputError("y", "holds ordered classes, where numbers are needed", "give target='auto' or 'ordered'")
     missing = np.fromiter((value is None for value in y.values), dtype=bool, count=len(y))
     classes = read_classes(one_type(y.values[~missing]), missing, None, list(y.order), question.is_block)
     return classes if question.target == "classes" else in_order(classes)
-
-
-def _read_positive_labels(y: PositiveLabels, question: Question) -> Supervision:
-    _require_rows(len(y), question)
-    if question.target in ("numbers", "ordered"):
-        raise InputError("y", f"holds positive labels, but target={question.target!r}", "give target='auto'")
-    return read_positives(y)
 
 
 def _read_corrected(y: CorrectedLabels, question: Question) -> Supervision:
@@ -152,34 +149,28 @@ def _read_corrected(y: CorrectedLabels, question: Question) -> Supervision:
     return replace(read, confirmed=y.confirmed & read.labelled)
 
 
-def _read_interval_labels(y: IntervalLabels, question: Question) -> Supervision:
-    _require_rows(len(y), question)
-    if question.target in ("classes", "ordered"):
-        raise InputError("y", "holds intervals of numbers, where classes are needed", "use a method for intervals")
-    return read_intervals(y)
-
-
 def _read_several(y: SeveralLabels, question: Question) -> Supervision:
     """Every target on its own."""
-    _require_rows(len(y), question)
     parts = []
     for name, values in y.targets.items():
         with about_target(name):
             part = _read_one(values, question)
-            if not question.is_block:
-                _require_labels(part)
+            if not question.is_block and not part.n_labelled:
+                raise InputError("y", "has no value in any row", "leave it out")
         parts.append(part)
     return join_targets(tuple(y.targets), tuple(parts))
 
 
-def _require_labels(part: Supervision) -> None:
-    if not part.n_labelled:
-        raise InputError("y", "has no value in any row", "leave it out")
-
-
 def _read_one(y: Any, question: Question) -> Supervision:
     y = unmasked(y) if np.ma.isMaskedArray(y) else y
-    return next(reader for reader in READERS if reader.claims(y)).read(y, question)
+    reader = next(reader for reader in READERS if reader.claims(y))
+    if isinstance(y, GivenByRow | SeveralLabels):
+        _require_rows(len(y), question)
+    if question.target not in reader.targets:
+        needed, one = ("numbers", "number") if question.target == "numbers" else ("classes", "class")
+        remedy = f"give one {one} per row, or use a method for {reader.holds}"
+        raise InputError("y", f"holds {reader.holds}, where {needed} are needed", remedy)
+    return reader.read(y, question)
 
 
 def _read_array(y: Any, question: Question) -> Supervision:
@@ -233,11 +224,25 @@ def _read_array(y: Any, question: Question) -> Supervision:
 #: The readers, in the order in which they are tried.
 READERS: list[Reader] = [
     Reader(lambda y: y is None, lambda y, question: nothing(question.n_rows)),
-    Reader(lambda y: isinstance(y, SoftLabels), _read_soft_labels),
-    Reader(lambda y: isinstance(y, OrderedLabels), _read_ordered_labels),
-    Reader(lambda y: isinstance(y, PositiveLabels), _read_positive_labels),
+    Reader(
+        lambda y: isinstance(y, SoftLabels), _read_soft_labels, "class probabilities", ("ordered", "classes", "auto")
+    ),
+    Reader(
+        lambda y: isinstance(y, OrderedLabels), _read_ordered_labels, "ordered classes", ("classes", "ordered", "auto")
+    ),
+    Reader(
+        lambda y: isinstance(y, PositiveLabels),
+        lambda y, question: read_positives(y),
+        "positive labels",
+        ("classes", "auto"),
+    ),
     Reader(lambda y: isinstance(y, CorrectedLabels), _read_corrected),
-    Reader(lambda y: isinstance(y, IntervalLabels), _read_interval_labels),
+    Reader(
+        lambda y: isinstance(y, IntervalLabels),
+        lambda y, question: read_intervals(y),
+        "intervals of numbers",
+        ("numbers", "auto"),
+    ),
     Reader(lambda y: isinstance(y, SeveralLabels), _read_several),
     Reader(lambda y: True, _read_array),
 ]

@@ -13,10 +13,8 @@ from scipy import sparse
 from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.table.columns import column_names
-from dubio.target.classes import SoftLabels
-from dubio.target.corrections import CorrectedLabels
 from dubio.target.knowledge import Floats, Supervision
-from dubio.target.label_values import as_array, unmasked
+from dubio.target.label_values import GivenByRow, as_array, only_rows, unmasked
 from dubio.target.pairs import Pairs
 
 
@@ -183,10 +181,7 @@ class SeveralLabels:
 
     def __getitem__(self, rows: Any) -> SeveralLabels:
         """The same targets of some of the rows (a slice, a mask or indices)."""
-        if isinstance(rows, tuple):  # scikit-learn's splitters index as y[rows, ...]
-            rows = rows[0]
-        if np.ndim(rows) == 0 and not isinstance(rows, slice):
-            raise TypeError("SeveralLabels is indexed by rows: give a slice, a mask or an array of indices")
+        rows = only_rows(rows, "SeveralLabels")
         chosen = {name: getattr(values, "iloc", values)[rows] for name, values in self.targets.items()}
         return SeveralLabels(chosen, self.named)
 
@@ -274,7 +269,7 @@ def _column(values: Any, name: Any) -> Any:
 
 def _knows_more(values: Any) -> bool:
     """Whether a target is more than its cells: a record, a frame with names, a column with declared categories."""
-    if isinstance(values, SoftLabels | CorrectedLabels) or column_names(values, name="targets") is not None:
+    if isinstance(values, GivenByRow) or column_names(values, name="targets") is not None:
         return True
     return hasattr(values, "iloc") or hasattr(values, "categories")
 

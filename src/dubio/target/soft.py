@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.errors import InputError, counted, listed, name_row, require_choice
 from dubio.table.columns import column_names
 from dubio.table.values import is_missing
-from dubio.target.classes import Classes, SoftLabels, read_memberships
+from dubio.target.classes import SoftLabels, read_memberships
 from dubio.target.label_values import as_floats, class_names, names_of_columns, unmasked
 from dubio.target.reader import read_supervision
 
@@ -187,37 +187,28 @@ def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -
     marker = -1 if missing_label == "auto" else missing_label
     rows: list[Collection[Any]] = []
     for index, item in enumerate(labels):
-        if is_missing(item) or (marker is not None and not isinstance(item, set | frozenset) and item == marker):
-            rows.append(())
-        elif isinstance(item, set | frozenset):
-            rows.append(item)
-        else:
-            rows.append({item})  # a single candidate needs no set
-        if isinstance(item, set | frozenset) and not item:
+        is_set = isinstance(item, set | frozenset)
+        if is_set and not item:
             raise InputError(
                 "labels", f"has an empty candidate set in {name_row(index)}", "write None for an unlabelled row"
             )
+        unlabelled = not is_set and (is_missing(item) or (marker is not None and item == marker))
+        rows.append(item if is_set else () if unlabelled else {item})  # a single candidate needs no set
     names = _class_names({value for row in rows for value in row}, classes)
     position = {name: index for index, name in enumerate(names.tolist())}
-    P = np.zeros((len(rows), len(names)))
+    P = np.full((len(rows), len(names)), np.nan)
     for index, row in enumerate(rows):
-        for value in row:
-            P[index, position[value]] = 1.0 / len(row)
-        if not row:
-            P[index] = np.nan
+        if row:
+            P[index] = 0.0
+            P[index, [position[value] for value in row]] = 1.0 / len(row)
     return SoftLabels(P, names)
 
 
 def _from_confidence(
     labels: Any, confidence: ArrayLike | None, classes: Sequence[Any] | None, missing_label: Any
 ) -> SoftLabels:
-    read = read_supervision(labels, len(labels), target="classes", missing_label=missing_label)
-    assert isinstance(read, Classes)
-    names = _class_names(set(read.classes.tolist()), classes)
-    position = {name: index for index, name in enumerate(names.tolist())}
-    codes = np.full(len(read.codes), -1, dtype=np.int64)
-    codes[read.labelled] = [position[name] for name in read.classes[read.codes[read.labelled]].tolist()]
-    n, n_classes = len(codes), len(names)
+    codes, names = _coded(labels, classes, missing_label)
+    n, n_classes, labelled = len(codes), len(names), codes >= 0
     if n_classes < 2:
         raise InputError("labels", "has only one class", "list all classes in classes=[...], to share out the doubt")
     try:
@@ -226,7 +217,7 @@ def _from_confidence(
         raise InputError("confidence", "does not hold real numbers", "give one probability per row") from error
     if sure.shape != (n,):
         raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
-    bad = np.flatnonzero(read.labelled & ~((sure >= 0) & (sure <= 1)))
+    bad = np.flatnonzero(labelled & ~((sure >= 0) & (sure <= 1)))
     if len(bad):
         raise InputError(
             "confidence",
@@ -234,8 +225,8 @@ def _from_confidence(
             "give probabilities in [0, 1]",
         )
     P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
-    P[np.flatnonzero(read.labelled), codes[read.labelled]] = sure[read.labelled]
-    P[~read.labelled] = np.nan
+    P[np.flatnonzero(labelled), codes[labelled]] = sure[labelled]
+    P[~labelled] = np.nan
     return SoftLabels(P, names)
 
 
@@ -294,12 +285,17 @@ def code_votes(
     table: NDArray[Any], classes: Sequence[Any] | None, missing_label: Any
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Votes (rows, annotators) as codes, -1 where there is none, and the names of the classes."""
-    read = read_supervision(table.ravel(), table.size, target="classes", missing_label=missing_label)
-    assert isinstance(read, Classes)
+    codes, names = _coded(table.ravel(), classes, missing_label)
+    return codes.reshape(table.shape), names
+
+
+def _coded(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """The code of each label, -1 where there is none, and the names of the classes."""
+    read = read_supervision(labels, len(labels), target="classes", missing_label=missing_label)
     names = _class_names(set(read.classes.tolist()), classes)
     position = {name: index for index, name in enumerate(names.tolist())}
     recode = np.asarray([position[name] for name in read.classes.tolist()] + [-1], dtype=np.int64)
-    return recode[read.codes].reshape(table.shape), names
+    return recode[read.codes], names
 
 
 def _class_names(found: set[Any], classes: Sequence[Any] | None) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 from dubio.doubt.audit_record import LabelAudit, OrderedAudit, in_order
 from dubio.errors import InputError, counted, listed
 from dubio.ranking import Ranking
-from dubio.target.corrections import CHANGE, RIGHT, CorrectedLabels
+from dubio.target.label_values import CHANGE, RIGHT, CorrectedLabels
 
 #: Spread of the shift, in logits, by which rechecked labels may correct the audit. On eight tables with four kinds of
 #: wrong labels, the shift that fits all labels best was 1.4 in the root mean square: a smaller prior would hide it.

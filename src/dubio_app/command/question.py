@@ -15,15 +15,15 @@ from dubio.errors import InputError, counted, name_row, nearest, quoted
 from dubio.streams.text_files import HowToRead
 from dubio.table.read import ReadTable, notes_of, read_any_table
 from dubio.target.classes import is_whole
-from dubio.target.corrections import apply_corrections
 from dubio.target.intervals import interval_targets
 from dubio.target.knowledge import Supervision
+from dubio.target.label_values import apply_corrections
+from dubio.target.numbers import WrittenNumbers
 from dubio.target.ordered import ordered_classes
 from dubio.target.positives import positive_unlabelled
 from dubio.target.reader import are_whole_numbers_as_text, has_order, numbers_of
 from dubio.target.several import SeveralTargets, several_targets
 from dubio.target.soft import soft_labels
-from dubio.target.written import WrittenNumbers
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_of_arguments, options_of
 from dubio_app.command.output import notes_from_warnings

@@ -11,7 +11,7 @@ from dubio.alerts.alert import Alert
 from dubio.alerts.find import left_out_by
 from dubio.errors import counted, rows_named
 from dubio.streams.sample import DrawnRows, refuse_infinity, vary_outside, words_of_all_rows
-from dubio.target.corrections import CorrectedLabels
+from dubio.target.label_values import CorrectedLabels
 from dubio.trust.fingerprints import annotators_in_words
 from dubio.whole_files import write_whole
 from dubio_app.command import wording
