@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent
 _DIE = """
 import os, signal, sys, tempfile
 from dubio_app.command.run import run
-import dubio.whole_files as files
+import dubio_app.whole_files as files
 moment, words = sys.argv[1], sys.argv[2:]
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)

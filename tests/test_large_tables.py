@@ -6,6 +6,7 @@ import functools
 import io
 import sys
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -212,6 +213,20 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
         require_memory(900_000, "the distances", "use less")
     with pytest.raises(ValueError, match="too large for the distances of all pairs of rows"):
         MutualInformationSearch().fit(np.random.default_rng(0).normal(size=(600, 3)), np.arange(600) % 2)
+
+
+def test_free_memory_comes_from_psutil_or_from_the_system_or_is_assumed(monkeypatch, tmp_path):
+    psutil = pytest.importorskip("psutil")
+    monkeypatch.setattr("dubio.checks._container_left", lambda: float("inf"))
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=12345))
+    assert free_bytes() == 12345
+    monkeypatch.setitem(sys.modules, "psutil", None)  # it is not installed
+    monkeypatch.setattr("dubio.checks._MEMORY_OF_LINUX", tmp_path / "meminfo")
+    assert free_bytes() == 8 * 2**30
+    (tmp_path / "meminfo").write_text("MemTotal: 900 kB\nMemAvailable:   300 kB\n")
+    assert free_bytes() == 300 * 1024
+    monkeypatch.setattr("dubio.checks._container_left", lambda: 1000)
+    assert free_bytes() == 1000
 
 
 def test_long_work_shows_its_share_and_the_time_left(capsys, monkeypatch):

@@ -16,11 +16,11 @@ SOURCE = ROOT / "src"
 #: The floors of the house, from below. A file imports from its own floor and from lower ones, at the top or inside a
 #: function; rooms of one floor may use each other, but never in a circle of files. See CONTRIBUTING.md.
 FLOORS = (
-    ("_lazy", "errors", "checks", "progress", "whole_files", "_sklearn", "kernels"),
-    ("table", "target", "problem", "sampling", "ranking", "simulate"),
+    ("_lazy", "errors", "checks", "progress", "_sklearn", "kernels"),
+    ("table", "target", "problem", "sampling", "ranking"),
     ("moments", "neighbors", "alerts", "evidence"),
     ("doubt", "methods", "scores", "searches"),
-    ("selector", "trust", "pipelines", "streams", "dubio", "charts", "feature_charts", "plots", "__main__"),
+    ("selector", "simulate", "trust", "pipelines", "streams", "dubio", "charts", "feature_charts", "plots", "__main__"),
     ("dubio_app",),
     ("dubio_papers",),
 )

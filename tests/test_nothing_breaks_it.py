@@ -23,11 +23,11 @@ from dubio.errors import InputError
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.pipelines import evaluate_selection
 from dubio.scores.coherence import select_pairs
-from dubio.whole_files import write_whole
 from dubio_app.command.output import as_csv
 from dubio_app.command.run import run
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather
+from dubio_app.whole_files import write_whole
 from dubio_papers.store import ResultFile
 
 

@@ -24,8 +24,8 @@ from dubio import (
     stability,
 )
 from dubio.table import cells
-from dubio.table.groups import read_groups
 from dubio.table.read import read_any_table
+from dubio.table.rows import read_groups
 from dubio_app.files import frame_bytes, read_file, read_table
 
 pa = pytest.importorskip("pyarrow")

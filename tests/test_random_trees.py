@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
+from dubio import _sklearn
 from dubio.doubt.random_trees import RandomTrees
 from dubio.errors import InputError
 
@@ -22,6 +23,19 @@ def test_probabilities_are_those_of_scikit_learn(n, d, n_classes, leaf):
             ours = RandomTrees(30, min_samples_leaf=leaf, random_state=seed, n_jobs=n_jobs).fit(X, y)
             np.testing.assert_array_equal(ours.classes_, theirs.classes_)
             np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(X))
+
+
+def test_the_public_trees_are_the_same_if_scikit_learn_hides_its_builder(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.normal(size=(80, 6)), rng.integers(0, 3, 80), rng.uniform(0.5, 2.0, 80)
+    expected = RandomTrees(20, min_samples_leaf=2).fit(X, y, weights).predict_proba(X)
+    for fault in (ImportError, TypeError):
+
+        def gone(*_, fault=fault):
+            raise fault
+
+        monkeypatch.setattr(_sklearn, "compiled_trees", gone)
+        np.testing.assert_array_equal(RandomTrees(20, min_samples_leaf=2).fit(X, y, weights).predict_proba(X), expected)
 
 
 def test_layout_and_precision_do_not_matter():

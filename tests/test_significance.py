@@ -38,7 +38,7 @@ from dubio.neighbors.graphs import TargetNeighbors
 from dubio.problem import read_problem
 from dubio.scores.laplacian import _graph, leave_one_out_pvalues
 from dubio.simulate import unsure_expert
-from dubio.table.groups import centred_within
+from dubio.table.rows import centred_within
 from tests import naive
 
 pvalues = st.lists(st.floats(0, 1), min_size=1, max_size=30)

@@ -12,10 +12,10 @@ import pytest
 from dubio.errors import InputError, nearest, quoted
 from dubio.streams.text_files import separator_of
 from dubio.table.read import read_any_table
-from dubio.whole_files import write_whole
 from dubio_app.command.options import Call
 from dubio_app.command.question import Question
 from dubio_app.files import TableFile, frame_bytes, read_file, read_table, require_columns
+from dubio_app.whole_files import write_whole
 
 
 @pytest.fixture

@@ -280,6 +280,6 @@ def test_a_method_without_weights_says_so(rng):
         FeatureSelector("relieff").fit(X, y, sample_weight=np.arange(20.0))
     with pytest.raises(InputError, match="none are trained here"):
         audit_labels(X, y, engine="lnt", sample_weight=np.ones(20))
-    with pytest.raises(ValueError, match="Negative"):
+    with pytest.raises(ValueError, match="negative"):
         FeatureSelector().fit(X, y, sample_weight=-np.ones(20))
     assert SmoothR2Score().fit(X, y, sample_weight=np.arange(1.0, 21)).ranking_ is not None

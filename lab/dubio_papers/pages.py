@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dubio.whole_files import write_whole
+from dubio_app.whole_files import write_whole
 from dubio_papers.claim_charts import claim_charts
 from dubio_papers.data_files import as_csv
 from dubio_papers.experiment import PAPERS, Finding

@@ -1,16 +1,119 @@
-"""Checks of counts, seeds and memory, before any work begins."""
+"""Checks of parameters, counts, seeds and memory, before any work begins."""
 
 from __future__ import annotations
 
-import os
-from numbers import Integral
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils import check_random_state
 
 from dubio.errors import InputError, InputWarning, counted, warn
+
+
+@dataclass(frozen=True, eq=False)
+class Interval:
+    """Numbers of a kind (``Integral`` or ``Real``) between two limits; None is no limit.
+
+    ``closed`` says which of the limits are valid themselves: "left", "right", "both" or "neither".
+    """
+
+    kind: type
+    low: float | None
+    high: float | None
+    closed: str = field(kw_only=True)
+
+    @property
+    def words(self) -> list[str]:
+        """The valid values, written to follow "give"."""
+        low = "at least" if self.closed in ("left", "both") else "above"
+        high = "at most" if self.closed in ("right", "both") else "below"
+        limits = [f"{word} {limit}" for word, limit in ((low, self.low), (high, self.high)) if limit is not None]
+        return [f"a {'whole ' if self.kind is Integral else ''}number ({', '.join(limits)})"]
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value is valid."""
+        if not isinstance(value, self.kind):
+            return False
+        low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
+        above = value >= low if self.closed in ("left", "both") else value > low
+        return bool(above and (value <= high if self.closed in ("right", "both") else value < high))
+
+
+@dataclass(frozen=True, eq=False)
+class StrOptions:
+    """Some words."""
+
+    options: Collection[str]
+
+    @property
+    def words(self) -> list[str]:
+        """The valid values, written to follow "give"."""
+        return sorted(map(repr, self.options))
+
+    def allows(self, value: Any) -> bool:
+        """Whether a value is valid."""
+        return isinstance(value, str) and value in self.options
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """Values that are described in ``words`` and recognised by a function."""
+
+    words: list[str]
+    allows: Callable[[Any], bool]
+
+
+def HasMethods(methods: list[str]) -> Values:
+    """Objects with these methods."""
+    return Values(
+        [f"an object with {' and '.join(methods)}"],
+        lambda value: all(callable(getattr(value, m, None)) for m in methods),
+    )
+
+
+#: Valid values of parameters that are counts or numbers.
+AT_LEAST_ONE: list[Any] = [Interval(Integral, 1, None, closed="left")]
+POSITIVE: list[Any] = [Interval(Real, 0, None, closed="neither")]
+NOT_NEGATIVE: list[Any] = [Interval(Real, 0, None, closed="left")]
+
+_SEED = Interval(Integral, 0, 2**32 - 1, closed="both")
+_NAMED = {
+    None: Values(["None"], lambda value: value is None),
+    object: Values([], lambda value: True),
+    str: Values(["text"], lambda value: isinstance(value, str)),
+    "boolean": Values(["True", "False"], lambda value: isinstance(value, bool | np.bool_)),
+    "verbose": Values(["a whole number (at least 0)"], NOT_NEGATIVE[0].allows),
+    "array-like": Values(
+        ["a list or an array"], lambda value: hasattr(value, "__len__") and not isinstance(value, str)
+    ),
+    "sparse matrix": Values(["a sparse matrix"], sparse.issparse),
+    "random_state": Values(
+        [*_SEED.words, "a RandomState", "None"],
+        lambda value: value is None or isinstance(value, np.random.RandomState) or _SEED.allows(value),
+    ),
+}
+
+
+def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, Any]) -> None:
+    """Raise unless every value satisfies one of the constraints of its parameter.
+
+        >>> from numbers import Integral
+    >>> from dubio.checks import Interval, check_parameters
+        >>> check_parameters({"k": [Interval(Integral, 1, None, closed="left"), None]}, {"k": 0})
+        Traceback (most recent call last):
+        dubio.errors.InputError: k=0: give a whole number (at least 1) or None.
+    """
+    for name, value in values.items():
+        rules = [_NAMED.get(rule, rule) for rule in constraints.get(name, [object])]
+        if not any(rule.allows(value) for rule in rules):
+            *others, last = [word for rule in rules for word in rule.words]
+            wanted = f"{', '.join(others)} or {last}" if others else last
+            raise InputError(name, f"={value!r}", f"give {wanted}", code=f"parameter {name}")
 
 
 class NeighborsCut(InputWarning):
@@ -71,16 +174,16 @@ def generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(seed_of(random_state))
 
 
-#: Assumed if the system does not say how much is free.
+#: Memory in bytes that is assumed if the system does not say how much is free.
 _UNKNOWN = 8 * 2**30
-#: Work may take this share of what is free.
+_MEMORY_OF_LINUX = Path("/proc/meminfo")
+#: Share of the free memory that work may take.
 _SHARE = 0.8
 
 
 def free_bytes() -> int:
     """Memory that the system can give to this process, in bytes; limits of a container count."""
-    found = [_linux_available(), _container_left(), _pages_free()]
-    return min((value for value in found if value is not None), default=_UNKNOWN)
+    return int(min(_system_available(), _container_left()))
 
 
 def require_memory(needed: float, what: str, remedy: str, argument: str = "X") -> None:
@@ -101,29 +204,26 @@ def require_memory(needed: float, what: str, remedy: str, argument: str = "X") -
         )
 
 
-def _linux_available() -> int | None:
+def _system_available() -> int:
+    """Free memory of the machine; without psutil, that of Linux, else an assumption."""
     try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    kilobytes = {line.split(":")[0]: int(line.split()[1]) for line in lines if line.endswith("kB")}
-    found = kilobytes.get("MemAvailable")
-    return None if found is None else 1024 * found
+        import psutil
+
+        return int(psutil.virtual_memory().available)
+    except ImportError:
+        pass
+    try:
+        lines = _MEMORY_OF_LINUX.read_text(encoding="ascii").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return _UNKNOWN
 
 
-def _container_left() -> int | None:
-    """What a container's limit leaves (cgroups, version 2)."""
+def _container_left() -> float:
+    """Memory that a container's limit leaves (cgroups, version 2); infinite without a limit."""
     try:
-        limit = Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii").strip()
+        limit = int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
         used = int(Path("/sys/fs/cgroup/memory.current").read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
-    return None if limit == "max" else max(0, int(limit) - used)
-
-
-def _pages_free() -> int | None:
-    """All memory of the machine, where the free part is not known."""
-    try:
-        return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):
-        return None
+    except (OSError, ValueError):  # ValueError: the limit is "max"
+        return float("inf")
+    return max(0, limit - used)

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._sklearn import check_weights
 from dubio.errors import InputError
 from dubio.sampling import order_of_groups
 from dubio.table.columns import Columns, column_names, feature_sums
-from dubio.table.groups import random_order, read_groups
 from dubio.table.matrix import Matrix, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
+from dubio.table.rows import check_weights, random_order, read_groups
 from dubio.table.scaling import fill_missing, standardize, varying_columns
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision

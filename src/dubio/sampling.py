@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.table.groups import groups_of_rows, most_frequent_codes
+from dubio.table.rows import groups_of_rows, most_frequent_codes
 from dubio.target.knowledge import Supervision
 
 

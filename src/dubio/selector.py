@@ -12,10 +12,10 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from dubio._sklearn import NOT_NEGATIVE, Interval, check_weights, wants_pandas
+from dubio._sklearn import wants_pandas
 from dubio.alerts.alert import Alert
 from dubio.alerts.find import find_alerts, left_out_by, without_copies
-from dubio.checks import NeighborsCut
+from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.errors import InputError, counted, listed
 from dubio.evidence.evidence import groups_in_words
 from dubio.kernels.gpu import DeviceName
@@ -27,9 +27,9 @@ from dubio.progress import listener_of, listening
 from dubio.ranking import Answer, Ranking, resolve_count
 from dubio.sampling import sample_rows
 from dubio.scores.redundancy import rank_without_repeats
-from dubio.table.groups import read_groups
 from dubio.table.matrix import arrow_frame, check_squares, count_rows, is_arrow, is_dask, take_columns, take_rows
 from dubio.table.read import notes_of
+from dubio.table.rows import check_weights, read_groups
 from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,20 +12,44 @@ from sklearn.neighbors import NearestNeighbors
 
 from dubio.checks import random_of
 from dubio.errors import InputError
+from dubio.methods.parameters import documented
 from dubio.target.classes import SoftLabels
 from dubio.target.intervals import IntervalLabels, interval_targets
 from dubio.target.positives import PositiveLabels
 from dubio.target.several import SeveralLabels, several_targets
 
+Codes = NDArray[np.int64]
+
+_documented = partial(
+    documented,
+    texts={
+        "true_classes": """\
+y : array-like (n_rows,)
+    The true classes.""",
+        "true_numbers": """\
+y : array-like (n_rows,)
+    The true numbers.""",
+        "rate": """\
+rate : float
+    Share of the rows that are made wrong, from 0 to 1.""",
+        "wrong_labels": """\
+Returns
+-------
+array (n_rows,)
+    The labels, some of them wrong.""",
+    },
+)
+
 
 class UnsureExpert(NamedTuple):
-    """What :func:`unsure_expert` returns."""
+    """The labels of an unsure annotator: see :func:`unsure_expert`."""
 
     memberships: SoftLabels
     y_error: NDArray[Any]
     y_max: NDArray[Any]
 
 
+@_documented
 def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = 0) -> UnsureExpert:
     r"""An annotator who gives probabilities and sometimes errs: the "expert" of section 5.1 of the WLS paper [1]_.
 
@@ -34,14 +59,12 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true classes.
+    {true_classes}
     mean : float, default=0.3
         Mean doubt, between 0 and 1.
     variance : float, default=0.1
         Its variance over the rows.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
     Returns
     -------
@@ -73,30 +96,24 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
     size = mean * (1 - mean) / variance - 1
     doubt = rng.beta(mean * size, (1 - mean) * size, len(codes))
     wrong = _other_class(codes, len(classes), rng)
-    rows = np.arange(len(codes))
     P = np.zeros((len(codes), len(classes)))
-    P[rows, codes] = 1 - doubt
-    P[rows, wrong] = doubt
+    np.put_along_axis(P, codes[:, None], 1 - doubt[:, None], axis=1)
+    np.put_along_axis(P, wrong[:, None], doubt[:, None], axis=1)
     switched = np.where(rng.uniform(size=len(codes)) < doubt, wrong, codes)
     return UnsureExpert(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
 
 
+@_documented
 def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels to another class, chosen uniformly.
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true classes.
-    rate : float
-        Share of the rows that get a wrong label, from 0 to 1.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {true_classes}
+    {rate}
+    {random_state}
 
-    Returns
-    -------
-    array (n_rows,)
-        The labels, some of them wrong.
+    {wrong_labels}
 
     Examples
     --------
@@ -106,31 +123,20 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[
     >>> int((flip_labels(y, 0.2, random_state=0) != y).sum())
     4
     """
-    wanted = _flips_wanted(y, rate)
-    classes, codes = _classes(y)
-    rng = random_of(random_state)
-    rows = rng.permutation(len(codes))[:wanted]
-    flipped = codes.copy()
-    flipped[rows] = _other_class(codes[rows], len(classes), rng)
-    return classes[flipped]
+    return _flipped(*_classes(y), rate, random_state, _other_class)
 
 
+@_documented
 def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels to the next class in sorted order (the last to the first).
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true classes.
-    rate : float
-        Share of the rows that get a wrong label, from 0 to 1.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {true_classes}
+    {rate}
+    {random_state}
 
-    Returns
-    -------
-    array (n_rows,)
-        The labels, some of them wrong.
+    {wrong_labels}
 
     Examples
     --------
@@ -138,14 +144,10 @@ def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> 
     >>> flip_labels_to_next(["a", "b", "c"], 1.0).tolist()
     ['b', 'c', 'a']
     """
-    wanted = _flips_wanted(y, rate)
-    classes, codes = _classes(y)
-    rows = random_of(random_state).permutation(len(codes))[:wanted]
-    flipped = codes.copy()
-    flipped[rows] = (codes[rows] + 1) % len(classes)
-    return classes[flipped]
+    return _flipped(*_classes(y), rate, random_state, lambda codes, n_classes, rng: (codes + 1) % n_classes)
 
 
+@_documented
 def flip_labels_to_neighbor(
     y: ArrayLike, rate: float, *, order: Sequence[Any] | None = None, random_state: Any = 0
 ) -> NDArray[Any]:
@@ -155,19 +157,13 @@ def flip_labels_to_neighbor(
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true classes.
-    rate : float
-        Share of the rows that get a wrong label, from 0 to 1.
+    {true_classes}
+    {rate}
     order : sequence, optional
         All classes, the lowest first; by default they are sorted.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
-    Returns
-    -------
-    array (n_rows,)
-        The labels, some of them wrong.
+    {wrong_labels}
 
     Examples
     --------
@@ -175,7 +171,6 @@ def flip_labels_to_neighbor(
     >>> flip_labels_to_neighbor(["low", "mid", "high"], 1.0, order=["low", "mid", "high"]).tolist()
     ['mid', 'high', 'mid']
     """
-    wanted = _flips_wanted(y, rate)
     classes, codes = _classes(y)
     if order is not None:
         missed = [name for name in classes.tolist() if name not in list(order)]
@@ -183,15 +178,16 @@ def flip_labels_to_neighbor(
             raise InputError("order", f"misses the class {missed[0]!r}", "name all classes, the lowest first")
         position = np.argsort([list(order).index(name) for name in classes.tolist()])
         classes, codes = classes[position], np.argsort(position)[codes]
-    rng = random_of(random_state)
-    rows = rng.permutation(len(codes))[:wanted]
-    step = np.where(rng.uniform(size=wanted) < 0.5, -1, 1)
-    outside = (codes[rows] + step < 0) | (codes[rows] + step >= len(classes))
-    flipped = codes.copy()
-    flipped[rows] += np.where(outside, -step, step)
-    return classes[flipped]
+
+    def step(codes: Codes, n_classes: int, rng: np.random.RandomState) -> Codes:
+        steps = np.where(rng.uniform(size=len(codes)) < 0.5, -1, 1)
+        outside = (codes + steps < 0) | (codes + steps >= n_classes)
+        return np.asarray(codes + np.where(outside, -steps, steps))
+
+    return _flipped(classes, codes, rate, random_state, step)
 
 
+@_documented
 def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[Any]:
     """Change exactly ``round(rate * n)`` labels of rows near another class to that class.
 
@@ -204,17 +200,11 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     ----------
     X : array-like (n_rows, n_features)
         The table in which distances are measured.
-    y : array-like (n_rows,)
-        The true classes.
-    rate : float
-        Share of the rows that get a wrong label, from 0 to 1.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {true_classes}
+    {rate}
+    {random_state}
 
-    Returns
-    -------
-    array (n_rows,)
-        The labels, some of them wrong.
+    {wrong_labels}
 
     Examples
     --------
@@ -225,48 +215,40 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     >>> bool(np.isin(np.flatnonzero(flipped != y), [48, 49, 50, 51]).all())
     True
     """
-    wanted = _flips_wanted(y, rate)
+    wanted = _rows_wanted(rate, len(np.asarray(y)))
     classes, codes = _classes(y)
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(codes):
         raise InputError("X", f"has shape {table.shape} and y has {len(codes)} rows", "they must be the same rows")
-    n = len(codes)
-    to_own = np.full(n, np.inf)
-    to_other = np.full(n, np.inf)
-    other = np.zeros(n, dtype=np.int64)
+    to_class = np.empty((len(classes), len(codes)))  # the distance to the nearest other row of each class
     for k in range(len(classes)):
         mine = codes == k
         tree = NearestNeighbors(n_neighbors=1).fit(table[mine])
-        distance = tree.kneighbors(table[~mine])[0][:, 0]
-        nearer = distance < to_other[~mine]
-        rows = np.flatnonzero(~mine)[nearer]
-        to_other[rows], other[rows] = distance[nearer], k
-        if mine.sum() > 1:
-            to_own[mine] = tree.kneighbors()[0][:, 0]
-    nearness = np.divide(to_other, to_own, out=np.full(n, np.inf), where=to_own > 0)
+        to_class[k, ~mine] = tree.kneighbors(table[~mine])[0][:, 0]
+        to_class[k, mine] = tree.kneighbors()[0][:, 0] if mine.sum() > 1 else np.inf
+    own = codes[None, :]
+    to_own = np.take_along_axis(to_class, own, axis=0)[0]
+    np.put_along_axis(to_class, own, np.inf, axis=0)
+    nearness = np.divide(to_class.min(axis=0), to_own, out=np.full(len(codes), np.inf), where=to_own > 0)
     near = np.argsort(nearness, kind="stable")[: 2 * wanted]
     rows = random_of(random_state).permutation(near)[:wanted]
     flipped = codes.copy()
-    flipped[rows] = other[rows]
+    flipped[rows] = to_class.argmin(axis=0)[rows]
     return classes[flipped]
 
 
+@_documented
 def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any = 0) -> NDArray[Any]:
     """Draw a new label for each row from ``matrix[k]``, where ``k`` is its true class (classes in sorted order).
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true classes.
+    {true_classes}
     matrix : array-like (n_classes, n_classes)
         The probability of each given class (columns) for each true one (rows).
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
-    Returns
-    -------
-    array (n_rows,)
-        The labels, some of them wrong.
+    {wrong_labels}
     """
     classes, codes = _classes(y)
     flips = np.asarray(matrix, dtype=np.float64)
@@ -281,6 +263,7 @@ def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any 
     return classes[np.minimum(drawn, len(classes) - 1)]
 
 
+@_documented
 def label_some_positives(
     y: ArrayLike, positive: Any, share: float, *, by: ArrayLike | None = None, random_state: Any = 0
 ) -> PositiveLabels:
@@ -288,8 +271,7 @@ def label_some_positives(
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true classes.
+    {true_classes}
     positive : object
         The positive class.
     share : float
@@ -297,8 +279,7 @@ def label_some_positives(
     by : array-like (n_rows,), optional
         By default every positive row is equally likely to be labelled. With one number per row, rows with larger
         numbers are labelled first: then the labelled rows are no random part of the positive ones.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
     Returns
     -------
@@ -311,30 +292,27 @@ def label_some_positives(
     >>> int(label_some_positives(["ill"] * 6 + ["well"] * 6, "ill", 0.5).is_positive.sum())
     3
     """
-    if not 0 <= share <= 1:
-        raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
-    rows = np.flatnonzero(np.asarray(y) == positive)
+    labels = np.asarray(y)
+    rows = np.flatnonzero(labels == positive)
+    wanted = _rows_wanted(share, len(rows), "share")
     if len(rows) < 2:
         raise InputError("positive", f"={positive!r} has {len(rows)} rows in y", "it needs at least two")
     order = random_of(random_state).permutation(len(rows))
     if by is not None:
         order = np.argsort(-np.asarray(by, dtype=np.float64)[rows], kind="stable")
-    chosen = np.zeros(len(np.asarray(y)), dtype=bool)
-    chosen[rows[order[: max(2, round(share * len(rows)))]]] = True
-    return PositiveLabels(chosen, positive)
+    return PositiveLabels(np.isin(np.arange(len(labels)), rows[order[: max(2, wanted)]]), positive)
 
 
+@_documented
 def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> IntervalLabels:
     """Replace each number by an interval that contains it, ``width`` standard deviations wide, at a random place.
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true numbers.
+    {true_numbers}
     width : float
         Width of the intervals, in standard deviations of the numbers.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
     Returns
     -------
@@ -356,6 +334,7 @@ def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> Interv
     return interval_targets(low, np.maximum(low + wide, values))
 
 
+@_documented
 def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> IntervalLabels:
     """Censor about this share of the numbers from above, at random numbers that do not depend on them.
 
@@ -363,12 +342,10 @@ def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> Inte
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true numbers.
+    {true_numbers}
     share : float
         Share of the rows that are censored, from 0 to below 1.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
     Returns
     -------
@@ -387,23 +364,20 @@ def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> Inte
     values = np.asarray(y, dtype=np.float64)
     limit = random_of(random_state).permutation(values)
     limit = limit + np.quantile(values - limit, 1 - share)
-    seen = values <= limit
-    return interval_targets(np.where(seen, values, limit), np.where(seen, values, np.inf))
+    return interval_targets(np.minimum(values, limit), np.where(values <= limit, values, np.inf))
 
 
+@_documented
 def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_state: Any = 0) -> NDArray[np.float64]:
     """Make exactly ``round(rate * n)`` numbers grossly wrong: off by about ``size`` standard deviations.
 
     Parameters
     ----------
-    y : array-like (n_rows,)
-        The true numbers.
-    rate : float
-        Share of the rows that get a wrong number, from 0 to 1.
+    {true_numbers}
+    {rate}
     size : float, default=3.0
         How far wrong numbers are off, in standard deviations: between 2/3 and 4/3 of it.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
     Returns
     -------
@@ -417,8 +391,8 @@ def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_sta
     >>> int((misstate_numbers(np.arange(50.0), 0.1) != np.arange(50)).sum())
     5
     """
-    wanted = _flips_wanted(y, rate)
     values = np.array(y, dtype=np.float64)
+    wanted = _rows_wanted(rate, len(values))
     rng = random_of(random_state)
     rows = rng.permutation(len(values))[:wanted]
     away = size * rng.uniform(2 / 3, 4 / 3, size=wanted) * rng.choice([-1.0, 1.0], size=wanted)
@@ -426,6 +400,7 @@ def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_sta
     return values
 
 
+@_documented
 def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_state: Any = 0) -> NDArray[Any]:
     """Hide ``round(share * n)`` labels, but keep at least ``min_per_class`` of each class.
 
@@ -437,8 +412,7 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
         Share of the labels that are hidden, from 0 to 1.
     min_per_class : int, default=1
         How many labels of each class are kept; of a numeric target, how many labels in total.
-    random_state : int, RandomState or None, default=0
-        Seed for all random numbers.
+    {random_state}
 
     Returns
     -------
@@ -451,34 +425,26 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     >>> hide_labels(["a", "a", "b", "b"], 0.5).tolist().count(None)
     2
     """
-    if not 0 <= share <= 1:
-        raise InputError("share", f"={share!r}", "it must lie in [0, 1]")
     labels = np.asarray(y)
-    rng = random_of(random_state)
-    order = rng.permutation(len(labels))
-    if labels.dtype.kind == "f":
-        keep = set(order[:min_per_class].tolist())
-        hidden = labels.astype(np.float64)
-        nothing: Any = np.nan
-    else:
-        classes, codes = _classes(y)
-        keep = {int(i) for k in range(len(classes)) for i in order[codes[order] == k][:min_per_class]}
-        hidden = labels.astype(object)
-        nothing = None
-    free = [i for i in order.tolist() if i not in keep]
-    wanted = round(share * len(labels))
+    wanted = _rows_wanted(share, len(labels), "share")
+    is_numeric = labels.dtype.kind == "f"
+    order = random_of(random_state).permutation(len(labels))
+    codes = np.zeros(len(labels), dtype=np.int64) if is_numeric else _classes(y)[1]
+    kept = np.concatenate([order[codes[order] == k][:min_per_class] for k in range(codes.max(initial=0) + 1)])
+    free = order[~np.isin(order, kept)]
     if wanted > len(free):
         raise InputError(
             "share",
             f"={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
-            f"{len(keep)}",
+            f"{len(kept)}",
             f"hide at most {len(free)}",
         )
-    for i in free[:wanted]:
-        hidden[i] = nothing
+    hidden = labels.astype(np.float64 if is_numeric else object)
+    hidden[free[:wanted]] = np.nan if is_numeric else None
     return hidden
 
 
+@_documented
 def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_state: Any = 0) -> SeveralLabels:
     """Hide this share of the cells of each of several targets, independently: see :func:`hide_labels`.
 
@@ -488,10 +454,9 @@ def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_s
         As in :func:`dubio.several_targets`.
     share : float
         The share of cells to hide, in [0, 1].
-    min_per_class : int
-        Labels of each class that stay; of numbers, so many in all.
-    random_state : int, RandomState or None
-        Seed.
+    min_per_class : int, default=2
+        How many labels of each class are kept; of a numeric target, how many labels in total.
+    {random_state}
 
     Returns
     -------
@@ -514,19 +479,35 @@ def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_s
     return SeveralLabels(hidden, given.named)
 
 
-def _flips_wanted(y: ArrayLike, rate: float) -> int:
+def _flipped(
+    classes: NDArray[Any],
+    codes: Codes,
+    rate: float,
+    random_state: Any,
+    other: Callable[[Codes, int, np.random.RandomState], Codes],
+) -> NDArray[Any]:
+    """The labels, ``round(rate * n)`` of which ``other`` changes."""
+    wanted = _rows_wanted(rate, len(codes))
+    rng = random_of(random_state)
+    rows = rng.permutation(len(codes))[:wanted]
+    flipped = codes.copy()
+    flipped[rows] = other(codes[rows], len(classes), rng)
+    return classes[flipped]
+
+
+def _rows_wanted(rate: float, n_rows: int, argument: str = "rate") -> int:
     if not 0 <= rate <= 1:
-        raise InputError("rate", f"={rate!r}", "it must lie in [0, 1]")
-    return round(rate * len(np.asarray(y)))
+        raise InputError(argument, f"={rate!r}", "it must lie in [0, 1]")
+    return round(rate * n_rows)
 
 
-def _classes(y: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _classes(y: ArrayLike) -> tuple[NDArray[Any], Codes]:
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) < 2:
         raise InputError("y", "has only one class", "there is nothing to confuse it with")
     return classes, codes.astype(np.int64)
 
 
-def _other_class(codes: NDArray[np.int64], n_classes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+def _other_class(codes: Codes, n_classes: int, rng: np.random.RandomState) -> Codes:
     shift = rng.randint(1, n_classes, size=len(codes))
     return (codes + shift) % n_classes

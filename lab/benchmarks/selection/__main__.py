@@ -61,7 +61,7 @@ def main(given: list[str] | None = None) -> None:
     from benchmarks.selection.selectors import PREVIOUS, selectors
     from benchmarks.selection.stored import read_summaries, read_versions, renew
     from benchmarks.selection.tables import BY_NAME
-    from dubio.whole_files import write_whole
+    from dubio_app.whole_files import write_whole
 
     previous = str(options.baseline.resolve()) if options.baseline else None
     everything = selectors(previous)

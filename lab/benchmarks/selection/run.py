@@ -27,7 +27,7 @@ from benchmarks.selection.previous import fingerprint
 from benchmarks.selection.regimes import REGIMES
 from benchmarks.selection.selectors import AUTO, PREVIOUS, Selector, selectors
 from benchmarks.selection.tables import BY_NAME, Table, draw
-from dubio.whole_files import write_whole
+from dubio_app.whole_files import write_whole
 from dubio_papers.run_progress import Progress
 from dubio_papers.store import Record, ResultFile
 

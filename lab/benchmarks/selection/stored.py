@@ -15,7 +15,7 @@ from benchmarks.selection.results import Results
 from benchmarks.selection.run import VERSIONS
 from benchmarks.selection.selectors import PREVIOUS, selectors
 from benchmarks.selection.summary import Culprit, Difference, Gap, Measured, Summary, best_first
-from dubio.whole_files import write_whole
+from dubio_app.whole_files import write_whole
 
 
 @dataclass(frozen=True)

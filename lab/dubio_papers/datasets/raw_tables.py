@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError
-from dubio.whole_files import write_whole
 from dubio_app.files import read_table
+from dubio_app.whole_files import write_whole
 from dubio_papers.datasets.catalog import Entry
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from dubio.alerts.alert import Alert, View, blocks_of_rows
-from dubio.table.groups import groups_of_rows
+from dubio.table.rows import groups_of_rows
 from dubio.target.classes import Classes
 from dubio.target.numbers import Numbers, moderate
 

@@ -21,9 +21,9 @@ from dubio.errors import InputError, counted, listed, name_row
 from dubio.kernels.threads import resolve_threads
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
-from dubio.table.groups import read_groups
 from dubio.table.matrix import check_squares
 from dubio.table.read import read_any_table
+from dubio.table.rows import read_groups
 from dubio.target.classes import Classes, Memberships, SoftLabels, is_whole
 from dubio.target.label_values import CorrectedLabels, GivenByRow
 from dubio.target.numbers import Numbers

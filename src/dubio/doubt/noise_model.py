@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
-from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters
-from dubio.checks import clip_neighbors, random_of
+from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters, clip_neighbors, random_of
 from dubio.errors import InputError
 from dubio.kernels.information import Balls, Buckets, deal_into_buckets, log_densities
 from dubio.kernels.information_gpu import SortedRows

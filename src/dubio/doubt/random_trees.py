@@ -59,8 +59,7 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
         seeds = [random_state.randint(np.iinfo(np.int32).max) for _ in range(self.n_estimators)]
 
         def grow(start: int, stop: int) -> list[Any]:
-            grown = seeds[start:stop]
-            return grow_random_trees(table, target, len(self.classes_), grown, self.min_samples_leaf, weights)
+            return grow_random_trees(table, target, seeds[start:stop], self.min_samples_leaf, weights)
 
         parts = run_chunks(grow, chunks(self.n_estimators, _TREES), resolve_threads(self.n_jobs))
         self._trees = [tree for part in parts for tree in part]

@@ -16,8 +16,8 @@ from dubio.errors import counted
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
 from dubio.table.columns import Columns, feature_sums
-from dubio.table.groups import centred_within, group_means, random_order
 from dubio.table.matrix import Matrix
+from dubio.table.rows import centred_within, group_means, random_order
 from dubio.table.scaling import standardize
 
 Floats = NDArray[np.float64]

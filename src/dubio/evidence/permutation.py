@@ -18,8 +18,8 @@ from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.ranking import Scored
 from dubio.table.columns import Columns
-from dubio.table.groups import groups_of_rows, random_order
 from dubio.table.matrix import Matrix
+from dubio.table.rows import groups_of_rows, random_order
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

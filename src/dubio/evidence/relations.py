@@ -29,7 +29,7 @@ from dubio.kernels import smooth
 from dubio.kernels.smooth import shuffled_smooth_errors, shuffled_within_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import TargetNeighbors
-from dubio.table.groups import groups_of_rows
+from dubio.table.rows import groups_of_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]

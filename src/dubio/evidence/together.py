@@ -21,7 +21,7 @@ from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
 from dubio.sampling import sample_half, sample_rows
 from dubio.table.columns import Columns, columns_of_sizes
-from dubio.table.groups import random_order
+from dubio.table.rows import random_order
 from dubio.table.scaling import standardize
 
 Floats = NDArray[np.float64]

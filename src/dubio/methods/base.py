@@ -14,13 +14,13 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from dubio._sklearn import check_parameters, feature_names
-from dubio.checks import seed_of
+from dubio.checks import check_parameters, seed_of
 from dubio.errors import InputError
 from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.progress import lines_of, listening
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
+from dubio.table.columns import refuse_mixed_names
 from dubio.table.matrix import is_dask
 from dubio.target.knowledge import kinds_in_words
 
@@ -119,7 +119,7 @@ class Selector(SelectorMixin, BaseEstimator):
             y = None
         checks = {"allow_nan": self._takes_nan, "check_values": not self._checks_values_itself}
         problem = read_problem(X, y, **{**self._reading, "accept_sparse": self._takes_sparse, **checks, **more})
-        feature_names(X)  # raises if only some of the names are text
+        refuse_mixed_names(X)
         if self._reading["target"] == "ordered":
             return problem
         return problem.with_supervision(problem.supervision.taken_by(self._takes))

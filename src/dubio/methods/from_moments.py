@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from dubio._sklearn import feature_names
 from dubio.errors import InputError, listed
 from dubio.methods.base import Selector
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import Moments, RunningMoments, dask_moments
 from dubio.problem import read_problem
 from dubio.ranking import Answer, default_names
+from dubio.table.columns import refuse_mixed_names
 
 
 class RunningSelector(Selector):
@@ -83,7 +83,7 @@ class RunningSelector(Selector):
         if not target.is_taken_by(self._takes):
             raise InputError("y", f"cannot be used: {target.given}, and {type(self).__name__} needs one label per row")
         if running is None:
-            feature_names(X)  # raises if only some of the names are text
+            refuse_mixed_names(X)
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         moments = self._moments.of_problem(problem, first_row=0 if running is None else running.n_rows)

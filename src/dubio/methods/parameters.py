@@ -15,12 +15,14 @@ and :func:`documented` inserts the texts.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from textwrap import indent
+from types import MappingProxyType
 from typing import Any, Literal, TypeVar, dataclass_transform, get_args
 
-from dubio._sklearn import AT_LEAST_ONE, POSITIVE, Interval, StrOptions
+from dubio.checks import AT_LEAST_ONE, POSITIVE, Interval, StrOptions
 from dubio.target.reader import Target
 
 T = TypeVar("T")
@@ -128,8 +130,8 @@ def estimator(cls: type[T]) -> type[T]:
     return documented(dataclass(kw_only=True, eq=False, repr=False)(cls))
 
 
-def documented(thing: T) -> T:
-    """Insert the shared texts into the docstring of a class or function.
+def documented(thing: T, texts: Mapping[str, str] = MappingProxyType({})) -> T:
+    """Insert the shared texts, and those of a family of functions, into the docstring of a class or function.
 
     >>> from dubio.methods.parameters import documented
     >>> @documented
@@ -144,7 +146,8 @@ def documented(thing: T) -> T:
     True
     """
     if thing.__doc__:
+        texts = {**_TEXTS, **texts}
         thing.__doc__ = re.sub(
-            r"^( *)\{(\w+)\}$", lambda found: indent(_TEXTS[found[2]], found[1]), thing.__doc__, flags=re.MULTILINE
+            r"^( *)\{(\w+)\}$", lambda found: indent(texts[found[2]], found[1]), thing.__doc__, flags=re.MULTILINE
         )
     return thing

@@ -23,15 +23,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, SVR
 from sklearn.utils.validation import has_fit_parameter
 
-from dubio._sklearn import check_weights, number_of_rows, safe_indexing
 from dubio.checks import seed_of
 from dubio.errors import InputError
 from dubio.kernels.threads import one_blas_thread, resolve_threads
 from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, KnownFolds, weight_argument
 from dubio.problem import Problem
 from dubio.progress import advance
-from dubio.table.groups import read_groups
+from dubio.table.columns import some_columns
 from dubio.table.matrix import is_dask
+from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import read_supervision
 
@@ -312,7 +312,7 @@ def evaluate_selection(
     groups = read_groups(groups, number_of_rows(X))
     if weights is not None and not weights.all():
         counted = np.flatnonzero(weights)
-        X, y, weights = safe_indexing(X, counted), safe_indexing(y, counted), weights[counted]
+        X, y, weights = some_rows(X, counted), some_rows(y, counted), weights[counted]
         groups = None if groups is None else groups[counted]
     known = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
     _wrapper(known)  # raises if a model cannot be evaluated on it
@@ -449,10 +449,10 @@ class _ArrayTable(_Table):
             for name, values in facts.items()
             if values is not None and has_fit_parameter(selector, name)
         }
-        return clone(selector).fit(safe_indexing(self.X, rows), safe_indexing(self.y, rows), **options)
+        return clone(selector).fit(some_rows(self.X, rows), some_rows(self.y, rows), **options)
 
     def part(self, rows: Rows, features: Rows) -> Any:
-        return safe_indexing(safe_indexing(self.X, rows), features, axis=1)
+        return some_columns(some_rows(self.X, rows), features)
 
     def unreadable(self) -> str:
         if sparse.issparse(self.X):

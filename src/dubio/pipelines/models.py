@@ -28,22 +28,13 @@ from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from dubio._sklearn import (
-    HasMethods,
-    Interval,
-    StrOptions,
-    check_parameters,
-    check_weights,
-    number_of_rows,
-    safe_indexing,
-)
-from dubio.checks import seed_of
+from dubio.checks import HasMethods, Interval, StrOptions, check_parameters, seed_of
 from dubio.doubt.experts import ExpertOptions, pooled_opinions
 from dubio.doubt.number_experts import FEWEST_NUMBERS, number_opinions
 from dubio.errors import InputError
 from dubio.methods.parameters import documented
 from dubio.problem import Problem, read_problem
-from dubio.table.groups import read_groups
+from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.numbers import moderate
 from dubio.target.reader import Target, read_supervision
@@ -193,7 +184,7 @@ def _labelled(
         raise InputError("y", "has no labelled row", "a score needs some; dubio.pipelines.KnownFolds tests only those")
     _require(known, predicted, "this score")
     weights = None if sample_weight is None else check_weights(sample_weight, X)[rows]
-    return safe_indexing(X, rows), known.rows(rows), weights
+    return some_rows(X, rows), known.rows(rows), weights
 
 
 def _accuracy(estimator: Any, table: Any, known: Supervision, weights: Floats | None) -> float:
@@ -395,7 +386,7 @@ class DoubtModel(MetaEstimatorMixin, BaseEstimator):
         model = clone(self.estimator)
         is_all = len(rows) == number_of_rows(X) and (rows == np.arange(len(rows))).all()
         options = {} if weights is None else {weight_argument(model): weights}
-        self.estimator_ = model.fit(X if is_all else safe_indexing(X, rows), y, **options)
+        self.estimator_ = model.fit(X if is_all else some_rows(X, rows), y, **options)
         return self
 
     @abstractmethod

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from dubio._sklearn import StrOptions
+from dubio.checks import StrOptions
 from dubio.errors import InputError, counted
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import relation_pvalues

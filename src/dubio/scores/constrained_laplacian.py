@@ -13,7 +13,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.linalg import svd
 from sklearn.metrics import davies_bouldin_score
 
-from dubio._sklearn import Interval, StrOptions, check_parameters
+from dubio.checks import Interval, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import chunks
 from dubio.methods.parameters import documented, estimator

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dubio._sklearn import HasMethods, StrOptions
+from dubio.checks import HasMethods, StrOptions
 from dubio.errors import InputError
 from dubio.evidence.permutation import SCREEN, RatioForms, graph_null, permutation_pvalues
 from dubio.kernels.edges import leave_one_out_neighbors

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio._sklearn import POSITIVE, StrOptions
+from dubio.checks import POSITIVE, StrOptions
 from dubio.errors import InputError
 from dubio.evidence.permutation import graph_null, permutation_pvalues
 from dubio.kernels.edges import SAME_DISTANCE

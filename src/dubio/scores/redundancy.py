@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, check_parameters
+from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, check_parameters
 from dubio.errors import InputError, counted
 from dubio.problem import Problem
 from dubio.table.matrix import read_matrix

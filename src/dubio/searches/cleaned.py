@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from sklearn.base import MetaEstimatorMixin, clone
 
-from dubio._sklearn import HasMethods, Interval, StrOptions
+from dubio.checks import HasMethods, Interval, StrOptions
 from dubio.doubt.audit import Engine
 from dubio.doubt.belief import CleanedLabels, clean_labels
 from dubio.errors import InputError

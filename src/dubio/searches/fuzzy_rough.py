@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio._sklearn import NOT_NEGATIVE, StrOptions, check_parameters
+from dubio.checks import NOT_NEGATIVE, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import Searched, SearchSelector

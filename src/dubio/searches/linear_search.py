@@ -13,7 +13,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.blas import dger
 from scipy.special import gammaln
 
-from dubio._sklearn import Interval, StrOptions
+from dubio.checks import Interval, StrOptions
 from dubio.errors import InputError, counted, warn
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.kernels.threads import one_blas_thread

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._sklearn import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions
-from dubio.checks import clip_neighbors, random_of
+from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions, clip_neighbors, random_of
 from dubio.doubt.noise_model import NoiseModel, NoiseTracker
 from dubio.errors import InputError
 from dubio.evidence.evidence import level_features, levels_of

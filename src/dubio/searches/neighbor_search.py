@@ -8,8 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._sklearn import AT_LEAST_ONE, Interval, StrOptions
-from dubio.checks import clip_neighbors, require_memory
+from dubio.checks import AT_LEAST_ONE, Interval, StrOptions, clip_neighbors, require_memory
 from dubio.doubt.belief import Belief, Cleaning, believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.errors import counted

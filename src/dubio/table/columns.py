@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted, has_row_names, listed, quoted
+from dubio.errors import InputError, InputTypeError, counted, has_row_names, listed, quoted
 from dubio.table.values import is_valid_text
 
 
@@ -32,6 +32,23 @@ def require_distinct(names: list[Any], name: str = "X") -> None:
     for column in names:
         if isinstance(column, str) and not is_valid_text(column):
             raise InputError(name, f"has a column named {quoted(column)}, which is no valid text", "rename it")
+
+
+def refuse_mixed_names(X: Any) -> None:
+    """Raise if only some of the column names are text."""
+    names = list(getattr(X, "columns", ()))
+    if 0 < sum(isinstance(name, str) for name in names) < len(names):
+        kinds = sorted({type(name).__name__ for name in names})
+        raise InputTypeError(
+            "X",
+            f"has column names of different types ({', '.join(kinds)})",
+            "make all of them text: X.columns = X.columns.astype(str)",
+        )
+
+
+def some_columns(X: Any, positions: Any) -> Any:
+    """Some columns of a data frame, an array or a sparse matrix, by their positions; a single one as a column."""
+    return X.iloc[:, positions] if hasattr(X, "iloc") else X[:, positions]
 
 
 def array_of_names(names: list[Any]) -> NDArray[Any]:

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, name_row, quoted
 from dubio.table import cells
-from dubio.table.columns import ColumnReading, Role
+from dubio.table.columns import ColumnReading, Role, some_columns
 from dubio.table.values import as_float, distinct_texts, is_missing, missing_cells
 
 Floats = NDArray[np.float64]
@@ -221,7 +220,7 @@ class ColumnReader:
 
 def column_values(X: Any, index: int) -> NDArray[Any]:
     """The cells of one column of a data frame: objects, or NumPy's dates and durations."""
-    values = np.asarray(safe_indexing(X, [index], axis=1).to_numpy())[:, 0]
+    values = np.asarray(some_columns(X, index).to_numpy())
     return values if values.dtype.kind in "mM" else values.astype(object)
 
 

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, listed, quoted
 from dubio.table.cells import EXACT, Decimal
-from dubio.table.columns import ColumnReading, Columns, Role, column_names, name_column, pick_columns
+from dubio.table.columns import ColumnReading, Columns, Role, column_names, name_column, pick_columns, some_columns
 from dubio.table.matrix import Matrix, check_finite, in_memory, is_numeric, read_matrix
 from dubio.table.pieces import (
     ColumnReader,
@@ -111,7 +110,7 @@ def read_any_table(
         numeric = np.ones(numbers.shape[1], dtype=bool)
     elif numeric.any():
         places = np.flatnonzero(numeric)
-        numbers = read_matrix(safe_indexing(X, places, axis=1), check_values=False, name=name).astype(np.float64)
+        numbers = read_matrix(some_columns(X, places), check_values=False, name=name).astype(np.float64)
         check_finite(numbers, names=[_named(names, j) for j in places.tolist()], allow_nan=True, name=name)
     rounded = _rounded_columns(X, names)
     if numeric.all() and not rounded and not feature_groups and not (was_missing and _misses_enough(numbers)):
@@ -289,7 +288,7 @@ def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[
     matrix = np.empty((len(X), len(names)))
     numeric = np.flatnonzero(~is_nominal)
     if len(numeric):
-        matrix[:, numeric] = read_matrix(safe_indexing(X, numeric, axis=1), check_values=False, name=name)
+        matrix[:, numeric] = read_matrix(some_columns(X, numeric), check_values=False, name=name)
     for j in np.flatnonzero(is_nominal):
         matrix[:, j] = _category_codes(column_values(X, int(j)), name_column(names, int(j)), name)
     check_finite(matrix, names=names, allow_nan=True, name=name)

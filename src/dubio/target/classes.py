@@ -21,7 +21,7 @@ from dubio.kernels.memberships import (
     read_membership_rows,
 )
 from dubio.kernels.threads import chunks, default_threads, run_chunks
-from dubio.table.groups import group_means
+from dubio.table.rows import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 from dubio.target.label_values import ArrayByRow, usual_floats
 from dubio.target.pairs import Pairs

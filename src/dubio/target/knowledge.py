@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
-from dubio.table.groups import centred_within, groups_of_rows
+from dubio.table.rows import centred_within, groups_of_rows
 from dubio.target.pairs import Pairs, join_pairs, restrict_pairs
 
 Floats = NDArray[np.float64]

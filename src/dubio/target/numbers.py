@@ -13,7 +13,7 @@ from scipy.stats import rankdata
 
 from dubio.errors import InputError, counted, name_row, quoted
 from dubio.table import cells
-from dubio.table.groups import group_means
+from dubio.table.rows import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 
 #: Numbers whose squares neither overflow nor vanish.

@@ -14,9 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, quoted, require_choice, warn
-from dubio.table.columns import column_names
+from dubio.table.columns import column_names, some_columns
 from dubio.table.values import is_missing
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
 from dubio.target.intervals import IntervalLabels, read_intervals
@@ -179,7 +178,7 @@ def _read_array(y: Any, question: Question) -> Supervision:
         raise InputError("y", "is a sparse matrix", "give a dense array (y.toarray())")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):
         names = column_names(y, name="y") or []
-        if len(names) > 1 and any(not _holds_numbers(safe_indexing(y, j, axis=1)) for j in range(len(names))):
+        if len(names) > 1 and any(not _holds_numbers(some_columns(y, j)) for j in range(len(names))):
             return _read_several(several_targets(y), question)
     column = _as_array(y)
     if column.ndim == 2 and column.shape[1] == 1:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio._sklearn import safe_indexing
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.table.columns import column_names
+from dubio.table.columns import column_names, some_columns
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, as_array, only_rows, unmasked
 from dubio.target.pairs import Pairs
@@ -240,7 +239,7 @@ def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
     _refuse_sparse(targets, "")
     names = column_names(targets, name="targets")
     if names is not None and getattr(targets, "ndim", 2) == 2:  # a Dask series has names too
-        columns = [safe_indexing(targets, j, axis=1) for j in range(len(names))]
+        columns = [some_columns(targets, j) for j in range(len(names))]
         words = [str(name) for name in names]
         if len(set(words)) < len(words):
             raise InputError("targets", f"has columns with the same name: {listed(words)}", "rename them")

@@ -15,16 +15,15 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import norm
 from sklearn.base import clone
 
-from dubio._sklearn import Interval, check_parameters, safe_indexing
-from dubio.checks import seed_of
+from dubio.checks import Interval, check_parameters, seed_of
 from dubio.errors import InputError, InputTypeError, counted, listed, require_choice
 from dubio.kernels.threads import resolve_threads
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
 from dubio.table.columns import array_of_names, column_names
-from dubio.table.groups import groups_of_rows, most_frequent_codes, read_groups
 from dubio.table.matrix import is_dask
+from dubio.table.rows import groups_of_rows, most_frequent_codes, read_groups, some_rows
 from dubio.target.classes import Memberships
 from dubio.target.knowledge import Supervision
 from dubio.target.pairs import Pairs
@@ -353,7 +352,7 @@ class _ArrayDraws(_Draws):
             pairs = _draw_pairs(known.pairs, rng)
             return fresh.fit(self._X, self._y, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
         rows = _draw_rows(known, self._groups, kind, rng)
-        return fresh.fit(safe_indexing(self._X, rows), None if self._y is None else safe_indexing(self._y, rows))
+        return fresh.fit(some_rows(self._X, rows), None if self._y is None else some_rows(self._y, rows))
 
 
 def _draw_pairs(pairs: Pairs, rng: np.random.Generator) -> Pairs:

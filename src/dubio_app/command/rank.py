@@ -13,7 +13,6 @@ from dubio.errors import counted, rows_named
 from dubio.streams.sample import DrawnRows, refuse_infinity, vary_outside, words_of_all_rows
 from dubio.target.label_values import CorrectedLabels
 from dubio.trust.fingerprints import annotators_in_words
-from dubio.whole_files import write_whole
 from dubio_app.command import wording
 from dubio_app.command.options import Call
 from dubio_app.command.output import (
@@ -42,6 +41,7 @@ from dubio_app.command.trust import (
     write_report,
 )
 from dubio_app.files import TableFile, frame_bytes, read_file
+from dubio_app.whole_files import write_whole
 
 #: Width of a terminal below which some columns are left out.
 _NARROW = 80

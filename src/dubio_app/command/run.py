@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dubio.errors import InputError
-from dubio.whole_files import remove_unfinished
 from dubio_app.command.options import UserError
 from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, in_command_words, one_line
+from dubio_app.whole_files import remove_unfinished
 
 #: Commands with nothing to clean up when they are interrupted.
 _SUDDEN = ("rank", "audit", "methods", "demo")

@@ -25,11 +25,11 @@ from dubio.trust.fingerprints import read_annotators, read_votes, row_fingerprin
 from dubio.trust.mended import Mended, compare
 from dubio.trust.resampling import problem_stability
 from dubio.trust.tolerance import problem_tolerance
-from dubio.whole_files import write_whole
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import notes_from_warnings, step
 from dubio_app.command.question import Question, without_marks
+from dubio_app.whole_files import write_whole
 
 #: Cells (labelled rows times features) up to which a report shows how wrong the labels may be without being asked.
 _TOLERANCE_CELLS = 30_000

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
-from dubio.whole_files import write_whole
 from dubio_app.report.findings import Findings, gather, gather_problem
+from dubio_app.whole_files import write_whole
 
 __all__ = ["Findings", "gather", "gather_problem", "render_report", "write_report"]
 

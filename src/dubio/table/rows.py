@@ -1,4 +1,4 @@
-"""Rows that belong together, such as the visits of one patient: which group each row is in."""
+"""Facts about rows: their number, their weights, and the groups they belong to, such as the visits of one patient."""
 
 from __future__ import annotations
 
@@ -7,11 +7,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted, name_row
+from dubio.errors import InputError, InputTypeError, counted, name_row
 from dubio.table.values import distinct_texts, missing_cells
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
+
+
+def number_of_rows(X: Any) -> int:
+    """Number of rows of a table, an array, a list or a record of labels."""
+    rows = X if hasattr(X, "__len__") else np.asarray(X)
+    if getattr(rows, "shape", None) == ():
+        raise InputTypeError("X", f"is a {type(X).__name__}", "give a table: one row per case, one column per feature")
+    return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
+
+
+def some_rows(X: Any, rows: Codes) -> Any:
+    """Some rows of a table, an array, a list or a record of labels, by their positions.
+
+    >>> import numpy as np
+    >>> from dubio.table.rows import some_rows
+    >>> some_rows(["a", "b", "c"], np.array([2, 0]))
+    ['c', 'a']
+    """
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    return X[rows] if hasattr(X, "shape") else [X[row] for row in rows]
+
+
+def check_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
+    """Check the row weights: one number per row, or one for all rows; finite and not negative."""
+    if np.ma.isMaskedArray(sample_weight) and np.ma.getmaskarray(sample_weight).any():
+        raise InputError(
+            "sample_weight", "is a masked array, and its mask would be ignored", "fill it: sample_weight.filled(0)"
+        )
+    n_rows = number_of_rows(X)
+    try:
+        given = np.asarray(sample_weight)
+        if any(map(np.iscomplexobj, (given, *(given.flat if given.dtype == object else ())))):
+            raise ValueError("it holds complex numbers")  # NumPy would drop a part of them
+        with np.errstate(over="ignore", invalid="ignore"):  # what is too large becomes infinite, and is refused
+            weights = np.ascontiguousarray(given if given.ndim else np.full(n_rows, given), dtype=np.float64)
+        if weights.shape != (n_rows,):
+            raise ValueError(f"it has shape {weights.shape}, and X has {counted(n_rows, 'row')}")
+        if not np.isfinite(weights).all() or weights.min(initial=0.0) < 0:
+            raise ValueError("it holds negative or infinite numbers, or is missing in a row")
+        if not weights.any():
+            raise ValueError("it is zero in every row")
+    except (ValueError, TypeError, OverflowError) as error:
+        found = f"cannot be used: {str(error).splitlines()[0].rstrip('.')}"
+        raise InputError("sample_weight", found, "give one number per row, 0 or more") from error
+    return weights
 
 
 def read_groups(groups: Any, n_rows: int) -> Codes | None:
@@ -19,7 +65,7 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
 
     The numbers follow the sorted names of the groups, so the order of the rows does not matter.
 
-    >>> from dubio.table.groups import read_groups
+    >>> from dubio.table.rows import read_groups
     >>> read_groups(["eve", "ann", "eve"], 3)
     array([1, 0, 1])
     """
@@ -63,7 +109,7 @@ def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:
     Groups without rows do not count.
 
     >>> import numpy as np
-    >>> from dubio.table.groups import groups_of_rows
+    >>> from dubio.table.rows import groups_of_rows
     >>> groups_of_rows(np.array([4, 2, 4]))
     (array([1, 0, 2]), array([0, 1]), array([1, 2]))
     """
@@ -85,7 +131,7 @@ def most_frequent_codes(values: Codes, codes: Codes) -> Codes:
     """The most frequent value of each group, in the order of the groups; -1 only counts if there is no other value.
 
     >>> import numpy as np
-    >>> from dubio.table.groups import most_frequent_codes
+    >>> from dubio.table.rows import most_frequent_codes
     >>> most_frequent_codes(np.array([2, -1, -1, 0, 0, 1, -1]), np.array([5, 5, 5, 7, 7, 7, 9]))
     array([ 2,  0, -1])
     """
