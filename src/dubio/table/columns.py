@@ -36,7 +36,7 @@ def require_distinct(names: list[Any], name: str = "X") -> None:
 
 def refuse_mixed_names(X: Any) -> None:
     """Raise if only some of the column names are text."""
-    names = list(getattr(X, "columns", ()))
+    names = column_names(X) or []
     if 0 < sum(isinstance(name, str) for name in names) < len(names):
         kinds = sorted({type(name).__name__ for name in names})
         raise InputTypeError(
