@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris, load_wine
 
 from dubio import FeatureSelector
-from dubio.alerts.find import find_alerts
+from dubio.alerts import find_alerts
 from dubio.problem import read_problem
 from dubio_app.command.run import run
 

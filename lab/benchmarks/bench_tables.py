@@ -98,7 +98,7 @@ def problem_of(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def alerts_alone(n_rows: int, n_features: int) -> Callable[[], int]:
-    from dubio.alerts.find import find_alerts
+    from dubio.alerts import find_alerts
     from dubio.problem import read_problem
 
     problem = read_problem(*problem_of(n_rows, n_features))

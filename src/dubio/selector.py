@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import wants_pandas
+from dubio.alerts import find_alerts, left_out_by, without_copies
 from dubio.alerts.alert import Alert
-from dubio.alerts.find import find_alerts, left_out_by, without_copies
 from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
 from dubio.errors import InputError, counted, listed
 from dubio.evidence.evidence import groups_in_words
@@ -105,7 +105,7 @@ class FeatureSelector(Selector):
     ----------
     alerts_ : tuple of Alert
         What in the table may make the answer wrong: copies of the target, repeated rows or visits of the same subject,
-        identifiers, and more (:func:`~dubio.alerts.find.find_alerts`). Each has a ``kind``, the ``features``, a
+        identifiers, and more (:func:`~dubio.alerts.find_alerts`). Each has a ``kind``, the ``features``, a
         ``sentence`` and a ``remedy``. Empty for sparse tables.
     method_ : str
         Name of the method used.

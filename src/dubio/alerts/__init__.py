@@ -1,24 +1,111 @@
-"""What in a table may make the answer wrong."""
+"""Alerts: what in a table may make the answer wrong."""
 
-from typing import TYPE_CHECKING
+from __future__ import annotations
 
-from dubio._lazy import lazy_names
+from dataclasses import replace
 
-if TYPE_CHECKING:
-    from dubio.alerts.alert import Alert
-    from dubio.alerts.find import find_alerts, left_out_by, without_copies
+import numpy as np
 
-__all__ = [
-    "Alert",
-    "find_alerts",
-    "left_out_by",
-    "without_copies",
-]
+from dubio.alerts.alert import Alert, View, view_of
+from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
+from dubio.alerts.of_rows import repeated_alerts, units_of, visit_alerts
+from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
+from dubio.alerts.words import LEAKS
+from dubio.problem import Problem
 
-_HOMES = {
-    "alert": "Alert",
-    "find": "find_alerts left_out_by without_copies",
-}
+__all__ = ["Alert", "find_alerts", "left_out_by", "without_copies"]
 
-if not TYPE_CHECKING:  # type checkers and editors see the imports above
-    __getattr__, __dir__ = lazy_names(__name__, _HOMES)
+
+def find_alerts(problem: Problem) -> tuple[Alert, ...]:
+    """All that may make the answer wrong, the worst first; nothing for a sparse table.
+
+    Of large tables, evenly spread blocks of neighbouring rows are looked at (2 million cells).
+
+    Parameters
+    ----------
+    problem : Problem
+        The table and what is known of its target.
+
+    Returns
+    -------
+    tuple of Alert
+        The worst first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio.alerts import find_alerts
+    >>> from dubio.problem import read_problem
+    >>> y = np.arange(60) % 2
+    >>> X = np.column_stack([np.random.default_rng(0).normal(size=60), 3 - y])
+    >>> for alert in find_alerts(read_problem(X, y)):
+    ...     print(alert)
+    'x1' is a copy of the target, or a recoding of it: leave it out if it is not known before the target.
+    """
+    view = view_of(problem)
+    if view is None or len(view.X) == 0:
+        return ()
+    # rows that are said to belong together may be alike
+    of_rows = [*visit_alerts(view), *repeated_alerts(view)] if problem.groups is None else []
+    units = units_of(view, problem.groups, of_rows)
+    copies: list[Alert] = []
+    of_labels: list[Alert] = []
+    for name, target in (view.supervision.targets or {"": view.supervision}).items():
+        part, named = replace(view, supervision=target), {"target": name} if name else {}
+        of_label = [*rating_alerts(part), *lonely_alerts(part)]
+        copies += [replace(alert, facts=alert.facts | named) for alert in copy_alerts(part, units)]
+        of_labels += [replace(alert, facts=alert.facts | named) for alert in of_label]
+    finders = (sentinel_alerts, alike_alerts, text_alerts, constant_alerts)
+    others = [alert for find in finders for alert in find(view)]
+    return (*copies, *of_rows, *identifier_alerts(view), *of_labels, *others)
+
+
+def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str, str]:
+    """The features that were left out, each with the reason in a few words.
+
+    Parameters
+    ----------
+    alerts : tuple of Alert
+        As found by :func:`find_alerts`.
+    drop_leaks : bool, default=False
+        Whether suspected copies of the target, and features that separate its classes completely, were left out too.
+
+    Returns
+    -------
+    dict of str to str
+        The reason by the name of the feature.
+    """
+    why = LEAKS if drop_leaks else {}
+    return {
+        name: alert.left_out or why[alert.kind]
+        for alert in alerts
+        if alert.left_out or alert.kind in why
+        for name in alert.features
+    }
+
+
+def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:
+    """The same problem; features that are suspected to be the target in disguise become constant, so they come last.
+
+    These are copies of the target, and features that separate its classes completely.
+    The number of features stays the same: whoever asks for a feature by its position finds it.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table and what is known of its target.
+    alerts : tuple of Alert
+        As found by :func:`find_alerts`.
+
+    Returns
+    -------
+    Problem
+        The same one, if nothing is suspected.
+    """
+    named = {name for alert in alerts if alert.kind in LEAKS for name in alert.features}
+    copies = np.flatnonzero([str(name) in named for name in problem.feature_names])
+    if not len(copies):
+        return problem
+    X = np.array(problem.X)
+    X[:, problem.columns_of(copies)] = 0.0
+    return replace(problem, X=X)

@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from dubio.alerts.alert import Alert, View, blocks_of_rows
-from dubio.table.rows import groups_of_rows
-from dubio.target.classes import Classes
-from dubio.target.numbers import Numbers, moderate
+from dubio.table.rows import centred_within, group_means
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -233,17 +231,10 @@ def repeated_alerts(view: View) -> list[Alert]:
     return [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X)})]
 
 
-def _target_codes(view: View) -> Floats | None:
-    known = view.supervision
-    if isinstance(known, Classes):
-        return known.codes.astype(np.float64)
-    return known.values if isinstance(known, Numbers) else None
-
-
 def row_keys(view: View) -> NDArray[np.uint64]:
     """A number per row that is the same for equal rows (and, but for one in 2**64, only for these)."""
-    known = _target_codes(view)
-    X = view.X if known is None else np.column_stack([view.X, known])
+    numbers = view.supervision.row_numbers
+    X = view.X if numbers is None else np.column_stack([view.X, numbers])
     factors = np.random.RandomState(0).randint(2**62, size=X.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
     keys = np.zeros(len(X), dtype=np.uint64)
     for start in range(0, len(X), 8192):
@@ -283,18 +274,7 @@ def _compared(view: View) -> tuple[Floats, Codes, Codes, Codes]:
     X = X / np.where(largest > 0, largest, 1.0)
     spread = X.std(axis=0)
     Z = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
-    return Z, view.feature_of[columns[spread > 0]], _strata(view)[rows], rows
-
-
-def _strata(view: View) -> Codes:
-    known = view.supervision
-    if isinstance(known, Numbers):
-        if not known.labelled.any():
-            return np.full(len(known.labelled), -1)
-        values = np.where(known.labelled, moderate(known.values), np.nan)
-        edges = np.nanquantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])
-        return np.where(known.labelled, np.digitize(values, edges), -1)
-    return np.asarray(known.strata)
+    return Z, view.feature_of[columns[spread > 0]], view.supervision.binned(_BINS)[rows], rows
 
 
 def _neighbours_alike(Z: Floats, strata: Codes, rows: Codes) -> bool:
@@ -339,7 +319,7 @@ def _subject_column(view: View, Z: Floats, features: Codes, strata: Codes, rows:
     frequent = (np.median(Z, axis=0) != Z).sum(axis=0) >= _FEWEST_SUBJECTS  # a rare event may fall into one group
     Z, features = Z[:, frequent], features[frequent]
     stratum = np.unique(strata, return_inverse=True)[1]
-    Z = Z - _group_means(Z, stratum)[stratum]
+    Z = centred_within(Z, stratum)
     moving = (Z**2).sum(axis=0) > 0
     Z, features = Z[:, moving], features[moving]
     if not Z.shape[1]:
@@ -357,7 +337,7 @@ def _subject_column(view: View, Z: Floats, features: Codes, strata: Codes, rows:
             continue
         if feature not in candidates:  # text, or categories
             return feature
-        means = _group_means(others, group)[:, _within_shares(others, group) <= _MOST_WITHIN]
+        means = group_means(others, group)[:, _within_shares(others, group) <= _MOST_WITHIN]
         steps = ((means[1:] - means[:-1]) ** 2).mean(axis=0) / (2 * means.var(axis=0) + 1e-300)
         if (steps > _LEAST_STEP).any() and np.median(steps[steps > _LEAST_STEP]) >= _FEWEST_STEPS:
             return feature
@@ -383,15 +363,9 @@ def _are_alike(group: Codes, Z: Floats, strata: Codes) -> bool:
     return alike >= (_ALIKE_IF_PURE if are_pure else _ALIKE)
 
 
-def _group_means(Z: Floats, group: Codes) -> Floats:
-    """(groups, columns): the means of the rows of each group."""
-    order, starts, sizes = groups_of_rows(group)
-    return np.asarray(np.add.reduceat(Z[order], starts, axis=0) / sizes[:, None])
-
-
 def _within_shares(Z: Floats, group: Codes) -> Floats:
     """The variance within groups as a share of the whole, for each column."""
-    within = ((Z - _group_means(Z, group)[group]) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
+    within = (centred_within(Z, group) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
     return np.asarray(within / np.maximum(Z.var(axis=0), 1e-300))
 
 

@@ -9,8 +9,6 @@ from scipy.stats import rankdata
 
 from dubio.alerts.alert import Alert, View
 from dubio.alerts.of_rows import Units, follows, log_chance_of_one_value
-from dubio.target.classes import Classes
-from dubio.target.numbers import Numbers
 
 #: Alerts about copies are raised if chance makes one in a table of independent columns at most this often.
 _CHANCE = 1e-3
@@ -35,24 +33,19 @@ def copy_alerts(view: View, units: Units) -> list[Alert]:
     If rows depend on each other (visits, repeated rows), a value of a feature may occur in one class only because it
     belongs to one subject: chance is then reckoned with one row per unit and class.
     """
-    known = view.supervision
-    if isinstance(known, Numbers):
-        copies, separating = _copies_of_numbers(view, known)
-    elif isinstance(known, Classes):
-        copies, separating = _tellers_of_classes(view, known, units)
-    else:
-        return []
-    found = {"copy": copies, "separates": separating}
+    codes, numbers = view.supervision.given_codes, view.supervision.row_numbers
+    found: dict[str, list[int]] = {}
+    if codes is not None:
+        found = _separating_classes(view, codes, units)
+    elif numbers is not None:
+        found = {"copy": _copies_of_numbers(view, numbers)}
     return [Alert(kind, view.named(features)) for kind, features in found.items() if features]
 
 
 def lonely_alerts(view: View) -> list[Alert]:
     """Classes with only one row: nothing can be learnt about them."""
-    known = view.supervision
-    if not isinstance(known, Classes) or len(view.X) < view.n_rows_in_all:
-        return []
-    lonely = known.classes[known.rows_per_class() == 1].tolist()
-    if not lonely or len(lonely) == known.n_classes:
+    lonely = view.supervision.lonely_classes
+    if len(view.X) < view.n_rows_in_all or not 0 < len(lonely) < view.supervision.n_classes:
         return []
     return [Alert("lonely class", facts={"classes": tuple(lonely)})]
 
@@ -63,20 +56,14 @@ def rating_alerts(view: View) -> list[Alert]:
     The test: of the differences between the class means of all features, the share that one straight line along the
     class numbers explains is compared with the same share for random orders of the classes.
     """
-    known = view.supervision
-    if not isinstance(known, Classes) or known.kind != "hard":
+    found = view.supervision.grades()
+    if found is None:
         return []
-    if known.classes.dtype.kind == "U" and all(name.isdecimal() for name in known.classes.tolist()):
-        by_number = np.argsort(known.classes.astype(np.float64), kind="stable")  # text, in which "10" is before "2"
-    elif known.classes.dtype.kind in "iuf":
-        by_number = np.arange(known.n_classes)
-    else:
+    (grades, codes), labelled = found, view.supervision.labelled
+    codes = codes[labelled]
+    weights = np.bincount(codes, minlength=len(grades)).astype(np.float64)
+    if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (weights < 2).sum() > 2:
         return []
-    grades = known.classes[by_number].astype(np.float64)
-    present = known.rows_per_class()
-    if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (present < 2).sum() > 2:
-        return []
-    labelled = known.labelled
     columns = view.numbers
     Z = view.X[np.ix_(labelled, columns)]
     Z = np.where(np.isnan(Z), np.nanmean(Z, axis=0) if len(Z) else 0.0, Z) if len(columns) else Z
@@ -84,13 +71,10 @@ def rating_alerts(view: View) -> list[Alert]:
     Z = (Z[:, spread > 0] - Z[:, spread > 0].mean(axis=0)) / spread[spread > 0]
     if not Z.shape[1]:
         return []
-    codes = np.argsort(by_number)[known.codes[labelled]]
-    weights = np.bincount(codes, minlength=len(grades)).astype(np.float64)
     sums = np.zeros((len(grades), Z.shape[1]))
     np.add.at(sums, codes, Z)
     means = sums / np.maximum(weights, 1)[:, None]
     between = float((weights[:, None] * means**2).sum())
-
     if between <= 0:
         return []
     rng = np.random.RandomState(0)
@@ -105,16 +89,14 @@ def rating_alerts(view: View) -> list[Alert]:
     return [Alert("rating", facts=facts)]
 
 
-def _tellers_of_classes(view: View, known: Classes, units: Units) -> tuple[list[int], list[int]]:
-    """Features that are one-to-one with the classes, and other features that tell the class of every row."""
-    labelled = np.flatnonzero(known.labelled)
-    codes = known.codes[labelled]
-    order = np.argsort(codes, kind="stable")
-    codes, rows = codes[order], labelled[order]
-    counts = np.bincount(codes, minlength=known.n_classes)
+def _separating_classes(view: View, codes: NDArray[np.int64], units: Units) -> dict[str, list[int]]:
+    """Features that are one-to-one with the classes, and other features that separate them completely."""
+    rows = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
+    codes = codes[rows]
+    counts = np.bincount(codes)
     n_classes = int((counts > 0).sum())
     if n_classes < 2 or not _is_rare(counts, view):
-        return [], []
+        return {}
     separation_is_rare = _is_rare(np.bincount(codes[units.one_of_each(rows, codes)]), view)
     X = view.X[rows]
     starts = np.searchsorted(codes, np.flatnonzero(counts))
@@ -136,7 +118,7 @@ def _tellers_of_classes(view: View, known: Classes, units: Units) -> tuple[list[
         values = view.values_of(feature)[rows] if feature in view.with_levels else X[:, held[:1]].ravel()
         if (separation_is_rare and apart[columns].any()) or _is_told(values, codes, rows, units, view):
             separating.append(feature)
-    return copies, separating
+    return {"copy": copies, "separates": separating}
 
 
 def _is_rare(counts: NDArray[np.int64], view: View) -> bool:
@@ -169,11 +151,11 @@ def _is_told(
     return bool(chance + np.log(view.n_features) < np.log(_CHANCE))
 
 
-def _copies_of_numbers(view: View, known: Numbers) -> tuple[list[int], list[int]]:
-    labelled = np.flatnonzero(known.labelled)
-    y = known.values[labelled]
+def _copies_of_numbers(view: View, numbers: NDArray[np.float64]) -> list[int]:
+    labelled = np.flatnonzero(view.supervision.labelled)
+    y = numbers[labelled]
     if len(labelled) < _FEWEST_NUMBERS or len(np.unique(y)) < 3:
-        return [], []
+        return []
     some = np.arange(len(labelled))
     if len(some) > _ROWS_OF_RANKS:
         some = np.linspace(0, len(some) - 1, _ROWS_OF_RANKS).astype(np.int64)
@@ -182,7 +164,7 @@ def _copies_of_numbers(view: View, known: Numbers) -> tuple[list[int], list[int]
         x = view.X[labelled, column]
         if _is_copy(x[some], y[some]) and (len(some) == len(labelled) or _is_copy(x, y)):
             copies.append(int(view.feature_of[column]))
-    return copies, []
+    return copies
 
 
 def _is_copy(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.alerts.find import find_alerts, left_out_by
+from dubio.alerts import find_alerts, left_out_by
 from dubio.alerts.words import LEAKS
 from dubio.doubt.audit_record import LabelAudit
 from dubio.doubt.number_audit import NumberAudit

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dubio.alerts import left_out_by
 from dubio.alerts.alert import Alert
-from dubio.alerts.find import left_out_by
 from dubio.errors import counted, rows_named
 from dubio.streams.sample import DrawnRows, refuse_infinity, vary_outside, words_of_all_rows
 from dubio.target.label_values import CorrectedLabels
