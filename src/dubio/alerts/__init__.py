@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dubio.alerts.alert import Alert, View, view_of
+from dubio.alerts.alert import Alert, view_of
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
 from dubio.alerts.of_rows import repeated_alerts, units_of, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
