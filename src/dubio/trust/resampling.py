@@ -1,11 +1,11 @@
-"""How stable a selection is: fit again on resampled rows, labels or pairs, and see what changes."""
+"""Stability of a selection: fits on resampled rows, labels or pairs, and what changes between them."""
 
 from __future__ import annotations
 
 import html
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -24,11 +24,11 @@ from dubio.ranking import default_names, rank_scores
 from dubio.table.columns import array_of_names, column_names
 from dubio.table.matrix import is_dask
 from dubio.table.rows import groups_of_rows, most_frequent_codes, read_groups, some_rows
-from dubio.target.classes import Memberships
 from dubio.target.knowledge import Supervision
 from dubio.target.pairs import Pairs
 from dubio.target.reader import read_supervision
 
+Rows = NDArray[np.int64]
 Resample = Literal["auto", "bootstrap", "subsample", "labels", "pairs"]
 #: Share of the rows in a subsample: the same as the share of distinct rows in a bootstrap sample.
 _SHARE = 0.632
@@ -74,7 +74,7 @@ class Stability:
     """
 
     names: NDArray[Any]
-    rankings: NDArray[np.int64]
+    rankings: Rows
     selected: NDArray[np.bool_]
     rank_low: NDArray[np.float64]
     rank_median: NDArray[np.float64]
@@ -190,33 +190,33 @@ def stability(
         raise InputTypeError(
             "selector", f"is {selector!r}", "give a selector of dubio, or one with scikit-learn's fit and get_support"
         )
-    draws: _Draws
+    options: dict[str, Any] = {"n_draws": n_draws, "resample": resample, "confidence": confidence}
+    options |= {"random_state": random_state, "n_jobs": n_jobs, "progress": progress}
+    pairs = {"must_link": must_link, "cannot_link": cannot_link}
     if is_dask(X):
         X, y = X.compute(), y.compute() if is_dask(y) else y
     if hasattr(selector, "read_problem"):
-        more = {"must_link": must_link, "cannot_link": cannot_link, "groups": groups}
-        given = {name: value for name, value in more.items() if value is not None}
-        draws = _ProblemDraws(selector, selector.read_problem(X, y, **given))
-    else:
-        draws = _ArrayDraws(selector, X, y, must_link, cannot_link, groups)
-    return stability_of(
-        draws,
-        n_draws=n_draws,
-        resample=resample,
-        confidence=confidence,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+        given = {name: value for name, value in {**pairs, "groups": groups}.items() if value is not None}
+        return problem_stability(selector, selector.read_problem(X, y, **given), **options)
+    n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
+    # for selectors of other libraries -1 is an ordinary class
+    known = read_supervision(y, n_rows, target="auto", missing_label=None, **pairs)
+    names = column_names(X)
+    labels = default_names(np.shape(X)[1]) if names is None else array_of_names(names)
+    return _stability(partial(_fit_arrays, selector, X, y), known, read_groups(groups, n_rows), labels, **options)
 
 
 def problem_stability(selector: Any, problem: Problem, **options: Any) -> Stability:
     """The same as :func:`stability`, for a selector of dubio and a problem; the options are the same."""
-    return stability_of(_ProblemDraws(selector, problem), **options)
+    names = default_names(problem.n_features) if problem.names is None else array_of_names(problem.names)
+    return _stability(partial(_fit_problem, selector, problem), problem.supervision, problem.groups, names, **options)
 
 
-def stability_of(
-    draws: _Draws,
+def _stability(
+    fit: Callable[[str, Rows | None, Supervision], Any],
+    known: Supervision,
+    groups: Rows | None,
+    names: NDArray[Any],
     *,
     n_draws: int = 50,
     resample: Resample = "auto",
@@ -225,20 +225,22 @@ def stability_of(
     n_jobs: int | None = None,
     progress: bool | Callable[[int, int], None] = False,
 ) -> Stability:
-    """The same as :func:`stability`, for draws of any kind."""
     check_parameters(_VALID, {"n_draws": n_draws, "confidence": confidence})
-    workers = min(resolve_threads(n_jobs), n_draws)
-    kind = _resolve(resample, draws.supervision)
+    kind = _resolve(resample, known)
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(n_draws)
-    work = joblib.Parallel(n_jobs=workers, return_as="generator")(joblib.delayed(draws)(kind, seed) for seed in seeds)
-    rankings, selected = [], []
+    work = joblib.Parallel(n_jobs=min(resolve_threads(n_jobs), n_draws), return_as="generator")(
+        joblib.delayed(_fit_draw)(fit, known, groups, kind, seed) for seed in seeds
+    )
+    fitted = []
     with listening(listener_of(progress, of="resamples")):
-        for done, fitted in enumerate(work, start=1):
-            ranking, support = fitted
-            rankings.append(ranking)
-            selected.append(support)
-            advance("resamples", done, n_draws)
-    return _summary(draws.names, np.array(rankings), np.array(selected), kind, confidence)
+        for one in work:
+            fitted.append(one)
+            advance("resamples", len(fitted), n_draws)
+    rankings, selected = (np.array(parts) for parts in zip(*fitted, strict=True))
+    tail = (1 - confidence) / 2
+    low, median, high = np.quantile(rankings, [tail, 0.5, 1 - tail], axis=0)
+    index = nogueira_index(selected, confidence=confidence)
+    return Stability(names, rankings, selected, low, median, high, selected.mean(axis=0), index, kind, confidence)
 
 
 def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> NogueiraIndex:
@@ -285,74 +287,63 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
     return NogueiraIndex(float(value), float(value - spread), float(min(value + spread, 1.0)))
 
 
-class _Draws(ABC):
-    """Fits of a selector on resampled data."""
-
-    names: NDArray[Any]
-    supervision: Supervision
-
-    def __call__(self, kind: str, seed: np.random.SeedSequence) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        fitted = self.fitted(kind, np.random.default_rng(seed))
-        support = np.asarray(fitted.get_support(), dtype=bool)
-        if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
-            support = fitted.to_ranking().without_handed_on().support
-        return _ranking_of(fitted, support), support
-
-    @abstractmethod
-    def fitted(self, kind: str, rng: np.random.Generator) -> Any:
-        """A clone of the selector, fitted on one draw."""
-
-
-class _ProblemDraws(_Draws):
-    """Draws for a selector of dubio: the data are read once, and each draw is a new problem."""
-
-    def __init__(self, selector: Any, problem: Problem) -> None:
-        self._selector, self._problem = selector, problem
-        self.supervision = problem.supervision
-        self.names = default_names(problem.n_features)
-        if problem.names is not None:
-            self.names = array_of_names(problem.names)
-
-    def fitted(self, kind: str, rng: np.random.Generator) -> Any:
-        known, problem = self.supervision, self._problem
-        if kind == "labels":
-            assert isinstance(known, Memberships)
-            problem = problem.with_supervision(known.drawn(rng))
-        elif kind == "pairs":
-            problem = problem.with_supervision(replace(known, pairs=_draw_pairs(known.pairs, rng)))
-        else:
-            problem = problem.rows(_draw_rows(known, problem.groups, kind, rng))
-        return clone(self._selector).fit_problem(problem)
-
-
-class _ArrayDraws(_Draws):
-    """Draws for any other selector, which reads each draw itself."""
-
-    def __init__(self, selector: Any, X: Any, y: Any, must_link: Any, cannot_link: Any, groups: Any) -> None:
-        self._selector, self._X, self._y = selector, X, y
-        n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
-        # For selectors of other libraries -1 is an ordinary class.
-        self.supervision = read_supervision(
-            y, n_rows, target="auto", missing_label=None, must_link=must_link, cannot_link=cannot_link
+def _resolve(resample: str, known: Supervision) -> str:
+    """What is drawn; raises if it cannot be drawn."""
+    require_choice("resample", resample, ("auto", *_DRAWN))
+    if resample == "auto":
+        return "pairs" if known.has_pairs else known.resample
+    if resample == "labels" and known.resample != "labels":
+        raise InputError("resample", "='labels' draws classes from probabilities, but y holds none")
+    if resample == "pairs" and not known.has_pairs:
+        raise InputError("resample", "='pairs' draws from the pairs, but no pairs are given")
+    if resample in ("bootstrap", "subsample") and known.has_pairs:
+        raise InputError(
+            "resample", f"={resample!r} draws rows, but pairs name rows by their position", "use resample='pairs'"
         )
-        self._groups = read_groups(groups, n_rows)
-        names = column_names(X)
-        n_features = np.shape(X)[1] if names is None else len(names)
-        self.names = default_names(n_features) if names is None else array_of_names(names)
+    return resample
 
-    def fitted(self, kind: str, rng: np.random.Generator) -> Any:
-        known, fresh = self.supervision, clone(self._selector)
-        if kind == "labels":
-            assert isinstance(known, Memberships)
-            drawn = known.drawn(rng)
-            labels = np.full(drawn.n_rows, None, dtype=object)
-            labels[drawn.labelled] = drawn.classes[drawn.codes[drawn.labelled]].tolist()
-            return fresh.fit(self._X, labels)
-        if kind == "pairs":
-            pairs = _draw_pairs(known.pairs, rng)
-            return fresh.fit(self._X, self._y, must_link=pairs.must_link, cannot_link=pairs.cannot_link)
-        rows = _draw_rows(known, self._groups, kind, rng)
-        return fresh.fit(some_rows(self._X, rows), None if self._y is None else some_rows(self._y, rows))
+
+def _fit_draw(
+    fit: Callable[[str, Rows | None, Supervision], Any],
+    known: Supervision,
+    groups: Rows | None,
+    kind: str,
+    seed: np.random.SeedSequence,
+) -> tuple[Rows, NDArray[np.bool_]]:
+    """The ranking of a selector fitted to one draw, and what it keeps."""
+    rng, rows = np.random.default_rng(seed), None
+    if kind == "labels":
+        known = known.drawn(rng)
+    elif kind == "pairs":
+        known = replace(known, pairs=_draw_pairs(known.pairs, rng))
+    else:
+        rows = _draw_rows(known.strata, groups, kind == "bootstrap", rng)
+    fitted = fit(kind, rows, known)
+    support = np.asarray(fitted.get_support(), dtype=bool)
+    if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
+        support = fitted.to_ranking().without_handed_on().support
+    if getattr(fitted, "ranking_", None) is not None:
+        return np.asarray(fitted.ranking_), support
+    if getattr(fitted, "scores_", None) is None:
+        return np.where(support, 1, 2), support
+    scores = np.nan_to_num(np.asarray(fitted.scores_, dtype=np.float64), nan=-np.inf)
+    return rank_scores(scores, lower_is_better=False), support
+
+
+def _fit_problem(selector: Any, problem: Problem, kind: str, rows: Rows | None, known: Supervision) -> Any:
+    drawn = problem.with_supervision(known) if rows is None else problem.rows(rows)
+    return clone(selector).fit_problem(drawn)
+
+
+def _fit_arrays(selector: Any, X: Any, y: Any, kind: str, rows: Rows | None, known: Supervision) -> Any:
+    """Fit a selector of another library, which reads each draw itself."""
+    if rows is not None:
+        return clone(selector).fit(some_rows(X, rows), None if y is None else some_rows(y, rows))
+    if kind == "pairs":
+        return clone(selector).fit(X, y, must_link=known.pairs.must_link, cannot_link=known.pairs.cannot_link)
+    labels = np.full(known.n_rows, None, dtype=object)
+    labels[known.labelled] = known.classes[known.codes[known.labelled]].tolist()
+    return clone(selector).fit(X, labels)
 
 
 def _draw_pairs(pairs: Pairs, rng: np.random.Generator) -> Pairs:
@@ -361,60 +352,19 @@ def _draw_pairs(pairs: Pairs, rng: np.random.Generator) -> Pairs:
     return Pairs(*(np.unique(kind, axis=0) for kind in kinds))
 
 
-def _ranking_of(fitted: Any, support: NDArray[np.bool_]) -> NDArray[np.int64]:
-    ranking = getattr(fitted, "ranking_", None)
-    if ranking is not None:
-        return np.asarray(ranking)
-    scores = getattr(fitted, "scores_", None)
-    if scores is None:
-        return np.where(support, 1, 2)
-    return rank_scores(np.nan_to_num(np.asarray(scores, dtype=np.float64), nan=-np.inf), lower_is_better=False)
-
-
-def _draw_rows(
-    supervision: Supervision, groups: NDArray[np.int64] | None, kind: str, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _draw_rows(strata: Rows, groups: Rows | None, bootstrap: bool, rng: np.random.Generator) -> Rows:
     """Draw rows separately within each class, so that no class is lost, and among the unlabelled rows.
 
     If rows belong together, draw whole groups, by the most frequent class of each.
     """
-    if groups is not None:
-        drawn = _draw_units(most_frequent_codes(supervision.strata, groups), kind, rng)
-        order, starts, sizes = groups_of_rows(groups)
-        return np.sort(np.concatenate([order[starts[g] : starts[g] + sizes[g]] for g in drawn]))
-    return _draw_units(supervision.strata, kind, rng)
-
-
-def _draw_units(stratum: NDArray[np.int64], kind: str, rng: np.random.Generator) -> NDArray[np.int64]:
-    parts = []
-    for value in np.unique(stratum):
-        rows = np.flatnonzero(stratum == value)
-        size = len(rows) if kind == "bootstrap" else max(1, round(_SHARE * len(rows)))
-        parts.append(rng.choice(rows, size, replace=kind == "bootstrap"))
-    return np.sort(np.concatenate(parts))
-
-
-def _resolve(resample: str, supervision: Supervision) -> str:
-    require_choice("resample", resample, ("auto", "bootstrap", "subsample", "labels", "pairs"))
-    if resample == "auto":
-        if supervision.has_pairs:
-            return "pairs"
-        return "labels" if supervision.kind == "soft" else "subsample"
-    if resample == "labels" and supervision.kind != "soft":
-        raise InputError("resample", "='labels' draws classes from probabilities, but y holds none")
-    if resample == "pairs" and not supervision.has_pairs:
-        raise InputError("resample", "='pairs' draws from the pairs, but no pairs are given")
-    if resample in ("bootstrap", "subsample") and supervision.has_pairs:
-        raise InputError(
-            "resample", f"={resample!r} draws rows, but pairs name rows by their position", "use resample='pairs'"
-        )
-    return resample
-
-
-def _summary(
-    names: NDArray[Any], rankings: NDArray[np.int64], selected: NDArray[np.bool_], kind: str, confidence: float
-) -> Stability:
-    tail = (1 - confidence) / 2
-    low, median, high = np.quantile(rankings, [tail, 0.5, 1 - tail], axis=0)
-    index = nogueira_index(selected, confidence=confidence)
-    return Stability(names, rankings, selected, low, median, high, selected.mean(axis=0), index, kind, confidence)
+    strata = strata if groups is None else most_frequent_codes(strata, groups)
+    drawn = []
+    for value in np.unique(strata):
+        units = np.flatnonzero(strata == value)
+        size = len(units) if bootstrap else max(1, round(_SHARE * len(units)))
+        drawn.append(rng.choice(units, size, replace=bootstrap))
+    found = np.sort(np.concatenate(drawn))
+    if groups is None:
+        return found
+    order, starts, sizes = groups_of_rows(groups)
+    return np.sort(np.concatenate([order[starts[g] : starts[g] + sizes[g]] for g in found]))

@@ -1,9 +1,9 @@
-"""How wrong the labels may be before a feature is no longer kept."""
+"""Tolerance of features to wrong labels: the errors with which a feature is still kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.optimize import isotonic_regression
 
 from dubio.checks import seed_of
-from dubio.errors import InputError, counted, require_choice
+from dubio.errors import counted, require_choice
 from dubio.evidence.evidence import Evidence, independent_parts, varying_features
 from dubio.evidence.multiple import cauchy_combination, check_alpha
 from dubio.evidence.relations import linear_law, linear_pvalues, pvalues_against, smooth_null, smooth_r2
@@ -22,75 +22,29 @@ from dubio.problem import Problem, read_problem
 from dubio.progress import advance, listener_of, listening
 from dubio.sampling import sample_rows
 from dubio.table.matrix import check_squares
-from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers
-from dubio.target.ordered import OrderedClasses
 from dubio.target.reader import Target
 from dubio.trust.worst_case import fewest_flips, greedy_flips, smallest_shift
 
+Floats = NDArray[np.float64]
 Flips = Literal["uniform", "one-class", "next"]
 
-#: A gross error is off by so many standard deviations of the target.
-_GROSS = (3.0, 10.0)
-#: Distance between two rates of errors, and the first rate.
-_STEP, _FIRST = 0.05, 0.025
-#: More than half of the numbers being grossly wrong is not worth a question.
-_MOST_GROSS = 0.5
+#: Distance between two rates of errors.
+_STEP = 0.05
+#: The first rate of errors.
+_FIRST = 0.025
 
 
-def rates_of(known: Supervision, flips: Flips) -> np.ndarray:
+def rates_of(known: Supervision, flips: Flips) -> Floats:
     """The rates of errors that are tried, in increasing order, all below the rate at which nothing is left to know."""
-    if isinstance(known, Numbers):
-        most = _MOST_GROSS
-    elif isinstance(known, Classes) and flips == "uniform":
-        most = 1.0 - 1.0 / known.n_classes
-    elif isinstance(known, Classes) and flips == "next":
-        most = 0.5  # beyond it, the next class is the more common label
-    else:
-        most = 1.0
-    steps = np.arange(_STEP, most - 1e-9, _STEP)
+    steps = np.arange(_STEP, known.highest_error_rate(flips) - 1e-9, _STEP)
     return np.round(np.concatenate([[_FIRST], steps]), 6)
 
 
-def with_errors(known: Supervision, rate: float, flips: Flips, rng: np.random.Generator) -> Supervision:
-    """What is known, with errors at random in a share ``rate`` of the labelled rows.
-
-    Classes: exactly that share of the labels is changed, to any other class ("uniform") or to the next one ("next");
-    "one-class": that share of the labels of the largest class, to any other. Probabilities: they are flattened, which
-    moves them by the share ``rate`` of the way to the shares of the classes, and one class per row is drawn from them.
-    Numbers: that share of them moves by 3 to 10 standard deviations.
-    """
-    if isinstance(known, Classes):
-        return _wrong_classes(known, rate, flips, rng)
-    if isinstance(known, Memberships):
-        shares = known.memberships[known.labelled].mean(axis=0)
-        flat = np.where(known.labelled[:, None], (1.0 - rate) * known.memberships + rate * shares, 0.0)
-        return replace(known, memberships=flat).drawn(rng)
-    if isinstance(known, Numbers):
-        values = np.array(known.values)
-        rows = rng.permutation(np.flatnonzero(known.labelled))[: round(rate * known.n_labelled)]
-        spread = values[known.labelled].std()
-        values[rows] += spread * rng.uniform(*_GROSS, len(rows)) * rng.choice((-1.0, 1.0), len(rows))
-        return replace(known, values=values)
-    raise InputError("y", f"has no labels that could be wrong: {known.given}", "give classes, probabilities or numbers")
-
-
-def _wrong_classes(known: Classes, rate: float, flips: Flips, rng: np.random.Generator) -> Classes:
-    codes = np.array(known.codes)
-    rows = np.flatnonzero(known.labelled)
-    if flips == "one-class":
-        rows = rows[codes[rows] == known.rows_per_class().argmax()]
-    rows = rng.permutation(rows)[: round(rate * len(rows))]
-    step = 1 if flips == "next" else rng.integers(1, known.n_classes, len(rows))
-    codes[rows] = (codes[rows] + step) % known.n_classes
-    return known.with_codes(codes)
-
-
-Floats = NDArray[np.float64]
-
-#: Permutations behind the smooth test, at most, and behind the linear test where a few rows decide.
-_MOST_PERMUTATIONS, _MOST_CHECKS = 50_000, 999
+#: Most permutations behind the smooth test.
+_MOST_PERMUTATIONS = 50_000
+#: Most permutations behind the linear test where a few rows decide.
+_MOST_CHECKS = 999
 
 
 class QuickTests:
@@ -139,14 +93,24 @@ class QuickTests:
         return cauchy_combination(linear, smooth)
 
 
-#: Draws at one rate of errors: the first look, and the most.
-_FIRST_LOOK, _MOST_LOOKS = 6, 24
+#: Draws at one rate of errors at a time.
+_LOOK = 6
+#: Most draws at one rate of errors.
+_MOST_LOOKS = 24
 #: A feature is kept (or not) in more than half of all draws, unless chance would show so many with this probability.
 _LEVEL = 0.02
-#: Draws in all, at most; fewer if features that matter only together must be searched for in each draw.
-_MOST_DRAWS, _MOST_DRAWS_TOGETHER = 240, 48
-#: Labelled rows used, at most.
+#: Most draws in all.
+_MOST_DRAWS = 240
+#: Most draws in all if features that matter only together must be searched for in each of them.
+_MOST_DRAWS_TOGETHER = 48
+#: Most labelled rows used.
 _MOST_ROWS = 5000
+#: What a feature survives at random, in words.
+_KEPT_WITH = {
+    "hard": "kept with up to {} wrong labels at random",
+    "soft": "kept with probabilities flattened by up to {}",
+    "numbers": "kept with up to {} gross errors",
+}
 #: In the Cauchy rule, p-values above this count as this.
 _CEILING = 0.99
 
@@ -232,8 +196,8 @@ class LabelTolerance:
 
     def in_words(self, feature: int) -> str:
         """What one feature survives, in a sentence; "" if it is not kept."""
-        said = self.random_in_words(feature)
-        return "; ".join(part for part in (said, self.worst_in_words(feature)) if part)
+        clauses = (self.random_in_words(feature), self.worst_in_words(feature))
+        return "; ".join(clause for clause in clauses if clause)
 
     def random_in_words(self, feature: int) -> str:
         """The random tolerance of one feature, in a clause; "" if it is not known."""
@@ -244,9 +208,7 @@ class LabelTolerance:
         within = f"{100 * value:.3g} % (interval {low} to {high} %)"
         if value >= self.highest:
             within = f"{100 * self.highest:.3g} %, the highest rate tried,"
-        if self.kind == "soft":
-            return f"kept with probabilities flattened by up to {within}"
-        return f"kept with up to {within} {'wrong labels at random' if self.kind == 'hard' else 'gross errors'}"
+        return _KEPT_WITH[self.kind].format(within)
 
     def worst_in_words(self, feature: int) -> str:
         """The worst case of one feature, in a clause; "" if it is not known."""
@@ -360,12 +322,8 @@ def problem_tolerance(
     check_squares(problem.X, names=problem.column_names)
     names = problem.feature_names
     problem = problem.with_supervision(problem.supervision.certain())
-    if not isinstance(problem.supervision, Classes | Memberships | Numbers):
-        raise InputError(
-            "y",
-            f"cannot be used: {problem.supervision.given}",
-            "give classes, probabilities or numbers, of one target at a time",
-        )
+    remedy = "give classes, probabilities or numbers, of one target at a time"
+    problem.supervision.require_form("hard", "soft", "numbers", remedy=remedy)
     problem = problem.counted.filled.labelled
     problem.supervision.require_enough()
     if relevant is None:
@@ -374,16 +332,15 @@ def problem_tolerance(
     tests = QuickTests(alpha, random_state, n_jobs)
     asked = np.flatnonzero(relevant)
     seen = tests.kept(problem, "as given")[asked]
-    if together:
-        tests.together = not seen.all()
+    tests.together = together and not seen.all()
     crossing = _Crossing(problem, flips, tests, asked, random_state)
-    random, low, high = (np.full(problem.n_features, np.nan) for _ in range(3))
+    random, low, high = found = np.full((3, problem.n_features), np.nan)
     if len(asked):
-        random[asked], low[asked], high[asked] = crossing.found()
+        found[:, asked] = crossing.found()
         if not tests.together:  # nothing can be said of features that these tests do not keep
-            unseen = asked[~seen]
-            random[unseen] = low[unseen] = high[unseen] = np.nan
-    worst, surety = _worst(problem, relevant, alpha)
+            found[:, asked[~seen]] = np.nan
+    no_worst = _why_no_worst(problem)
+    worst, surety = _worst(problem, relevant if not no_worst else np.zeros_like(relevant), alpha)
     return LabelTolerance(
         names,
         relevant,
@@ -392,12 +349,12 @@ def problem_tolerance(
         high,
         worst,
         surety,
-        _kind_of(problem.supervision),
-        flips,
-        float(crossing.rates[-1]),
-        problem.n_rows,
-        crossing.n_draws,
-        _why_no_worst(problem),
+        kind=problem.supervision.form,
+        flips=flips,
+        highest=float(crossing.rates[-1]),
+        n_labelled=problem.n_rows,
+        n_draws=crossing.n_draws,
+        no_worst=no_worst,
     )
 
 
@@ -457,10 +414,9 @@ class _Crossing:
 
     def _look(self, rate: int) -> None:
         """More draws at one rate."""
-        count = _FIRST_LOOK if self._draws[rate] == 0 else min(_FIRST_LOOK, _MOST_LOOKS - int(self._draws[rate]))
-        for _ in range(count):
+        for _ in range(min(_LOOK, _MOST_LOOKS - int(self._draws[rate]))):
             rng = np.random.default_rng([self._seed, rate, int(self._draws[rate])])
-            known = with_errors(self._problem.supervision, float(self.rates[rate]), self._flips, rng)
+            known = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
             self._kept[rate] += self._tests.kept(self._problem.with_supervision(known), rate)[self._asked]
             self._draws[rate] += 1
 
@@ -468,58 +424,19 @@ class _Crossing:
         """Where the share of draws that keep a feature, made to fall with the rate, crosses one half."""
         seen = np.flatnonzero(self._draws)
         rates = np.concatenate([[0.0], self.rates[seen]])
-        weights = np.concatenate([[1.0], self._draws[seen].astype(np.float64)])
+        weights = np.concatenate([[1.0], self._draws[seen]])
         found = np.empty(len(self._asked))
         for j in range(len(found)):
             shares = np.concatenate([[1.0], self._kept[seen, j] / self._draws[seen]])
             falling = isotonic_regression(shares, weights=weights, increasing=False).x
-            below = np.flatnonzero(falling < 0.5)
-            if not len(below):
-                found[j] = rates[-1]
-                continue
-            after = int(below[0])
-            span = falling[after - 1] - falling[after]
-            part = (falling[after - 1] - 0.5) / span
-            found[j] = rates[after - 1] + part * (rates[after] - rates[after - 1])
+            found[j] = np.interp(-0.5, -falling, rates)
         return found
-
-
-def _kind_of(known: Supervision) -> str:
-    return "hard" if isinstance(known, Classes) else "soft" if isinstance(known, Memberships) else "numbers"
-
-
-def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
-    """The worst case of every relevant feature, and how sure the number is."""
-    worst = np.full(problem.n_features, np.nan)
-    surety = np.full(problem.n_features, "", dtype=object)
-    known = problem.supervision
-    if not relevant.any() or _why_no_worst(problem):
-        return worst, surety
-    scores, below, above, *_ = linear_law(Evidence.of(problem))
-    n_tests = 3 if isinstance(known, Numbers) else 2
-    level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
-    cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
-    asked = np.flatnonzero(relevant & (scores >= cuts))
-    if isinstance(known, Numbers):
-        worst[asked], surety[asked] = smallest_shift(scores[asked], cuts[asked]), "exact"
-        return worst, surety
-    assert isinstance(known, Classes)
-    for j in asked:
-        column = problem.table[:, j]
-        if known.n_classes == 2:
-            found = fewest_flips(column, known.codes == 1, float(cuts[j]))
-        else:
-            found = greedy_flips(column, known.codes, known.n_classes, float(cuts[j]))
-        worst[j], surety[j] = found.changes, found.surety
-    return worst, surety
 
 
 def _why_no_worst(problem: Problem) -> str:
     """For what no bound of the worst case is known, in a few words; "" if there is one."""
-    if isinstance(problem.supervision, Memberships):
-        return "for probabilities"
-    if isinstance(problem.supervision, OrderedClasses):
-        return "for classes with an order"
+    if problem.supervision.no_worst:
+        return problem.supervision.no_worst
     if problem.groups is not None:
         return "for rows in groups"
     if problem.uneven_weights is not None:
@@ -527,6 +444,30 @@ def _why_no_worst(problem: Problem) -> str:
     if problem.has_wide_features:
         return "in a table with features of several columns (dates, categories, missing cells)"
     return ""
+
+
+def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
+    """The worst case of every relevant feature, and how sure the number is."""
+    worst = np.full(problem.n_features, np.nan)
+    surety = np.full(problem.n_features, "", dtype=object)
+    if not relevant.any():
+        return worst, surety
+    known, n_classes = problem.supervision, problem.supervision.n_classes
+    scores, below, above, *_ = linear_law(Evidence.of(problem))
+    n_tests = 2 if n_classes else 3
+    level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
+    cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
+    asked = np.flatnonzero(relevant & (scores >= cuts))
+    if not n_classes:
+        worst[asked], surety[asked] = smallest_shift(scores[asked], cuts[asked]), "exact"
+        return worst, surety
+    for j in asked:
+        column, cut = problem.table[:, j], float(cuts[j])
+        if n_classes == 2:
+            worst[j], surety[j] = fewest_flips(column, known.codes == 1, cut)
+        else:
+            worst[j], surety[j] = greedy_flips(column, known.codes, n_classes, cut)
+    return worst, surety
 
 
 def _linear_level(threshold: float, n_tests: int, shared: bool) -> float:
