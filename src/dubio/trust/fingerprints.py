@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,21 +16,28 @@ from dubio.errors import InputError, counted, listed
 from dubio.evidence.multiple import check_alpha
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance
+from dubio.table.groups import centred_within, group_means, shuffled_within
 from dubio.table.matrix import check_squares
 from dubio.table.values import is_missing
-from dubio.target.classes import Classes, Memberships, SoftLabels
-from dubio.target.soft import code_votes, dawid_skene, krippendorff_alpha, soft_labels
+from dubio.target.classes import Memberships
+from dubio.target.soft import average_votes, code_votes, dawid_skene, krippendorff_alpha, soft_labels
 from dubio.trust.tolerance import QuickTests
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Parts of equal size into which the rows of a likely class are divided by how sure the class is; rows in a part.
-_PARTS, _ROWS_IN_PART = 4, 15
-#: Permutations, at most and at least, and the limit on their work (rows x features x permutations).
-_MOST, _FEWEST, _WORK = 999, 99, 3e8
+#: Most parts of equal size into which the rows of a likely class are divided by how sure the class is.
+_PARTS = 4
+#: Fewest rows in such a part, unless a class has fewer.
+_ROWS_IN_PART = 15
+#: Most permutations.
+_MOST = 999
+#: Fewest permutations.
+_FEWEST = 99
+#: Limit on the work of the permutations, in rows x features x permutations.
+_WORK = 3e8
 #: An annotator with fewer rows is not tested.
-FEWEST_ROWS = 20
+_FEWEST_ROWS = 20
 
 
 class DoubtTest:
@@ -52,37 +59,38 @@ class DoubtTest:
 
     def _of_columns(self, rows: Codes, doubt: Floats, opinions: Floats) -> tuple[Floats, NDArray[np.int64]]:
         n, d = len(rows), self._table.shape[1]
-        if n < FEWEST_ROWS:
+        if n < _FEWEST_ROWS:
             return np.ones(d), np.ones(d, dtype=np.int64)
         likely = opinions.argmax(axis=1)
-        parts = _Alike(likely, opinions.max(axis=1))
+        parts = _parts(likely, opinions.max(axis=1))
+        sizes = np.bincount(parts)
         x = np.apply_along_axis(rankdata, 0, self._table[rows])
         x = (x - x.mean(axis=0)) / np.where(x.std(axis=0) > 0, x.std(axis=0), 1.0)
         centres = np.zeros((opinions.shape[1], d))
-        for k in np.unique(likely):
-            centres[k] = x[likely == k].mean(axis=0)
-        towards = parts.centred(x * (centres - centres[np.unique(likely)].mean(axis=0))[likely])
-        away = parts.centred((x - centres[likely]) ** 2)
-        feature, rest = parts.centred(x), np.repeat(parts.centred(doubt[:, None]), d, axis=1)
+        present = np.unique(likely)
+        centres[present] = group_means(x, likely)
+        towards = centred_within(x * (centres - centres[present].mean(axis=0))[likely], parts)
+        away = centred_within((x - centres[likely]) ** 2, parts)
+        feature, rest = centred_within(x, parts), np.repeat(centred_within(doubt[:, None], parts), d, axis=1)
         # what the feature says for the class is taken out of both, column by column (Gram and Schmidt)
         for base in (towards, away - _along(away, towards)):
             feature, rest = feature - _along(feature, base), rest - _along(rest, base)
-        feature, rest = parts.centred(feature), parts.centred(rest)
-        spread = np.sqrt(
-            (parts.sums(feature**2) * parts.sums(rest**2) / np.maximum(parts.sizes - 1, 1)[:, None]).sum(0)
-        )
+        feature, rest = centred_within(feature, parts), centred_within(rest, parts)
+        squares = group_means(feature**2, parts) * group_means(rest**2, parts)
+        spread = np.sqrt((squares * (sizes**2 / np.maximum(sizes - 1, 1))[:, None]).sum(axis=0))
         varies = spread > 1e-9 * np.sqrt((rest**2).sum(axis=0)).max(initial=1e-300)
+
+        def strength_of(found: Floats) -> Floats:
+            return np.divide(np.abs(found), spread, out=np.zeros(d), where=varies)
+
         found = (feature * rest).sum(axis=0)
-        strength = np.divide(np.abs(found), spread, out=np.zeros(d), where=varies)
         # permutations do not know that two directions were taken out, which matters with few rows
-        left = n - len(parts.sizes)
-        strength *= np.sqrt(max(left - 2, 1) / max(left, 1))
+        left = n - len(sizes)
+        strength = strength_of(found) * np.sqrt(max(left - 2, 1) / max(left, 1))
         rng = np.random.default_rng([self._seed, n])
-        count = int(np.clip(_WORK / (n * d), _FEWEST, _MOST))
-        null = np.empty((count, d))
-        for b in range(count):
-            drawn = (feature * rest[parts.shuffled(rng)]).sum(axis=0)
-            null[b] = np.divide(np.abs(drawn), spread, out=np.zeros(d), where=varies)
+        null = np.empty((int(np.clip(_WORK / (n * d), _FEWEST, _MOST)), d))
+        for b in range(len(null)):
+            null[b] = strength_of((feature * rest[shuffled_within(parts, rng)]).sum(axis=0))
         # in units of its own spread, every feature has about the same null, so that they share the permutations
         pool = np.sort(null[:, varies].ravel())
         reached = len(pool) - np.searchsorted(pool, strength - 1e-12)
@@ -90,34 +98,14 @@ class DoubtTest:
         return pvalues, np.where(found >= 0, 1, -1)
 
 
-class _Alike:
-    """Rows of the same likely class, in parts by how sure that class is."""
-
-    def __init__(self, likely: Codes, sure: Floats) -> None:
-        part = np.zeros(len(likely), dtype=np.int64)
-        for k in np.unique(likely):
-            rows = np.flatnonzero(likely == k)
-            n_parts = max(1, min(_PARTS, len(rows) // _ROWS_IN_PART))
-            part[rows] = k * _PARTS + np.argsort(np.argsort(sure[rows], kind="stable")) * n_parts // len(rows)
-        self._part = np.unique(part, return_inverse=True)[1]
-        self.sizes = np.bincount(self._part)
-        self._order = np.argsort(self._part, kind="stable")
-
-    def sums(self, values: Floats) -> Floats:
-        """Sums over the rows of each part."""
-        out = np.zeros((len(self.sizes), values.shape[1]))
-        np.add.at(out, self._part, values)
-        return out
-
-    def centred(self, values: Floats) -> Floats:
-        """Values without the mean of their part."""
-        return np.asarray(values - (self.sums(values) / self.sizes[:, None])[self._part])
-
-    def shuffled(self, rng: np.random.Generator) -> Codes:
-        """A random order of the rows within each part."""
-        order = np.empty(len(self._part), dtype=np.int64)
-        order[self._order] = np.lexsort((rng.random(len(self._part)), self._part))
-        return order
+def _parts(likely: Codes, sure: Floats) -> Codes:
+    """The part of each row: rows of the same likely class, of which the models are about as sure."""
+    part = np.zeros(len(likely), dtype=np.int64)
+    for k in np.unique(likely):
+        rows = np.flatnonzero(likely == k)
+        n_parts = max(1, min(_PARTS, len(rows) // _ROWS_IN_PART))
+        part[rows] = k * _PARTS + np.argsort(np.argsort(sure[rows], kind="stable")) * n_parts // len(rows)
+    return np.unique(part, return_inverse=True)[1]
 
 
 def _along(values: Floats, base: Floats) -> Floats:
@@ -288,34 +276,25 @@ def label_fingerprints(
     Look at these features before you trust them. x3: labels are more doubtful where it is high.
     """
     check_alpha(alpha)
+    options: dict[str, Any] = {"alpha": alpha, "random_state": seed_of(random_state), "n_jobs": n_jobs}
     if annotators is not None and np.ndim(annotators) == 2:
         names = [str(name) for name in getattr(annotators, "columns", range(np.shape(annotators)[1]))]
         votes = read_votes(annotators, missing_label)
-        problem = read_problem(X, votes.labels, any_type=True)
+        labels = soft_labels(np.asarray(annotators, dtype=object), missing_label=missing_label)
+        problem = read_problem(X, labels, any_type=True)
         check_squares(problem.X, names=problem.column_names)
-        return vote_fingerprints(
-            problem, votes.codes, names, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs
-        )
+        return vote_fingerprints(problem, votes, names, **options)
     if y is None:
         raise InputError("y", "is missing", "give one class per row, or votes as annotators")
     problem = read_problem(X, y, missing_label=missing_label, any_type=True)
     check_squares(problem.X, names=problem.column_names)
     who = None if annotators is None else read_annotators(annotators, problem.n_rows)
-    return row_fingerprints(problem, who, alpha=alpha, random_state=seed_of(random_state), n_jobs=n_jobs)
+    return row_fingerprints(problem, who, **options)
 
 
-@dataclass(frozen=True)
-class Votes:
-    """Votes as codes (-1: none), and the labels they make together."""
-
-    codes: Codes
-    labels: SoftLabels
-
-
-def read_votes(votes: Any, missing_label: Any = "auto") -> Votes:
-    """The class that each annotator gave to each row."""
-    codes, _ = code_votes(np.asarray(votes, dtype=object), None, missing_label)
-    return Votes(codes, soft_labels(np.asarray(votes, dtype=object), missing_label=missing_label))
+def read_votes(votes: Any, missing_label: Any = "auto") -> Codes:
+    """The class that each annotator gave to each row (rows, annotators); -1 where there is none."""
+    return code_votes(np.asarray(votes, dtype=object), None, missing_label)[0]
 
 
 def read_annotators(annotators: Any, n_rows: int) -> NDArray[Any]:
@@ -340,97 +319,118 @@ def row_fingerprints(
     n_jobs: int | None = None,
 ) -> Fingerprints:
     """The same as :func:`label_fingerprints`, for a problem with one class, and perhaps one annotator, per row."""
-    known = problem.supervision
-    if not isinstance(known, Classes):
-        raise InputError("y", f"cannot be used: {known.given}", "fingerprints need one class per row, or votes")
-    rows = np.flatnonzero(known.labelled)
+    problem.supervision.require_form("hard", remedy="fingerprints need one class per row, or votes")
+    if who is not None:
+        who = who[problem.supervision.labelled]
     problem = problem.filled.labelled
-    known = problem.supervision
-    assert isinstance(known, Classes)
-    if (known.rows_per_class() >= 2).sum() < 2:
+    known, rows = problem.supervision, np.arange(problem.n_rows)
+    if not known.can_be_judged:
         raise InputError("y", "has fewer than two classes with two rows or more", "label more rows of other classes")
     opinions = pooled_opinions(problem, ExpertOptions(None, 5, random_state, n_jobs))
-    doubt = _doubt(opinions, known.codes)
+    doubt, likely = _doubt(opinions, known.codes), opinions.argmax(axis=1)
     test = DoubtTest(problem, random_state)
-    everybody = np.arange(problem.n_rows)
-    overall, more = test.pvalues(everybody, doubt, opinions)
-    names: tuple[str, ...] = ()
-    pvalues = np.empty((0, problem.n_features))
-    only = np.full(problem.n_features, "", dtype=object)
-    confusions = np.empty((0, known.n_classes, known.n_classes))
-    n_labels = np.empty(0, dtype=np.int64)
-    if who is not None:
-        who = who[rows]
-        names = tuple(sorted(set(who) - {""}))
-        own = [np.flatnonzero(who == name) for name in names]
-        tested = []
-        for done, part in enumerate(own):
-            advance("annotators", done, len(own))
-            tested.append(test.pvalues(part, doubt[part], opinions[part])[0])
-        pvalues = np.stack(tested)
-        likely = opinions.argmax(axis=1)
-        confusions = np.stack([_counted(likely[part], known.codes[part], known.n_classes) for part in own])
-        n_labels = np.asarray([len(part) for part in own])
-        only = _only_because(problem, names, own, alpha, random_state, n_jobs)
-    return Fingerprints(
-        problem.feature_names,
-        false_discovery_control(overall),
-        more,
+    names = () if who is None else tuple(sorted(set(who) - {""}))
+    own = [np.flatnonzero(who == name) for name in names]
+    confusions = np.zeros((len(names), known.n_classes, known.n_classes))
+    tested = []
+    for e, part in enumerate(own):
+        advance("annotators", e, len(own))
+        tested.append(test.pvalues(part, doubt[part], opinions[part])[0])
+        np.add.at(confusions[e], (likely[part], known.codes[part]), 1.0)
+
+    def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
+        rng = np.random.default_rng([random_state, len(own[e])])
+        return (
+            problem.rows(np.setdiff1d(rows, own[e])),
+            lambda: problem.rows(_other_rows(known.strata, own[e], rng)),
+        )
+
+    return _record(
+        problem,
+        test.pvalues(rows, doubt, opinions),
         names,
-        _together(pvalues),
-        only,
-        alpha,
-        float("nan"),
-        known.classes,
-        confusions,
-        n_labels,
+        tested,
+        _only_because(problem, names, left_out, QuickTests(alpha, random_state, n_jobs)),
+        alpha=alpha,
+        agreement=float("nan"),
+        confusions=confusions,
+        n_labels=np.asarray([len(part) for part in own], dtype=np.int64),
     )
 
 
 def vote_fingerprints(
     problem: Problem,
     votes: Codes,
-    names: list[str],
+    names: Sequence[str],
     *,
     alpha: float = 0.05,
     random_state: int = 0,
     n_jobs: int | None = None,
 ) -> Fingerprints:
     """The same as :func:`label_fingerprints`, for votes (rows, annotators) with -1 where there is none."""
-    known = problem.supervision
-    assert isinstance(known, Memberships | Classes)
     if len(names) < 2:
         raise InputError("annotators", "names fewer than two annotators", "give one column per annotator")
     problem = problem.filled
-    n_classes = known.n_classes
-    said = (votes[:, :, None] == np.arange(n_classes)).astype(np.float64)
-    shares = said.sum(axis=(0, 1)) / said.sum()
+    n_classes = problem.supervision.n_classes
+    counts = (votes[:, :, None] == np.arange(n_classes)).astype(np.float64)
+    shares = counts.sum(axis=(0, 1)) / counts.sum()
     test = DoubtTest(problem, random_state)
-    pvalues, all_doubt = [], np.full(votes.shape, np.nan)
+    tested, all_doubt = [], np.full(votes.shape, np.nan)
     for e in range(len(names)):
         advance("annotators", e, len(names))
-        others = said.sum(axis=1) - said[:, e]
+        others = counts.sum(axis=1) - counts[:, e]
         part = np.flatnonzero((votes[:, e] >= 0) & (others.sum(axis=1) > 0))
         opinions = (others[part] + shares) / (others[part].sum(axis=1, keepdims=True) + 1.0)
         all_doubt[part, e] = _doubt(opinions, votes[part, e])
-        pvalues.append(test.pvalues(part, all_doubt[part, e], opinions)[0])
-    model = dawid_skene(votes, n_classes)
+        tested.append(test.pvalues(part, all_doubt[part, e], opinions)[0])
+    truth = dawid_skene(votes, n_classes).memberships
     seen = np.flatnonzero(~np.isnan(all_doubt).all(axis=1))
-    overall, more = np.ones(problem.n_features), np.ones(problem.n_features, dtype=np.int64)
-    if len(seen):
-        overall, more = test.pvalues(seen, np.nanmean(all_doubt[seen], axis=1), model.memberships[seen])
-    return Fingerprints(
-        problem.feature_names,
-        false_discovery_control(overall),
-        more,
+    doubt = np.nanmean(all_doubt[seen], axis=1) if len(seen) else np.empty(0)
+
+    def without(mask: NDArray[np.bool_]) -> Problem:
+        """The problem with the labels that the votes outside of a mask make together."""
+        shares = average_votes(np.where(mask, -1, votes), n_classes)
+        given, names = ~np.isnan(shares[:, 0]), problem.supervision.classes
+        labels = Memberships(n_rows=len(shares), labelled=given, classes=names, memberships=np.nan_to_num(shares))
+        return problem.with_supervision(labels.certain()).labelled
+
+    def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
+        rng, mask = np.random.default_rng([random_state, e]), np.zeros(votes.shape, dtype=bool)
+        mask[:, e] = votes[:, e] >= 0
+        return without(mask), lambda: without(_one_vote_each(votes, np.flatnonzero(mask[:, e]), rng))
+
+    return _record(
+        problem,
+        test.pvalues(seen, doubt, truth[seen]),
         tuple(names),
-        _together(np.stack(pvalues)),
-        _only_because_of_votes(problem, votes, names, alpha, random_state, n_jobs),
-        alpha,
-        krippendorff_alpha(votes),
-        known.classes,
-        np.einsum("ik,iel->ekl", np.nan_to_num(model.memberships), said),
-        (votes >= 0).sum(axis=0),
+        tested,
+        _only_because(problem.labelled, names, left_out, QuickTests(alpha, random_state, n_jobs)),
+        alpha=alpha,
+        agreement=krippendorff_alpha(votes),
+        confusions=np.einsum("ik,iel->ekl", np.nan_to_num(truth), counts),
+        n_labels=(votes >= 0).sum(axis=0),
+    )
+
+
+def _record(
+    problem: Problem,
+    tested: tuple[Floats, NDArray[np.int64]],
+    names: tuple[str, ...],
+    by_annotator: list[Floats],
+    only_because: NDArray[Any],
+    **more: Any,
+) -> Fingerprints:
+    """The result, with q-values over all features, and over all annotators and features."""
+    pvalues = np.reshape(by_annotator, (len(names), problem.n_features))
+    return Fingerprints(
+        names=problem.feature_names,
+        doubt=false_discovery_control(tested[0]),
+        more=tested[1],
+        annotators=names,
+        by_annotator=false_discovery_control(pvalues, axis=None).reshape(pvalues.shape) if len(names) else pvalues,
+        only_because=only_because,
+        classes=problem.supervision.classes,
+        **more,
     )
 
 
@@ -441,49 +441,29 @@ def _doubt(opinions: Floats, codes: Codes) -> Floats:
     return (other - own) / ((1.0 - _ERRORS) * own + _ERRORS * other)
 
 
-def _counted(likely: Codes, given: Codes, n_classes: int) -> Floats:
-    counts = np.zeros((n_classes, n_classes))
-    np.add.at(counts, (likely, given), 1.0)
-    return counts
-
-
-def _together(pvalues: Floats) -> Floats:
-    """q-values over all annotators and features."""
-    return false_discovery_control(pvalues.ravel()).reshape(pvalues.shape) if pvalues.size else pvalues
-
-
 def _only_because(
     problem: Problem,
-    names: tuple[str, ...],
-    own: list[Codes],
-    alpha: float,
-    random_state: int,
-    n_jobs: int | None,
+    names: Sequence[str],
+    left_out: Callable[[int], tuple[Problem, Callable[[], Problem]]],
+    tests: QuickTests,
 ) -> NDArray[Any]:
-    """For each feature, the annotator without whose rows it is not kept, more often than chance."""
-    tests = QuickTests(alpha, random_state, n_jobs)
+    """For each feature, the annotator without whose labels it is not kept, while no random draw loses it.
+
+    ``left_out`` gives the problem without the labels of an annotator, and a function that leaves out random ones.
+    """
     found = np.full(problem.n_features, "", dtype=object)
     kept = tests.kept(problem, "all")
-    strata = problem.supervision.strata
-    everybody = np.arange(problem.n_rows)
-    for name, part in zip(names, own, strict=True):
-        rest = np.setdiff1d(everybody, part)
-        if len(rest) < 4 or not kept.any():
+    for e, name in enumerate(names):
+        without, draw = left_out(e)
+        if without.n_rows < 4 or not kept.any():
             continue
-        lost = kept & ~tests.kept(problem.rows(rest), name)
-        rng = np.random.default_rng([random_state, len(part)])
-        others = (problem.rows(_other_rows(strata, part, rng)) for _ in range(_LEFT_OUT))
-        found[_beyond_chance(lost, others, tests, name)] = name
+        lost = kept & ~tests.kept(without, name)
+        for _ in range(_LEFT_OUT):
+            if not lost.any():
+                break
+            lost = lost & tests.kept(draw(), name)
+        found[lost] = name
     return found
-
-
-def _beyond_chance(
-    lost: NDArray[np.bool_], draws: Iterator[Problem], tests: QuickTests, kind: str
-) -> NDArray[np.bool_]:
-    """The features, of those that were lost, that no random draw of the same kind loses."""
-    while lost.any() and (problem := next(draws, None)) is not None:
-        lost = lost & tests.kept(problem, kind)
-    return lost
 
 
 def _other_rows(strata: Codes, part: Codes, rng: np.random.Generator) -> Codes:
@@ -493,37 +473,6 @@ def _other_rows(strata: Codes, part: Codes, rng: np.random.Generator) -> Codes:
         for value in np.unique(strata[part])
     ]
     return np.setdiff1d(np.arange(len(strata)), np.concatenate(left_out))
-
-
-def _only_because_of_votes(
-    problem: Problem, votes: Codes, names: list[str], alpha: float, random_state: int, n_jobs: int | None
-) -> NDArray[Any]:
-    """The same for votes: the labels are made again without one annotator, or without one random vote per row."""
-    tests = QuickTests(alpha, random_state, n_jobs)
-    found = np.full(problem.n_features, "", dtype=object)
-    kept = tests.kept(problem.labelled, "all")
-    known = problem.supervision
-    assert isinstance(known, Memberships | Classes)
-
-    def without(mask: NDArray[np.bool_]) -> Problem:
-        left = np.where(mask, -1, votes)
-        said = (left[:, :, None] == np.arange(known.n_classes)).sum(axis=1).astype(np.float64)
-        total = said.sum(axis=1)
-        shares = np.divide(said, total[:, None], out=np.zeros_like(said), where=total[:, None] > 0)
-        labels = Memberships(n_rows=len(left), labelled=total > 0, classes=known.classes, memberships=shares)
-        return problem.with_supervision(labels.certain()).labelled
-
-    for e, name in enumerate(names):
-        if not kept.any():
-            break
-        mask = np.zeros(votes.shape, dtype=bool)
-        mask[:, e] = votes[:, e] >= 0
-        lost = kept & ~tests.kept(without(mask), name)
-        rng = np.random.default_rng([random_state, e])
-        rows = np.flatnonzero(mask[:, e])
-        others = (without(_one_vote_each(votes, rows, rng)) for _ in range(_LEFT_OUT))
-        found[_beyond_chance(lost, others, tests, name)] = name
-    return found
 
 
 def _one_vote_each(votes: Codes, rows: Codes, rng: np.random.Generator) -> NDArray[np.bool_]:

@@ -135,7 +135,7 @@ def look_for_fingerprints(run: Run) -> Any:
     with step("who labelled the rows"), notes_from_warnings(run.notes):
         if len(call.annotators) > 1 and cheap:
             votes = read_votes(without_marks(table[list(call.annotators)], call.unlabelled, []))
-            return vote_fingerprints(problem, votes.codes, list(call.annotators), **settings)
+            return vote_fingerprints(problem, votes, list(call.annotators), **settings)
         if not _can_be_judged(known) or not (call.annotator or cheap):
             return None
         who = read_annotators(table[call.annotator], problem.n_rows) if call.annotator else None
