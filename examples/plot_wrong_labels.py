@@ -1,9 +1,9 @@
 """
-Wrong labels: find them, mend them
+Wrong labels: find and correct them
 ==================================
 
 A tenth of the labels was swapped. The audit orders the rows by how doubtful their label is, so that a person can look
-at the first of them again. Mending them brings the features back.
+at the first of them again. Correcting them brings the features back.
 """
 
 import matplotlib.pyplot as plt
@@ -24,9 +24,9 @@ found = np.flatnonzero(audit.doubtful)
 print(f"{len(found)} labels are doubtful; {np.isin(found, flipped).sum()} of them were swapped")
 
 # %%
-# Somebody looks at the doubtful rows, and mends them.
-mended = np.where(audit.doubtful, truth, y)
-before, after = FeatureSelector().fit(X, y), FeatureSelector().fit(X, mended)
+# Somebody looks at the doubtful rows, and corrects them.
+corrected = np.where(audit.doubtful, truth, y)
+before, after = FeatureSelector().fit(X, y), FeatureSelector().fit(X, corrected)
 print("before:", before.to_ranking().headline(5))
 print("after: ", after.to_ranking().headline(5))
 

@@ -15,7 +15,7 @@ from dubio import FeatureSelector, InputError, apply_corrections, audit_labels
 from dubio.doubt.belief import believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.problem import read_problem
-from dubio.trust.mended import audit_left, calibrated, compare
+from dubio.trust.corrections import audit_left, calibrated, compare
 from dubio_app.command.run import run
 from dubio_app.report import render_report
 from dubio_app.report.findings import gather
@@ -166,25 +166,25 @@ def test_corrections_are_applied_and_their_labels_trusted() -> None:
     decisions += [{"row": 1 + int(np.flatnonzero(y == truth)[0]), "given": y[0], "decision": "right", "label": ""}]
     decisions[-1]["given"] = y[decisions[-1]["row"] - 1]
     decisions += [{"row": wrong[6] + 1, "given": y[wrong[6]], "decision": "unsure", "label": ""}]
-    mended = apply_corrections(y, pd.DataFrame(decisions))
-    assert mended.confirmed.sum() == 6 and mended.labels[wrong[6]] is None
-    assert str(mended) == "7 labels looked at: 1 right, 5 changed, 1 left open."
+    corrected = apply_corrections(y, pd.DataFrame(decisions))
+    assert corrected.confirmed.sum() == 6 and corrected.labels[wrong[6]] is None
+    assert str(corrected) == "7 labels looked at: 1 right, 5 changed, 1 left open."
     assert (y.to_numpy() == table["kind"].to_numpy()).all()  # the caller's labels are as they were
-    problem = read_problem(X, mended)
+    problem = read_problem(X, corrected)
     assert problem.supervision.confirmed.sum() == 6
-    audit = audit_labels(X, mended)
-    assert not audit.doubtful[mended.confirmed].any() and (audit.wrong[mended.confirmed] == 0).all()
+    audit = audit_labels(X, corrected)
+    assert not audit.doubtful[corrected.confirmed].any() and (audit.wrong[corrected.confirmed] == 0).all()
     belief = believe(problem, "experts", True, ExpertOptions())
-    assert (belief.supervision.memberships[mended.confirmed].max(axis=1) == 1).all()
+    assert (belief.supervision.memberships[corrected.confirmed].max(axis=1) == 1).all()
     part = problem.rows(np.arange(119, -1, -1)).supervision
     np.testing.assert_array_equal(part.confirmed, problem.supervision.confirmed[::-1])
-    assert FeatureSelector().fit(X, mended).n_relevant_ >= 1
+    assert FeatureSelector().fit(X, corrected).n_relevant_ >= 1
 
 
 def test_rows_are_found_by_their_names_in_any_order() -> None:
     decisions = [{"row": 1, "id": "q", "given": "b", "decision": "change", "label": "a"}]
-    mended = apply_corrections(["a", "a", "b"], decisions, ids=["o", "p", "q"])
-    assert mended.labels.tolist() == ["a", "a", "a"]
+    corrected = apply_corrections(["a", "a", "b"], decisions, ids=["o", "p", "q"])
+    assert corrected.labels.tolist() == ["a", "a", "a"]
 
 
 @pytest.mark.parametrize(
@@ -230,12 +230,12 @@ def test_decided_labels_correct_what_the_audit_says_of_the_others() -> None:
             {"row": i + 1, "given": y[i], "decision": outcome, "label": others[y[i]] if outcome == "change" else ""}
             for i in first
         ]
-        mended = apply_corrections(y, decisions)
-        after = audit_labels(X, mended)
-        left = calibrated(before, after, mended)
+        corrected = apply_corrections(y, decisions)
+        after = audit_labels(X, corrected)
+        left = calibrated(before, after, corrected)
         claims.append(left.sum())
-        assert calibrated(before, before, mended)[first].sum() == 0
-        audit = audit_left(before, after, mended)
+        assert calibrated(before, before, corrected)[first].sum() == 0
+        audit = audit_left(before, after, corrected)
         undecided = np.setdiff1d(np.arange(len(y)), first)
         assert np.allclose(audit.wrong[undecided], left[undecided], atol=1e-12)
         assert np.allclose(audit.probabilities.sum(axis=1), after.probabilities.sum(axis=1))
@@ -259,10 +259,10 @@ def test_after_honest_corrections_the_audit_agrees_with_itself() -> None:
         {"row": i + 1, "given": str(y[i]), "decision": decision, "label": label}
         for i, (decision, label) in zip(first, outcomes, strict=True)
     ]
-    mended = apply_corrections(y, decided)
-    after = audit_labels(X, mended)
-    left = audit_left(before, after, mended)
-    truly_left = (y != true)[mended.decisions == ""].sum()
+    corrected = apply_corrections(y, decided)
+    after = audit_labels(X, corrected)
+    left = audit_left(before, after, corrected)
+    truly_left = (y != true)[corrected.decisions == ""].sum()
     assert left.doubtful.any() and left.wrong[left.doubtful].min() > left.wrong[~left.doubtful].max()
     assert abs(left.error_rate * 300 - truly_left) < 10 and abs(left.wrong.sum() - truly_left) < 15
     nothing = apply_corrections(y, [])
@@ -270,9 +270,9 @@ def test_after_honest_corrections_the_audit_agrees_with_itself() -> None:
     assert (same.doubtful == before.doubtful).all() and np.allclose(same.wrong, before.wrong, atol=2e-6)
     assert same.error_rate == pytest.approx(before.error_rate, abs=1e-5)
     with pytest.raises(InputError, match="before is a NumberAudit"):
-        audit_left(audit_labels(X, X[:, 0] + rng.normal(size=300)), after, mended)
+        audit_left(audit_labels(X, X[:, 0] + rng.normal(size=300)), after, corrected)
     with pytest.raises(InputError, match="after is an audit of 100 rows, but the corrections are of 300"):
-        audit_left(before, audit_labels(X[:100], y[:100]), mended)
+        audit_left(before, audit_labels(X[:100], y[:100]), corrected)
 
 
 def test_before_and_after_in_words() -> None:
@@ -281,20 +281,20 @@ def test_before_and_after_in_words() -> None:
     X[:, 0] += 3 * (y == "b")
     shuffled = y.copy()
     shuffled[:10], shuffled[40:50] = "b", "a"
-    mended = apply_corrections(shuffled, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
+    corrected = apply_corrections(shuffled, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
     before = FeatureSelector("linear_r2", n_features_to_select=1).fit(X[:, ::-1], y).to_ranking()
     after = FeatureSelector("linear_r2", n_features_to_select=1).fit(X, y).to_ranking()
-    found = compare(mended, before, after)
+    found = compare(corrected, before, after)
     assert found.came_in == ["x0"] and found.went_out == ["x3"]
     assert found.moved[0] in (("x0", 4, 1), ("x3", 1, 4)) or abs(found.moved[0][1] - found.moved[0][2]) >= 2
     assert any(sentence.startswith("Came in: x0") for sentence in found.sentences())
     assert found.record()["error_rate_left"] is None
     few = y.copy()
     few[:4] = "b"
-    mended = apply_corrections(few, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
-    audits = [audit_labels(X, few), audit_labels(X, mended)]
-    found = compare(mended, before, after, *audits)
-    said, left = " ".join(found.sentences()), int(audit_left(*audits, mended).doubtful.sum())
+    corrected = apply_corrections(few, [{"row": 1, "given": "b", "decision": "change", "label": "a"}])
+    audits = [audit_labels(X, few), audit_labels(X, corrected)]
+    found = compare(corrected, before, after, *audits)
+    said, left = " ".join(found.sentences()), int(audit_left(*audits, corrected).doubtful.sum())
     assert f"{100 * audits[0].error_rate:.1f} % before your corrections" in said
     assert f"{left} labels are still doubtful." in said and found.record()["doubtful_left"] == left
 
@@ -321,9 +321,9 @@ def test_a_saved_table_has_the_mended_labels(tmp_path):
     saved = tmp_path / "saved.csv"
     options = ["--id", "patient", "--corrections", str(tmp_path / "corrections.csv"), "--save-table", str(saved), "-q"]
     assert run(["rank", str(table), "-t", "diagnosis", "-m", "linear_r2", *options]) == 0
-    mended = pd.read_csv(saved)
-    assert mended["diagnosis"][0] == other and pd.isna(mended["diagnosis"][1])
-    assert (mended["diagnosis"][2:] == frame["diagnosis"][2:]).all()
+    corrected = pd.read_csv(saved)
+    assert corrected["diagnosis"][0] == other and pd.isna(corrected["diagnosis"][1])
+    assert (corrected["diagnosis"][2:] == frame["diagnosis"][2:]).all()
 
 
 def test_values_beside_a_row_are_those_of_the_feature() -> None:

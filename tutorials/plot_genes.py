@@ -69,7 +69,7 @@ were_swapped = np.sum((truth != y)[first.index])
 print(f"{audit.doubtful.sum()} labels are flagged; among the first ten, {were_swapped} were swapped")
 
 # %%
-# Look at ten samples again, and mend them
+# Look at ten samples again, and correct them
 # ----------------------------------------
 # The pathologist looks at the first ten samples and decides about each. The page of ``dubio audit --report`` writes
 # such a file of decisions; here it is made from the truth.
@@ -78,10 +78,10 @@ decisions = pd.DataFrame({"row": rows + 1, "id": first.index, "given": first["gi
 decisions["decision"] = np.where(truth[rows] == first["given"], "right", "change")
 decisions["label"] = truth[rows]
 decisions.to_csv(Path(folder.name) / "corrections.csv", index=False)
-mended = apply_corrections(y, Path(folder.name) / "corrections.csv", ids=y.index)
-print(mended)
-after = FeatureSelector().fit(genes, mended)
-print(f"After mending, {told(after)}")
+corrected = apply_corrections(y, Path(folder.name) / "corrections.csv", ids=y.index)
+print(corrected)
+after = FeatureSelector().fit(genes, corrected)
+print(f"After the corrections, {told(after)}")
 
 # %%
 # Defend the answer
@@ -90,19 +90,19 @@ print(f"After mending, {told(after)}")
 # ten genes at random? Genes are ranked anew in every fold, so no sample is tested by genes that it helped to choose.
 model = make_pipeline(StandardScaler(), LogisticRegression())
 quick = LinearR2Score(n_features_to_select=10)
-worth = evaluate_selection(quick, model, genes, mended.labels, sizes=[1, 10], n_repeats=1)
+worth = evaluate_selection(quick, model, genes, corrected.labels, sizes=[1, 10], n_repeats=1)
 print(worth.headline())
 
 # %%
-# Every dot is a gene: evidence before and after mending. The ten true genes are dark.
+# Every dot is a gene: evidence before and after the corrections. The ten true genes are dark.
 colours = np.where(np.arange(400) < 10, "#0b6e6e", "#c3c8d1")
 plt.figure(figsize=(5.5, 4.5))
 before_p, after_p = np.maximum(selector.pvalues_, 1e-12), np.maximum(after.pvalues_, 1e-12)
 plt.scatter(-np.log10(before_p), -np.log10(after_p), c=colours, s=16)
 plt.plot([0, 10], [0, 10], color="gray", linestyle=":")
 plt.xlabel("evidence with the labels of the file")
-plt.ylabel("evidence after mending ten rows")
+plt.ylabel("evidence after correcting ten rows")
 plt.tight_layout()
 plt.show()
 folder.cleanup()
-# sphinx_gallery_alt = "Evidence of each gene before and after mending: most of the ten true genes gain."
+# sphinx_gallery_alt = "Evidence of each gene before and after the corrections: most of the ten true genes gain."

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 from dubio._lazy import lazy_names
 
 if TYPE_CHECKING:
+    from dubio.trust.corrections import BeforeAndAfter, Mended, audit_left, compare
     from dubio.trust.fingerprints import Fingerprints, label_fingerprints
-    from dubio.trust.mended import Mended, audit_left, compare
     from dubio.trust.resampling import NogueiraIndex, Stability, nogueira_index, problem_stability, stability
     from dubio.trust.tolerance import LabelTolerance, label_tolerance, problem_tolerance
 
 __all__ = [
+    "BeforeAndAfter",
     "Fingerprints",
     "LabelTolerance",
     "Mended",
@@ -28,7 +29,7 @@ __all__ = [
 
 _HOMES = {
     "fingerprints": "Fingerprints label_fingerprints",
-    "mended": "Mended audit_left compare",
+    "corrections": "BeforeAndAfter Mended audit_left compare",
     "resampling": "NogueiraIndex Stability nogueira_index problem_stability stability",
     "tolerance": "LabelTolerance label_tolerance problem_tolerance",
 }

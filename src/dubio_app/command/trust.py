@@ -21,8 +21,8 @@ from dubio.sampling import sample_rows
 from dubio.target.classes import Classes, Memberships
 from dubio.target.numbers import Numbers
 from dubio.target.several import SeveralTargets
+from dubio.trust import BeforeAndAfter, compare
 from dubio.trust.fingerprints import read_annotators, read_votes, row_fingerprints, vote_fingerprints
-from dubio.trust.mended import Mended, compare
 from dubio.trust.resampling import problem_stability
 from dubio.trust.tolerance import problem_tolerance
 from dubio_app.command import wording
@@ -50,7 +50,7 @@ class Run:
     stability: Any = None
     tolerance: Any = None
     fingerprints: Any = None
-    corrected: Mended | None = None
+    corrected: BeforeAndAfter | None = None
     evaluation: SelectionEvaluation | None = None
     audit: Any = None
 
@@ -147,7 +147,7 @@ def _can_be_judged(known: Any) -> bool:
     return isinstance(known, Classes) and bool((known.rows_per_class() >= 2).sum() >= 2)
 
 
-def before_and_after(run: Run) -> Mended | None:
+def before_and_after(run: Run) -> BeforeAndAfter | None:
     """Rank, and audit, with the labels as they were, and compare; None without corrections."""
     if run.call.corrections is None:
         return None

@@ -82,8 +82,8 @@ def write_report(
         From :func:`dubio.label_tolerance`: adds how wrong the labels may be.
     fingerprints : Fingerprints, optional
         From :func:`dubio.label_fingerprints`: adds features that are related to how rows were labelled.
-    mended : Mended, optional
-        From :func:`dubio.trust.mended.compare`: adds what corrections of labels changed.
+    mended : BeforeAndAfter, optional
+        From :func:`dubio.trust.compare`: adds what corrections of labels changed.
     evaluation : SelectionEvaluation, optional
         From :func:`dubio.pipelines.evaluate_selection`: adds what the selection is worth to a model.
     table_name, target_name : str

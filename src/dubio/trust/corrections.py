@@ -1,4 +1,4 @@
-"""What mending labels changed: features that came in and went out, ranks that moved, and what is left to recheck."""
+"""Before and after corrections: features that came in or went out, ranks that moved, and labels still in doubt."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Mended:
+class BeforeAndAfter:
     """Before and after corrections.
 
     Attributes
@@ -51,26 +51,27 @@ class Mended:
 
     def sentences(self) -> list[str]:
         """Before and after, in words."""
-        said = [str(self.corrected)]
-        said.append(f"Came in: {listed(self.came_in)}." if self.came_in else "No feature came in.")
-        said.append(f"Went out: {listed(self.went_out)}." if self.went_out else "No feature went out.")
+        sentences = [
+            str(self.corrected),
+            f"Came in: {listed(self.came_in)}." if self.came_in else "No feature came in.",
+            f"Went out: {listed(self.went_out)}." if self.went_out else "No feature went out.",
+        ]
         if self.moved:
-            said.append("Moved: " + listed((f"{name} from {a} to {b}" for name, a, b in self.moved), 6) + ".")
+            sentences.append("Moved: " + listed((f"{name} from {a} to {b}" for name, a, b in self.moved), 6) + ".")
         if self.audit is not None:
             left = int(self.audit.doubtful.sum())
-            said.append(
+            sentences += [
                 f"Estimated share of wrong labels: {100 * self.rate_before:.1f} % before your corrections, "
-                f"{100 * self.audit.error_rate:.1f} % after them."
-            )
-            said.append(
+                f"{100 * self.audit.error_rate:.1f} % after them.",
                 f"{counted(left, 'label')} {'is' if left == 1 else 'are'} still doubtful."
                 if left
-                else "No label is doubtful any more."
-            )
-        return said
+                else "No label is doubtful any more.",
+            ]
+        return sentences
 
     def record(self) -> dict[str, Any]:
         """The same as plain values."""
+        audit = self.audit
         return {
             "right": self.corrected.count("right"),
             "changed": self.corrected.count("change"),
@@ -78,10 +79,13 @@ class Mended:
             "came_in": self.came_in,
             "went_out": self.went_out,
             "moved": [{"feature": name, "before": a, "after": b} for name, a, b in self.moved],
-            "error_rate_before": None if self.audit is None else self.rate_before,
-            "error_rate_left": None if self.audit is None else self.audit.error_rate,
-            "doubtful_left": None if self.audit is None else int(self.audit.doubtful.sum()),
+            "error_rate_before": None if audit is None else self.rate_before,
+            "error_rate_left": None if audit is None else audit.error_rate,
+            "doubtful_left": None if audit is None else int(audit.doubtful.sum()),
         }
+
+
+Mended = BeforeAndAfter  # its old name
 
 
 def compare(
@@ -90,28 +94,19 @@ def compare(
     after: Ranking,
     audit_before: LabelAudit | None = None,
     audit_after: LabelAudit | None = None,
-) -> Mended:
+) -> BeforeAndAfter:
     """Compare two rankings of the same features, and two audits, before and after corrections."""
     was, now = before.without_handed_on().support, after.without_handed_on().support
-    names = [str(name) for name in after.names]
-    order = after.order
-    moves = [
-        (names[j], int(before.ranking[j]), int(after.ranking[j]))
-        for j in order
-        if (was[j] or now[j]) and before.ranking[j] != after.ranking[j]
-    ]
-    moves.sort(key=lambda move: -abs(move[1] - move[2]))
+    names, old, new = [str(name) for name in after.names], before.ranking.tolist(), after.ranking.tolist()
+    moves = [(names[j], old[j], new[j]) for j in after.order if (was[j] or now[j]) and old[j] != new[j]]
     audits: dict[str, Any] = {}
     if audit_before is not None and audit_after is not None and audit_before.judged and audit_after.judged:
-        audits = {
-            "rate_before": audit_before.error_rate,
-            "audit": audit_left(audit_before, audit_after, corrected),
-        }
-    return Mended(
+        audits = {"rate_before": audit_before.error_rate, "audit": audit_left(audit_before, audit_after, corrected)}
+    return BeforeAndAfter(
         corrected,
-        [names[j] for j in order if now[j] and not was[j]],
+        [names[j] for j in after.order if now[j] and not was[j]],
         [names[j] for j in before.order if was[j] and not now[j]],
-        moves,
+        sorted(moves, key=lambda move: -abs(move[1] - move[2])),
         **audits,
     )
 
@@ -160,13 +155,12 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
 
 
 def _require_same_labels(before: Any, after: Any, corrected: Any) -> None:
-    for name, audit in (("before", before), ("after", after)):
-        if not isinstance(audit, LabelAudit):
-            raise InputError(name, f"is a {type(audit).__name__}", "give an audit of labels, made by audit_labels")
     if not isinstance(corrected, CorrectedLabels):
         raise InputError("corrected", f"is a {type(corrected).__name__}", "give what apply_corrections returned")
     n_rows = len(corrected.decisions)
     for name, audit in (("before", before), ("after", after)):
+        if not isinstance(audit, LabelAudit):
+            raise InputError(name, f"is a {type(audit).__name__}", "give an audit of labels, made by audit_labels")
         if len(audit) != n_rows:
             raise InputError(
                 name,
