@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from dubio import WeightedLaplacianScore
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 
 X, y = load_wine(return_X_y=True, as_frame=True)
-annotator = unsure_expert(y, mean=0.4, random_state=0)
+annotator = unsure_annotator(y, mean=0.4, random_state=0)
 wrong = float((annotator.y_error != y).mean())
 print(f"{wrong:.0%} of the likeliest classes are wrong")
 

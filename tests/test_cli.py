@@ -21,7 +21,7 @@ from sklearn.datasets import load_diabetes, load_iris
 
 from dubio import METHODS, FeatureSelector, soft_labels, stability
 from dubio.progress import listening
-from dubio.simulate import flip_labels, unsure_expert
+from dubio.simulate import flip_labels, unsure_annotator
 from dubio_app.command.run import run
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -35,7 +35,7 @@ def folder(tmp_path_factory) -> Path:
     X.columns = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     rng = np.random.default_rng(0)
-    P = unsure_expert(names, 0.3, random_state=0).memberships
+    P = unsure_annotator(names, 0.3, random_state=0).memberships
     table = X.assign(noise=rng.normal(size=len(X)), species=names)
     table.to_csv(place / "iris.csv", index=False)
     table.to_parquet(place / "iris.parquet")

@@ -16,7 +16,7 @@ from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
 from dubio.selector import choose
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio.target.reader import pairs_from_labels, read_supervision
 
 
@@ -41,7 +41,7 @@ def test_each_form_of_supervision_gets_its_method():
     cases = {
         "hard": ({"y": y}, "neighbor_search"),
         "few hard": ({"y": few}, "neighbor_search"),
-        "soft": ({"y": unsure_expert(y, random_state=0).memberships}, "neighbor_search"),
+        "soft": ({"y": unsure_annotator(y, random_state=0).memberships}, "neighbor_search"),
         "numbers": ({"y": _numbers()[1]}, "neighbor_search"),
         "pairs": ({"must_link": pairs.must_link, "cannot_link": pairs.cannot_link}, "constraint"),
         "nothing": ({}, "laplacian"),
@@ -89,7 +89,7 @@ def _is_one_order(fitted):
 
 def test_relevant_features_come_first_each_part_in_the_order_of_the_search():
     X, y = _table(150)
-    P = unsure_expert(y, random_state=0).memberships
+    P = unsure_annotator(y, random_state=0).memberships
     fitted = FeatureSelector().fit(X, P)
     assert _is_one_order(fitted)
     assert {"f1", "f4"} <= set(fitted.get_feature_names_out())

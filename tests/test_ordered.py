@@ -18,7 +18,7 @@ from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.simulate import flip_labels_to_neighbor, unsure_expert
+from dubio.simulate import flip_labels_to_neighbor, unsure_annotator
 from dubio.target.numbers import normal_scores
 from dubio.target.reader import read_supervision
 from dubio_app.command.run import run
@@ -44,7 +44,7 @@ def test_scores_of_one_class_each_are_normal_scores_of_mid_ranks(codes):
 
 
 def test_scores_of_probabilities_equal_the_literal_ones():
-    P = unsure_expert(np.arange(20) % 4, mean=0.3, random_state=1).memberships.memberships
+    P = unsure_annotator(np.arange(20) % 4, mean=0.3, random_state=1).memberships.memberships
     known = read_supervision(P, 20, target="ordered")
     assert known.kind == "ordered soft"
     np.testing.assert_allclose(known.as_tested().values, naive.ordered_scores(P), rtol=1e-9)

@@ -18,7 +18,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability
 from dubio.charts import tick_name
 from dubio.evidence.multiple import NoFeatureStandsOut
-from dubio.simulate import flip_labels, unsure_expert
+from dubio.simulate import flip_labels, unsure_annotator
 from dubio.target.ordered import ordered_classes
 from dubio_app import report
 from dubio_app.report import render_report, sections, words, write_report
@@ -105,7 +105,7 @@ def test_every_form_of_supervision_has_a_page(kind):
     X, y = load_iris(return_X_y=True, as_frame=True)
     pairs: dict[str, Any] = {}
     if kind == "soft":
-        y = unsure_expert(y, 0.3, random_state=0).memberships
+        y = unsure_annotator(y, 0.3, random_state=0).memberships
     elif kind == "numbers":
         X, y = load_diabetes(return_X_y=True, as_frame=True)
     elif kind == "none":

@@ -20,7 +20,7 @@ from dubio import (
     WeightedLaplacianScore,
     stability,
 )
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio.trust.resampling import nogueira_index
 from tests import naive
 
@@ -87,7 +87,7 @@ def test_draws_of_rows_do_not_depend_on_jobs(resample):
 
 def test_soft_labels_are_drawn_and_pairs_are_drawn():
     X, y = _table()
-    P = unsure_expert(y, 0.3, random_state=0).memberships
+    P = unsure_annotator(y, 0.3, random_state=0).memberships
     sure = stability(WeightedLaplacianScore(n_features_to_select=2), X, P, n_draws=10)
     assert sure.resample == "labels" and sure.frequency[0] == 1.0
     assert len(np.unique(sure.rankings, axis=0)) > 1

@@ -37,7 +37,7 @@ from dubio.evidence.together import joint_pvalues, smallest_sufficient_size
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.problem import read_problem
 from dubio.scores.laplacian import _graph, leave_one_out_pvalues
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio.table.rows import centred_within
 from tests import naive
 
@@ -135,7 +135,7 @@ def _null_pvalues(kind, test, n_tables=60, n=80, d=4):
         else:
             y = rng.permutation(np.arange(n) % 3)
             if kind == "soft":
-                y = unsure_expert(y, 0.3, random_state=seed).memberships
+                y = unsure_annotator(y, 0.3, random_state=seed).memberships
         found.append(test(read_problem(X, y, target="numbers" if kind == "numbers" else "classes"), seed))
     return np.concatenate(found)
 

@@ -13,7 +13,8 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 import dubio
-from dubio.simulate import flip_labels, flip_labels_by_matrix, hide_labels, unsure_expert
+from dubio import simulate as simulators
+from dubio.simulate import flip_labels, flip_labels_by_matrix, hide_labels, unsure_annotator
 from dubio.target.classes import OddClassNames, SoftLabels
 from dubio.target.reader import pairs_from_labels, read_supervision
 from dubio.target.soft import soft_labels
@@ -424,9 +425,16 @@ def test_a_weight_that_leaves_one_class_is_refused():
 # --- simulators ------------------------------------------------------------------------------------------------
 
 
-def test_unsure_expert_has_the_stated_mean_and_variance():
+def test_old_names_of_the_unsure_annotator_still_work():
+    with pytest.warns(DeprecationWarning, match="unsure_expert is called unsure_annotator now"):
+        assert simulators.unsure_expert is unsure_annotator
+    with pytest.raises(AttributeError, match="no attribute 'sure_expert'"):
+        getattr(simulators, "sure_expert")  # noqa: B009
+
+
+def test_unsure_annotator_has_the_stated_mean_and_variance():
     y = np.repeat([0, 1, 2], 20_000)
-    expert = unsure_expert(y, 0.3, random_state=0)
+    expert = unsure_annotator(y, 0.3, random_state=0)
     P = expert.memberships.memberships
     doubt = 1 - P[np.arange(len(y)), y]
     assert abs(doubt.mean() - 0.3) < 0.005 and abs(doubt.var() - 0.1) < 0.002
@@ -476,9 +484,9 @@ def test_pairs_from_labels(wanted):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: unsure_expert([0, 1], 0.0), "mean=0.0"),
-        (lambda: unsure_expert([0, 1], 0.3, variance=0.3), "variance=0.3"),
-        (lambda: unsure_expert([1, 1], 0.3), "only one class"),
+        (lambda: unsure_annotator([0, 1], 0.0), "mean=0.0"),
+        (lambda: unsure_annotator([0, 1], 0.3, variance=0.3), "variance=0.3"),
+        (lambda: unsure_annotator([1, 1], 0.3), "only one class"),
         (lambda: flip_labels([0, 1], 1.5), "rate=1.5"),
         (lambda: flip_labels_by_matrix([0, 1], np.eye(3)), r"shape \(3, 3\), but y has 2"),
         (lambda: flip_labels_by_matrix([0, 1], [[0.5, 0.6], [0, 1]]), "sum to 1"),
@@ -495,7 +503,7 @@ def test_bad_simulations(call, message):
 @pytest.mark.parametrize(
     "simulate",
     [
-        lambda y, seed: unsure_expert(y, random_state=seed).y_error,
+        lambda y, seed: unsure_annotator(y, random_state=seed).y_error,
         lambda y, seed: flip_labels(y, 0.3, random_state=seed),
         lambda y, seed: flip_labels_by_matrix(y, [[0.5, 0.5], [0.5, 0.5]], random_state=seed),
         lambda y, seed: hide_labels(y, 0.5, random_state=seed),

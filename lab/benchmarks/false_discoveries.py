@@ -24,7 +24,7 @@ import pandas as pd
 from dubio import FeatureSelector
 from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
-from dubio.simulate import hide_labels, unsure_expert
+from dubio.simulate import hide_labels, unsure_annotator
 from dubio_papers.datasets.artificial import (
     make_circle,
     make_spheres,
@@ -104,7 +104,7 @@ def artificial(make: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndar
 def supervise(kind: str, y: np.ndarray, rng: np.random.Generator) -> Any:
     seed = int(rng.integers(2**31))
     if kind == "soft":
-        return unsure_expert(y, mean=0.3, random_state=seed).memberships
+        return unsure_annotator(y, mean=0.3, random_state=seed).memberships
     if kind in ("few classes", "few numbers"):
         share = max(0.0, 1 - FEW / len(y))
         return hide_labels(y.astype(float) if kind == "few numbers" else y, share, random_state=seed)

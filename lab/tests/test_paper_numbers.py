@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from dubio import supervised_laplacian_score, weighted_laplacian_score
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio_papers.datasets.artificial import make_circle, make_spheres, make_squares, make_y1, make_y3, make_y4
 
 REPEATS = 200
@@ -41,7 +41,7 @@ def test_wls_tables_1_to_4():
         ours = np.empty((REPEATS, 3))
         for repetition in range(REPEATS):
             problem = make(random_state=repetition)
-            expert = unsure_expert(problem.y, mu, random_state=10_000 + repetition)
+            expert = unsure_annotator(problem.y, mu, random_state=10_000 + repetition)
             for column, labels in enumerate((expert.memberships, expert.y_max, expert.y_error)):
                 ours[repetition, column] = found(weighted_laplacian_score(problem.X, labels), problem.n_relevant)
         draws = np.random.default_rng(0).integers(0, REPEATS, size=(5000, 50))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -41,8 +42,8 @@ array (n_rows,)
 )
 
 
-class UnsureExpert(NamedTuple):
-    """The labels of an unsure annotator: see :func:`unsure_expert`."""
+class UnsureAnnotator(NamedTuple):
+    """The labels of an unsure annotator: see :func:`unsure_annotator`."""
 
     memberships: SoftLabels
     y_error: NDArray[Any]
@@ -50,7 +51,9 @@ class UnsureExpert(NamedTuple):
 
 
 @_documented
-def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = 0) -> UnsureExpert:
+def unsure_annotator(
+    y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, random_state: Any = 0
+) -> UnsureAnnotator:
     r"""An annotator who gives probabilities and sometimes errs: the "expert" of section 5.1 of the WLS paper [1]_.
 
     For each row, a doubt :math:`\beta_i` is drawn from a Beta distribution with the given mean and variance, and a
@@ -68,7 +71,7 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
 
     Returns
     -------
-    UnsureExpert
+    UnsureAnnotator
         ``memberships``; ``y_error``, the label switched to :math:`s` with probability :math:`\beta_i`;
         ``y_max``, the class with the largest membership.
 
@@ -78,9 +81,9 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
 
     Examples
     --------
-    >>> from dubio.simulate import unsure_expert
-    >>> expert = unsure_expert([0, 1, 2, 1], mean=0.3, random_state=0)
-    >>> expert.memberships.shape, expert.memberships.memberships.sum(axis=1)
+    >>> from dubio.simulate import unsure_annotator
+    >>> annotator = unsure_annotator([0, 1, 2, 1], mean=0.3, random_state=0)
+    >>> annotator.memberships.shape, annotator.memberships.memberships.sum(axis=1)
     ((4, 3), array([1., 1., 1., 1.]))
     """
     if not 0 < mean < 1:
@@ -100,7 +103,15 @@ def unsure_expert(y: ArrayLike, mean: float = 0.3, *, variance: float = 0.1, ran
     np.put_along_axis(P, codes[:, None], 1 - doubt[:, None], axis=1)
     np.put_along_axis(P, wrong[:, None], doubt[:, None], axis=1)
     switched = np.where(rng.uniform(size=len(codes)) < doubt, wrong, codes)
-    return UnsureExpert(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
+    return UnsureAnnotator(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
+
+
+def __getattr__(name: str) -> Any:
+    new = {"unsure_expert": "unsure_annotator", "UnsureExpert": "UnsureAnnotator"}.get(name)
+    if new is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    warnings.warn(f"{name} is called {new} now", DeprecationWarning, stacklevel=2)
+    return globals()[new]
 
 
 @_documented

@@ -13,7 +13,7 @@ from sklearn.datasets import load_wine
 
 from dubio.doubt.audit import audit_labels
 from dubio.selector import FeatureSelector
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio.trust.resampling import stability
 
 #: Mean doubt of the simulated annotator.
@@ -50,7 +50,7 @@ def doubtful_wine(seed: int = 0) -> tuple[Any, Any, Any, Any]:
     for name in list(table.columns[:N_DECOYS]):
         table[f"shuffled {name}"] = rng.permutation(table[name].to_numpy())
     truth = np.asarray(["barolo", "grignolino", "barbera"])[bunch.target]
-    expert = unsure_expert(truth, DOUBT, random_state=seed)
+    expert = unsure_annotator(truth, DOUBT, random_state=seed)
     return table, expert.memberships, truth, expert.y_error
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.selection.tables import Floats, Sample
-from dubio.simulate import flip_labels, flip_labels_to_next, hide_labels, unsure_expert
+from dubio.simulate import flip_labels, flip_labels_to_next, hide_labels, unsure_annotator
 from dubio.target.soft import average_votes
 
 #: Error rates of the three annotators.
@@ -125,7 +125,7 @@ def few(share: float) -> Callable[[Sample, np.random.Generator], Cell]:
 
 
 def expert(sample: Sample, rng: np.random.Generator) -> Cell:
-    return _soft(sample, unsure_expert(sample.y, mean=0.3, random_state=_seed(rng)).memberships.memberships, rng)
+    return _soft(sample, unsure_annotator(sample.y, mean=0.3, random_state=_seed(rng)).memberships.memberships, rng)
 
 
 def weak_model(sample: Sample, rng: np.random.Generator) -> Cell:

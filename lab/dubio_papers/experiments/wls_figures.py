@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from dubio.scores.weighted import weighted_laplacian_score
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio_papers.claims import not_worse
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Curves, Experiment, Finding, Table, grid
@@ -22,7 +22,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
     """One annotator, five folds: choose features with the annotator's labels, train and test 1-NN on true labels."""
     data = load(parameters["dataset"], paper="wls")
     state = np.random.RandomState(random.bit_generator)
-    expert = unsure_expert(data.y, parameters["mu"], random_state=state)
+    expert = unsure_annotator(data.y, parameters["mu"], random_state=state)
     P = expert.memberships.memberships
     sizes = range(1, data.X.shape[1] + 1)
     curves = dict.fromkeys(METHODS, np.zeros(len(sizes)))

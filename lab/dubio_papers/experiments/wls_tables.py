@@ -10,7 +10,7 @@ import numpy as np
 
 from dubio.errors import counted
 from dubio.scores.weighted import weighted_laplacian_score
-from dubio.simulate import unsure_expert
+from dubio.simulate import unsure_annotator
 from dubio_papers.claims import enough
 from dubio_papers.datasets.artificial import Problem, make_circle, make_spheres, make_squares, make_y4, make_y5
 from dubio_papers.experiment import Experiment, Finding, Point, Table, grid, printed_table
@@ -30,7 +30,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator, *, problem: 
     """Percentage of relevant features among the best ranked, for three ways to read the annotator's answers."""
     state = np.random.RandomState(random.bit_generator)
     made: Problem = MAKERS[problem](random_state=state)
-    expert = unsure_expert(made.y, parameters["mu"], random_state=state)
+    expert = unsure_annotator(made.y, parameters["mu"], random_state=state)
     found = {}
     for method, labels in zip(METHODS, (expert.memberships, expert.y_max, expert.y_error), strict=True):
         order = best_first(weighted_laplacian_score(made.X, labels), low_is_good=True)

@@ -159,9 +159,9 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from dubio import WeightedLaplacianScore
-    >>> from dubio.simulate import unsure_expert
+    >>> from dubio.simulate import unsure_annotator
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> doubtful = unsure_expert(y, mean=0.3, random_state=0).memberships
+    >>> doubtful = unsure_annotator(y, mean=0.3, random_state=0).memberships
     >>> list(WeightedLaplacianScore(n_features_to_select=2).fit(X, doubtful).get_feature_names_out())
     ['petal length (cm)', 'petal width (cm)']
     """
