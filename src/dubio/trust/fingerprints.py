@@ -16,8 +16,8 @@ from dubio.errors import InputError, counted, listed
 from dubio.evidence.multiple import check_alpha
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance
-from dubio.table.groups import centred_within, group_means, shuffled_within
 from dubio.table.matrix import check_squares
+from dubio.table.rows import centred_within, group_means, random_order
 from dubio.table.values import is_missing
 from dubio.target.classes import Memberships
 from dubio.target.soft import average_votes, code_votes, dawid_skene, krippendorff_alpha, soft_labels
@@ -90,7 +90,7 @@ class DoubtTest:
         rng = np.random.default_rng([self._seed, n])
         null = np.empty((int(np.clip(_WORK / (n * d), _FEWEST, _MOST)), d))
         for b in range(len(null)):
-            null[b] = strength_of((feature * rest[shuffled_within(parts, rng)]).sum(axis=0))
+            null[b] = strength_of((feature * rest[random_order(n, parts, rng)]).sum(axis=0))
         # in units of its own spread, every feature has about the same null, so that they share the permutations
         pool = np.sort(null[:, varies].ravel())
         reached = len(pool) - np.searchsorted(pool, strength - 1e-12)
