@@ -14,7 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from dubio import METHODS
-from dubio.table.values import is_missing
+from dubio.table.cells import is_missing
 from fuzz.outcome import Broken
 
 Rng = np.random.Generator

@@ -14,9 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Self
 
-
-class _Finding:
-    """The parts of a message about an input.
+_PARTS = """
 
     Parameters
     ----------
@@ -31,10 +29,9 @@ class _Finding:
         A short name of the fault, for a front end that has its own remedy for it.
     """
 
-    argument: str
-    found: str
-    remedy: str
-    code: str
+
+class _Finding:
+    """The parts of a message about an input."""
 
     def __init__(self, argument: str, found: str, remedy: str = "", *, code: str = "") -> None:
         self.argument, self.found, self.remedy, self.code = argument, found, remedy, code
@@ -66,26 +63,14 @@ def _again(kind: Any, argument: str, found: str, remedy: str, code: str) -> Any:
 
 
 class InputError(_Finding, ValueError):
-    """An input that cannot be used.
-
-    Parameters
-    ----------
-    argument : str
-        Name of the argument that is meant.
-    found : str
-        What was found in it.
-    remedy : str
-        What to do.
-    code : str
-        A short name of the fault, for a front end that has its own remedy for it.
-
+    __doc__ = f"""An input that cannot be used.{_PARTS}
     Examples
     --------
     >>> from dubio.errors import InputError
     >>> error = InputError("n_features_to_select", "=50, but the table has 9 features", "give a number from 1 to 9")
     >>> print(error)
     n_features_to_select=50, but the table has 9 features: give a number from 1 to 9.
-    >>> error.sentence({"n_features_to_select": "--keep"})
+    >>> error.sentence({{"n_features_to_select": "--keep"}})
     '--keep 50, but the table has 9 features: give a number from 1 to 9.'
     """
 
@@ -107,19 +92,7 @@ class InputTypeError(InputError, TypeError):
 
 
 class InputWarning(_Finding, UserWarning):
-    """An input that is used as given, but may not be what the user meant.
-
-    Parameters
-    ----------
-    argument : str
-        Name of the argument that is meant.
-    found : str
-        What was found in it.
-    remedy : str
-        What to do.
-    code : str
-        A short name of the fault, for a front end that has its own remedy for it.
-    """
+    __doc__ = f"An input that is used as given, but may not be what the user meant.{_PARTS}"
 
 
 def warn(warning: Warning) -> None:

@@ -33,8 +33,7 @@ from dubio.streams.text_files import (
     rounded_notes,
     suffix_of,
 )
-from dubio.table.cells import EXACT, MISSING
-from dubio.table.values import as_float
+from dubio.table.cells import EXACT, MISSING, as_float
 
 #: Lists and objects inside each other, from which on a file of JSON is refused.
 _DEEPEST = 100

@@ -1,4 +1,4 @@
-"""Columns of text: numbers with units, limits and marks for thousands; dates and times; names."""
+"""Cells of any type, and columns of text: numbers with units, limits and marks for thousands; dates, times, names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,64 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import counted, quoted
-from dubio.table.values import is_missing
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell has no value: None, NaN, NaT, pandas' NA.
+
+    >>> [is_missing(value) for value in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(value, ExactNumber):  # one that signals cannot be compared
+        return value.is_nan()
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # an array, for example
+        return False
+
+
+def missing_cells(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """The cells of an array of any type that have no value."""
+    if values.dtype.kind != "O":
+        return np.asarray(values != values)
+    return np.fromiter((is_missing(value) for value in values), dtype=bool, count=len(values))
+
+
+def is_valid_text(text: str) -> bool:
+    r"""Whether a text can be written: half of a pair of UTF-16 cannot.
+
+    >>> is_valid_text("\u00e9"), is_valid_text("\ud800")
+    (True, False)
+    """
+    return text.isascii() or text.encode(errors="ignore").decode() == text
+
+
+def as_float(value: Any) -> float:
+    """A number of any type as a floating point number; infinity if it is too large for one.
+
+    >>> as_float(-(10**400))
+    -inf
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
+
+
+def distinct_texts(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
+    """The different texts in order, and the place of each text among them.
+
+    An array of text would give every cell as much room as the longest one needs.
+
+    >>> distinct_texts(["b", "a", "b"])
+    (['a', 'b'], array([1, 0, 1]))
+    """
+    found = sorted(set(texts))
+    places = {text: place for place, text in enumerate(found)}
+    return found, np.fromiter((places[text] for text in texts), dtype=np.int64, count=len(texts))
+
 
 #: Text that means "missing", besides empty cells.
 MISSING = ("?", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "null", "NULL", "<NA>")
@@ -145,25 +202,16 @@ _SHORT = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-/.])\s?(?P<two>\d{{1,2}})(?P
 _WORDS = re.compile(rf"(?P<day>\d{{1,2}})\.?[ -](?P<name>[A-Za-z]{{3,9}})\.?,?[ -](?P<year>\d{{4}}){_CLOCK}")
 _WORDS_FIRST = re.compile(rf"(?P<name>[A-Za-z]{{3,9}})\.? (?P<day>\d{{1,2}}),? (?P<year>\d{{4}}){_CLOCK}")
 _DATES = (_ISO, _WORDS, _WORDS_FIRST, _SHORT)
-_TIME = re.compile(r"(?P<clock>\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)")
+_TIME = re.compile(r"\d{1,2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?")
 
 
-@dataclass(frozen=True)
-class TextDates:
-    """Dates that were written as text: one per distinct text; NaT where the text is not a date.
-
-    ``problem`` says why they cannot be read although every cell looks like a date.
-    """
-
-    values: NDArray[np.datetime64]
-    problem: str = ""
-
-
-def read_dates(texts: Sequence[str]) -> TextDates:
+def read_dates(texts: Sequence[str]) -> tuple[NDArray[np.datetime64], str]:
     """Dates of a text column, from its distinct texts: 2024-03-31, 31.3.2024, 3/31/2024, 31 Mar 2024, with times.
 
+    NaT where the text is not a date; and why they cannot be read although every cell looks like a date, or "".
+
     >>> from dubio.table.cells import read_dates
-    >>> read_dates(["31/1/2024", "1/2/2024 12:00"]).values
+    >>> read_dates(["31/1/2024", "1/2/2024 12:00"])[0]
     array(['2024-01-31T00:00:00.000000', '2024-02-01T12:00:00.000000'],
           dtype='datetime64[us]')
     """
@@ -185,10 +233,10 @@ def read_dates(texts: Sequence[str]) -> TextDates:
             day, month = "two", "one"
         else:
             shown = texts[short[0][0]].strip()
-            return TextDates(values, f"in dates such as {shown!r} day and month cannot be told apart")
+            return values, f"in dates such as {shown!r} day and month cannot be told apart"
         for place, match in short:
             values[place] = _date(int(match[month]), int(match[day]), match)
-    return TextDates(values)
+    return values, ""
 
 
 def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
@@ -198,11 +246,8 @@ def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
     >>> read_times(["6:30", "18:45:36"])
     array([ 6.5 , 18.76])
     """
-    values = []
-    for text in texts:
-        match = _TIME.fullmatch(text.strip())
-        values.append(np.nan if match is None else _hours(match["clock"]))
-    return np.asarray(values, dtype=np.float64)
+    matches = (_TIME.fullmatch(text.strip()) for text in texts)
+    return np.asarray([np.nan if match is None else _hours(match[0]) for match in matches], dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -274,10 +319,10 @@ def read_texts(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal
     times = read_times(texts)
     if not np.isnan(times).any():
         return TextColumn("time", times, numbers, texts, counts)
-    dates = read_dates(texts)
-    if not np.isnat(dates.values).any():
-        return TextColumn("date", dates.values, numbers, texts, counts)
-    return TextColumn("", numbers.values, numbers, texts, counts, numbers.problem or dates.problem)
+    dates, problem = read_dates(texts)
+    if not np.isnat(dates).any():
+        return TextColumn("date", dates, numbers, texts, counts)
+    return TextColumn("", numbers.values, numbers, texts, counts, numbers.problem or problem)
 
 
 #: Microseconds of a day.
@@ -301,11 +346,8 @@ def utc(value: Any) -> Any:
 
 
 def _hours(clock: str) -> float:
-    hours, minutes, *rest = clock.split(":")
-    seconds = float(rest[0]) if rest else 0.0
-    if int(hours) > 23 or int(minutes) > 59 or seconds >= 60:
-        return float("nan")
-    return int(hours) + int(minutes) / 60 + seconds / 3600
+    hours, minutes, seconds, *_ = map(float, [*clock.split(":"), 0])
+    return hours + minutes / 60 + seconds / 3600 if hours < 24 and minutes < 60 and seconds < 60 else float("nan")
 
 
 def _date(month: int, day: int, match: re.Match[str]) -> np.datetime64:

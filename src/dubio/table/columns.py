@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, InputTypeError, counted, has_row_names, listed, quoted
-from dubio.table.values import is_valid_text
+from dubio.table.cells import is_valid_text
 
 
 def column_names(X: Any, *, name: str = "X") -> list[Any] | None:

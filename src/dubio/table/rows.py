@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, InputTypeError, counted, name_row
-from dubio.table.values import distinct_texts, missing_cells
+from dubio.table.cells import distinct_texts, missing_cells
 
 Codes = NDArray[np.int64]
 Floats = NDArray[np.float64]

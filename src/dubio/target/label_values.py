@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
-from dubio.table.values import as_float, is_missing, is_valid_text
+from dubio.table.cells import as_float, is_missing, is_valid_text
 
 
 def unmasked(values: Any) -> Any:

@@ -16,9 +16,9 @@ from dubio.errors import InputError, counted, listed
 from dubio.evidence.multiple import check_alpha
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance
+from dubio.table.cells import is_missing
 from dubio.table.matrix import check_squares
 from dubio.table.rows import centred_within, group_means, random_order
-from dubio.table.values import is_missing
 from dubio.target.classes import Memberships
 from dubio.target.soft import average_votes, code_votes, dawid_skene, krippendorff_alpha, soft_labels
 from dubio.trust.tolerance import QuickTests
