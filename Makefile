@@ -11,22 +11,37 @@ THREADS := NUMBA_NUM_THREADS=2 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 N ?= 20000
 SEED ?= 0
 
-.PHONY: demo test test-slow fuzz test-oldest coverage lint format bench docs docs-look docs-links dist release-check clean
+.PHONY: demo test test-all test-slow fuzz test-oldest coverage lint format bench docs docs-look docs-links dist release-check clean
 
-$(VENV)/.installed: pyproject.toml
+# The demo needs the command; the tests, the linters and the laboratory need the rest.
+$(VENV)/.command: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[cli]"
+	touch $@
+
+$(VENV)/.installed: $(VENV)/.command lab/pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]" --editable ./lab
+	touch $@
+
+# Compiled once, not by every worker of the tests.
+$(VENV)/.kernels: $(VENV)/.installed $(wildcard src/dubio/kernels/*.py)
+	$(THREADS) $(BIN)/python tools/compile_kernels.py
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	touch $@
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.command
 	$(BIN)/python -m dubio_app.demo
 
-test: $(VENV)/.installed
-	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow"
+# Three tiers: `make test` after every change; `make test-all` for what takes processes, kills, clusters, browsers, pages
+# and the laboratory; `make test-slow` at night.
+test: $(VENV)/.kernels
+	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "not thorough and not slow"
+
+test-all: $(VENV)/.kernels
+	$(THREADS) $(BIN)/python -m pytest -n $(WORKERS) -m "thorough and not slow"
 
 test-slow: $(VENV)/.installed
 	$(BIN)/python -m pytest -m slow
@@ -93,7 +108,7 @@ dist: $(VENV)/.release
 	$(BIN)/python -m twine check --strict dist/*
 
 # Everything that can be checked before a release without a network.
-release-check: lint test dist
+release-check: lint test test-all dist
 	$(BIN)/python tools/check_release.py
 
 clean:

@@ -9,6 +9,13 @@ import pytest
 from tests.browser import Browser, Missing, View, launch
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of pages take a browser each: they are thorough ones."""
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.thorough)
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
     """A headless Chromium for the tests of one file."""

@@ -103,6 +103,7 @@ def test_csv_has_every_feature(capfd, folder):
 
 
 @pytest.mark.parametrize("form", ["--json", "--csv"])
+@pytest.mark.thorough
 def test_same_seed_same_bytes_for_any_jobs(capfd, folder, form):
     words = ["rank", folder / "doubt.csv", "--soft", "p_setosa,p_versicolor,p_virginica", "--ignore"]
     words += [OTHERS.replace("noise,", "").replace("p_setosa,p_versicolor,p_virginica,", ""), "--stability", 5, form]
@@ -348,6 +349,7 @@ def test_code_of_a_messy_table(capfd, tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
 @pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.thorough
 def test_progress_is_shown_to_a_person_only(folder, quiet):
     import pty
 
@@ -727,6 +729,7 @@ def _seconds_of_work(pid: int) -> float:
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc to see how far the run has come")
+@pytest.mark.thorough
 def test_interrupted_run_is_one_line(tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 60))
@@ -745,6 +748,7 @@ def test_interrupted_run_is_one_line(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["long.parquet"]
 
 
+@pytest.mark.thorough
 def test_interrupted_imports_are_one_line(tmp_path):
     (tmp_path / "numpy.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(SOURCE)])}
@@ -762,6 +766,7 @@ def test_interrupted_imports_are_one_line(tmp_path):
 
 
 @pytest.mark.parametrize("words", [("--help",), ("--version",), ("rank", "--help"), ("papers", "--help")])
+@pytest.mark.thorough
 def test_help_imports_nothing_large(words):
     code = (
         "import sys\n"
@@ -774,6 +779,7 @@ def test_help_imports_nothing_large(words):
     assert done.stdout.endswith("\n[]\n"), done.stdout + done.stderr
 
 
+@pytest.mark.thorough
 def test_the_command_starts_where_the_package_says(folder):
     import tomllib
 
@@ -785,6 +791,7 @@ def test_the_command_starts_where_the_package_says(folder):
     assert done.returncode == 2 and done.stderr.startswith("dubio: ") and "nope.csv' does not exist" in done.stderr
 
 
+@pytest.mark.thorough
 def test_folder_without_permission(folder, tmp_path):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o555)
@@ -812,6 +819,7 @@ def test_permission_lost_on_the_way(capfd, folder, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.thorough
 def test_pipe_that_closes_early(folder):
     process = start("rank", folder / "iris.csv", "-t", "species", "--csv")
     assert process.stdout is not None
@@ -820,6 +828,7 @@ def test_pipe_that_closes_early(folder):
     assert process.stderr is not None and process.stderr.read() == ""
 
 
+@pytest.mark.thorough
 def test_demo_writes_its_report(tmp_path, capfd):
     out = tmp_path / "demo.html"
     code, text, err = dubio(capfd, "demo", "--report", out)

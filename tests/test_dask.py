@@ -14,6 +14,8 @@ from sklearn.base import clone
 
 import dubio
 
+pytestmark = pytest.mark.thorough
+
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")

@@ -13,6 +13,8 @@ import pytest
 
 from dubio_app.command.run import run
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parents[1]
 PAGES = sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"])
 _FENCE = re.compile(r"^(?:```|<!-- )(\w+)\n(.*?)^(?:```|-->)", re.MULTILINE | re.DOTALL)

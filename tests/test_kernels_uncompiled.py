@@ -14,12 +14,15 @@ import warnings
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pytest
 from scipy import sparse
 
 import dubio
 from dubio.methods.register import get_method
 from dubio.scores.coherence import select_pairs
 from dubio.streams.stream import rank_stream
+
+pytestmark = pytest.mark.thorough
 
 
 def results() -> dict[str, list[float]]:

@@ -22,6 +22,8 @@ from dubio_papers.runner import run_experiments
 from dubio_papers.store import ResultFile
 from tests.small_experiment import SMALL, tables
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).parent.parent
 
 #: Runs the command, and kills its own process when it has written half of the first file, or all but its name.

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from tools.check_site import LOOK, WIDTHS
+
+pytestmark = pytest.mark.thorough
 
 TEXT = "".join(f"<p>Line {i} of a page that can be read.</p>" for i in range(30))
 FAULTS = {

@@ -21,6 +21,13 @@ ROOT = Path(__file__).parents[2]
 _CALLS, _PARTS = 2000, 4
 
 
+@pytest.mark.every_change
+def test_a_hundred_calls_find_no_fault():
+    """In this process; a call that hangs or kills its process is found by the longer run."""
+    outcomes = [outcome_of(f"1:{number}") for number in range(100)]
+    assert [outcome for outcome in outcomes if outcome.kind == FAULT] == []
+
+
 @pytest.mark.parametrize("part", range(_PARTS))
 def test_a_short_run_finds_no_fault(part):
     size = _CALLS // _PARTS
