@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dubio
 from dubio.errors import InputError
+from dubio.evidence.relevance import relevance_of
 from dubio.methods.base import ScoreSelector
 from dubio.methods.register import METHODS, register
 from dubio.problem import Problem
@@ -17,6 +19,10 @@ from dubio.ranking import Scored
 from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers
 from dubio.target.reader import READERS, Reader
+from dubio_app.command import question
+from dubio_app.command.run import run
+from dubio_app.report import render_report
+from dubio_app.report.findings import gather
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,69 @@ def test_it_is_resampled_and_shuffled_like_any_other(data):
     X, y = data
     sure = dubio.stability(BoundScore(n_features_to_select=1), X, y, n_draws=4)
     assert sure.frequency.tolist() == [0, 0, 1, 0]
+
+
+@pytest.fixture
+def more_data(data):
+    """More rows, and groups, weights and a second target."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(160, 4))
+    low = X[:, 2] + 0.2 * rng.normal(size=160)
+    low[::5] = np.nan
+    return X, AtLeast(low), {"groups": np.arange(160) // 2, "sample_weight": rng.uniform(1, 2, size=160)}
+
+
+@pytest.mark.parametrize("wish", ["auto", "sufficient"])
+@pytest.mark.parametrize("facts", [("groups",), ("sample_weight",), ("groups", "sample_weight")])
+def test_it_passes_the_front_door_with_every_fact_about_rows(more_data, wish, facts):
+    X, y, more = more_data
+    selector = dubio.FeatureSelector(n_features_to_select=wish).fit(X, y, **{name: more[name] for name in facts})
+    assert selector.method_ == "neighbor_search"
+    assert selector.get_support(indices=True).tolist() == [2]
+
+
+def test_it_may_be_one_of_several_targets(more_data):
+    X, y, more = more_data
+    targets = dubio.several_targets({"reached": y, "dose": X[:, 1]})
+    for facts in ({}, {"groups": more["groups"]}):
+        selector = dubio.FeatureSelector().fit(X, targets, **facts)
+        assert "reached (lower bounds, known in 128)" in selector.explanation_
+        assert selector.get_support(indices=True).tolist() == [1, 2]
+
+
+def test_it_is_tested_and_resampled(more_data):
+    X, y, more = more_data
+    problem = dubio.FeatureSelector().read_problem(X, y, groups=more["groups"])
+    assert np.flatnonzero(relevance_of(problem).relevant).tolist() == [2]
+    sure = dubio.stability(dubio.FeatureSelector(), X, y, n_draws=3)
+    assert sure.frequency.tolist() == [0, 0, 1, 0]
+
+
+def test_it_has_a_report(more_data):
+    X, y, _ = more_data
+    selector = dubio.FeatureSelector().fit(X, y)
+    page = render_report(gather(selector, X, y, target_name="dose"))
+    assert "rows with lower bounds" in page
+
+
+def test_the_command_ranks_for_it_and_writes_its_page(more_data, monkeypatch, tmp_path, capsys):
+    X, y, _ = more_data
+    table = pd.DataFrame(X, columns=list("abcd")).assign(dose=y.low)
+    table.to_csv(tmp_path / "table.csv", index=False)
+    monkeypatch.setattr(
+        question.Question, "_column", lambda self, name: question._Read(AtLeast(self.table[name].to_numpy()))
+    )
+    page = tmp_path / "page.html"
+    assert run(["rank", str(tmp_path / "table.csv"), "--target", "dose", "--report", str(page)]) == 0
+    assert "128 rows with lower bounds" in capsys.readouterr().out
+    assert "rows with lower bounds" in page.read_text(encoding="utf-8")
+
+
+def test_what_cannot_be_done_with_it_is_said(more_data):
+    X, y, _ = more_data
+    for call in (dubio.audit_labels, dubio.label_tolerance, dubio.label_fingerprints):
+        with pytest.raises(InputError, match="the target holds lower bounds"):
+            call(X, y)
 
 
 def test_methods_that_do_not_declare_it_say_so(data):

@@ -86,7 +86,7 @@ def _fit_call(rng: Rng) -> Call:
         own = dubio.FeatureSelector(method.name, method_params=made or None, **front)
     else:
         own.set_params(**made)
-    takes = tuple(kind for kind in method.takes if kind != "pairs") or ("none",)
+    takes = tuple(kind for kind in method.takes if kind not in ("pairs", "any")) or ("none",)
     table, y, says = _input(
         rng, takes, allow_sparse=estimator_type._takes_sparse, allow_nan=isinstance(own, dubio.FeatureSelector)
     )
@@ -151,7 +151,7 @@ def _generic_call(rng: Rng) -> Call:
     method = dubio.METHODS[str(rng.choice(names, p=weight / weight.sum()))]
     n, d = int(rng.integers(8, 40)), int(rng.integers(2, 6))
     values = generic(rng, n, d)
-    kinds = [kind for kind in method.takes if kind != "pairs"]
+    kinds = [kind for kind in method.takes if kind not in ("pairs", "any")]
     y, says = good_target(rng, n, (str(rng.choice(kinds)),) if kinds else ("none",))
     more: dict[str, Any] = {}
     if "pairs" in method.takes and rng.random() < 0.5:

@@ -48,14 +48,7 @@ def choose(supervision: Supervision) -> Choice:
     """The engine for every target, the constraint score for pairs, the Laplacian score if nothing is known."""
     if supervision.has_pairs:
         return Choice("constraint", "pairs of rows are given, and the constraint score was the best method for pairs")
-    if supervision.kind == "none":
-        return Choice("laplacian", "nothing is known of the target, and the Laplacian score does not need a target")
-    if supervision.kind == "several":
-        return Choice("neighbor_search", "it searches for the features that serve all targets together")
-    return Choice(
-        "neighbor_search",
-        "it gave the best order for every kind of target in our trials",
-    )
+    return Choice(*supervision.usual_method)
 
 
 #: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
@@ -154,7 +147,7 @@ class FeatureSelector(Selector):
     """
 
     _target = "auto"
-    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _takes = ("none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
     _needs_labels = False
     _takes_nan = True
     _takes_sparse = True
@@ -327,8 +320,8 @@ class FeatureSelector(Selector):
         supervision, seed = problem.supervision.certain(), self._seed
         choice = self._choose(supervision)
         method = get_method(choice.method)
-        if self.target != "ordered" and supervision.kind not in method.takes:
-            supervision = supervision.simpler()
+        if self.target != "ordered":
+            supervision = supervision.taken_by(method.takes)
             problem = problem.with_supervision(supervision)
         method.require(supervision)
         alerts, is_sparse = find_alerts(problem.with_supervision(supervision)), sparse.issparse(problem.X)
@@ -405,8 +398,7 @@ class FeatureSelector(Selector):
         if problem.sample_weight is None:
             return problem
         method.require_weights()
-        if problem.supervision.kind != "none":
-            require_weights(problem)
+        require_weights(problem)
         counted_rows = problem.counted
         return replace(counted_rows, sample_weight=counted_rows.uneven_weights)
 
@@ -426,7 +418,7 @@ class FeatureSelector(Selector):
     def _choose(self, supervision: Supervision) -> Choice:
         if self.method != "auto":
             return Choice(self.method, "it was requested by name")
-        if supervision.has_pairs and supervision.kind not in ("none", "hard"):
+        if supervision.has_pairs and not supervision.goes_with_pairs:
             raise InputError(
                 "must_link" if len(supervision.pairs.must_link) else "cannot_link",
                 f"cannot be used here: {supervision.given}, and no method takes both",

@@ -6,8 +6,9 @@ can confirm itself.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,6 @@ from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.intervals import Intervals
 from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers
-from dubio.target.ordered import OrderedClasses, OrderedMemberships
 from dubio.target.positives import Positives
 from dubio.target.several import SeveralTargets
 
@@ -157,26 +157,11 @@ def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: E
     positive with the probability that the experts give it. *Several targets*: each on its own; a number that would be
     left out gets the experts' prediction, so that its row can serve the other targets.
     """
-    if isinstance(problem.supervision, SeveralTargets):
-        return _believe_several(problem, problem.supervision, clean, complete, options)
-    if isinstance(problem.supervision, OrderedClasses | OrderedMemberships):
-        return replace(believe(problem.tested, clean, complete, options), ordered=True)
-    supervision = problem.supervision
-    if isinstance(supervision, Intervals):
-        return _believe_intervals(problem, supervision, complete, options)
-    if isinstance(supervision, Positives):
-        return _believe_positives(problem, supervision, options)
-    if isinstance(supervision, Numbers):
-        return _believe_numbers(problem, supervision, clean is not None, complete, options)
-    if isinstance(supervision, Memberships):
-        return _believe_memberships(problem, supervision, clean is not None, complete, options)
-    assert isinstance(supervision, Classes)
-    return _believe_classes(problem, supervision, clean, complete, options)
+    return _WAYS[problem.supervision.believed](problem, clean, complete, options)
 
 
-def _believe_classes(
-    problem: Problem, supervision: Classes, clean: Cleaning | None, complete: bool, options: ExpertOptions
-) -> Belief:
+def _believe_classes(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    supervision = cast(Classes, problem.supervision)
     known = supervision.labelled
     memberships, trusted, audit = supervision.memberships, known, None
     can_judge = np.count_nonzero(units_per_class(supervision, problem.groups) >= 2) >= 2
@@ -215,14 +200,12 @@ def _joined(problem: Problem, supervision: Classes, opinions: Floats) -> Floats:
     return np.where(judged, weight * opinions + (1.0 - weight) * supervision.memberships, supervision.memberships)
 
 
-def _believe_memberships(
-    problem: Problem, supervision: Memberships, join: bool, complete: bool, options: ExpertOptions
-) -> Belief:
+def _believe_memberships(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    supervision, join = cast(Memberships, problem.supervision), clean is not None
     known = supervision.labelled
     likeliest = problem.once("likeliest", lambda: problem.with_supervision(supervision.likeliest()))
-    assert isinstance(likeliest.supervision, Classes)
     used = np.ones(len(known), dtype=bool) if complete else known
-    can_judge = np.count_nonzero(units_per_class(likeliest.supervision, problem.groups) >= 2) >= 2
+    can_judge = np.count_nonzero(units_per_class(supervision.likeliest(), problem.groups) >= 2) >= 2
     if not can_judge or not (join or (used & ~known).any()):
         return Belief(supervision, np.flatnonzero(known))
     opinions = pooled_opinions(likeliest, options)
@@ -237,16 +220,15 @@ def _believe_memberships(
     )
 
 
-def _believe_numbers(
-    problem: Problem, supervision: Numbers, clean: bool, complete: bool, options: ExpertOptions
-) -> Belief:
+def _believe_numbers(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    supervision = cast(Numbers, problem.supervision)
     known = supervision.labelled
     filled = ~known if complete else np.zeros(len(known), dtype=bool)
     one_group = problem.groups is not None and len(np.unique(problem.groups[known])) < 2
-    if not (clean or filled.any()) or supervision.n_labelled < FEWEST_NUMBERS or one_group:
+    if (clean is None and not filled.any()) or supervision.n_labelled < FEWEST_NUMBERS or one_group:
         return Belief(supervision, np.flatnonzero(known))
     found = number_opinions(problem, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
-    trusted = known & ~found.gross if clean else known
+    trusted = known & ~found.gross if clean is not None else known
     values = np.where(known, found.scores, found.opinions)
     used = trusted | filled
     return Belief(
@@ -257,7 +239,8 @@ def _believe_numbers(
     )
 
 
-def _believe_intervals(problem: Problem, supervision: Intervals, complete: bool, options: ExpertOptions) -> Belief:
+def _believe_intervals(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    supervision = cast(Intervals, problem.supervision)
     values = completed_values(problem, options)
     if not complete:
         values = np.where(supervision.labelled, values, np.nan)
@@ -269,7 +252,8 @@ def _believe_intervals(problem: Problem, supervision: Intervals, complete: bool,
     return Belief(found, np.flatnonzero(used), n_completed=n_completed, said=(note,))
 
 
-def _believe_positives(problem: Problem, supervision: Positives, options: ExpertOptions) -> Belief:
+def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    supervision = cast(Positives, problem.supervision)
     found = problem_positives(problem, options)
     believed = Memberships(
         n_rows=supervision.n_rows,
@@ -283,15 +267,14 @@ def _believe_positives(problem: Problem, supervision: Positives, options: Expert
     return Belief(believed, np.arange(supervision.n_rows), said=notes, attributes={"positives_": found})
 
 
-def _believe_several(
-    problem: Problem, supervision: SeveralTargets, clean: Cleaning | None, complete: bool, options: ExpertOptions
-) -> Belief:
+def _believe_several(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
+    supervision = cast(SeveralTargets, problem.supervision)
     found: dict[str, Belief] = {}
     for name, part in zip(supervision.names, supervision.parts, strict=True):
         one = problem.with_supervision(part)
         found[name] = believe(one, clean, complete, options)
         known = found[name].supervision
-        if found[name].n_left_out and isinstance(known, Numbers):
+        if found[name].n_left_out and known.form == "numbers":
             said = number_opinions(
                 one.tested, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs
             )
@@ -312,6 +295,19 @@ def _believe_several(
         attributes=attributes,
         by_target=found,
     )
+
+
+#: How given labels and experts become one belief; a kind of target names its way (``Supervision.believed``).
+_WAYS: dict[str, Callable[[Problem, Cleaning | None, bool, ExpertOptions], Belief]] = {
+    "classes": _believe_classes,
+    "memberships": _believe_memberships,
+    "numbers": _believe_numbers,
+    "intervals": _believe_intervals,
+    "positives": _believe_positives,
+    "several": _believe_several,
+    "ordered": lambda problem, *options: replace(believe(problem.tested, *options), ordered=True),
+    "tested": lambda problem, *options: believe(problem.tested, *options),
+}
 
 
 def _small(sentence: str) -> str:

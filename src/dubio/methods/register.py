@@ -87,11 +87,11 @@ class Method:
                 f"{counted(len(pairs.cannot_link), 'cannot-link pair')} are given",
                 f"use {able}, or leave the pairs out",
             )
-        if supervision.kind in self.takes or (supervision.has_pairs and "pairs" in self.takes):
+        if supervision.is_taken_by(self.takes) or (supervision.has_pairs and "pairs" in self.takes):
             return
-        code = "no target" if supervision.kind == "none" else ""
-        able = ", ".join(repr(method.name) for method in METHODS.values() if supervision.kind in method.takes)
-        remedy = f"use {able}, or rank for one target at a time" if supervision.kind == "several" else ""
+        code = "" if supervision.has_target else "no target"
+        able = ", ".join(repr(method.name) for method in METHODS.values() if supervision.is_taken_by(method.takes))
+        remedy = f"use {able}, or rank for one target at a time" if supervision.targets else ""
         raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", remedy, code=code)
 
     def require_weights(self) -> None:

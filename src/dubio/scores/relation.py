@@ -139,7 +139,7 @@ class SmoothR2Score(ScoreSelector):
     _name = "smooth_r2"
     _takes_weights = True
     _does = "any smooth relation of one feature to the target"
-    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
     _target = "auto"
     _lower_is_better = False
     _tests_within_groups = True
@@ -208,7 +208,7 @@ class LinearR2Score(ScoreSelector):
     _name = "linear_r2"
     _takes_weights = True
     _does = "correlation; analysis of variance"
-    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
     _target = "auto"
     _lower_is_better = False
     _tests_within_groups = True

@@ -144,7 +144,7 @@ class NeighborSearch(SearchSelector):
     _name = "neighbor_search"
     _takes_weights = True
     _does = "subsets in which near rows predict the target; cleans wrong labels, completes missing ones"
-    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several")
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
     _keeps_groups_apart = True
     _criterion = "loss of the nearest neighbours (low is good)"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

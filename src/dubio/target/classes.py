@@ -200,6 +200,7 @@ class Classes(OfClasses):
     words: ClassVar[str] = "classes"
     given: ClassVar[str] = "the target holds classes"
     form: ClassVar[str] = "hard"
+    goes_with_pairs: ClassVar[bool] = True
     believed: ClassVar[str] = "classes"
     _by_row: ClassVar[dict[str, Any]] = {"codes": -1}
 

@@ -69,6 +69,8 @@ class Supervision(ABC):
     _by_row: ClassVar[dict[str, Any]] = {}
     #: Whether there is any target.
     has_target: ClassVar[bool] = True
+    #: Whether "auto" has a method for it together with pairs of rows.
+    goes_with_pairs: ClassVar[bool] = False
     #: Whether rows with near numbers are neighbours.
     has_neighbors: ClassVar[bool] = False
     #: How further blocks of the same rows are read, and which models learn it.
@@ -391,6 +393,7 @@ class Nothing(Supervision):
     words: ClassVar[str] = "no labels"
     given: ClassVar[str] = "no target is given"
     has_target: ClassVar[bool] = False
+    goes_with_pairs: ClassVar[bool] = True
     usual_method: ClassVar[tuple[str, str]] = (
         "laplacian",
         "nothing is known of the target, and the Laplacian score does not need a target",
@@ -448,4 +451,4 @@ def kinds_in_words(kinds: tuple[str, ...]) -> str:
         classes += cls.__subclasses__()
         if "kind" in vars(cls):
             words[cls.kind] = cls.words
-    return " or ".join(words[kind] for kind in kinds)
+    return " or ".join(words[kind] for kind in kinds if kind != "any")

@@ -31,6 +31,7 @@ class OrderedClasses(Classes):
     kind: ClassVar[str] = "ordered"
     words: ClassVar[str] = "ordered classes"
     given: ClassVar[str] = "the target holds ordered classes"
+    goes_with_pairs: ClassVar[bool] = False
     believed: ClassVar[str] = "ordered"
     no_worst: ClassVar[str] = "for classes with an order"
 
