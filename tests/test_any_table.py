@@ -185,5 +185,5 @@ def test_the_order_of_the_rows_changes_no_digit():
 def test_text_with_many_values_is_left_out_and_named():
     table = pd.DataFrame({"x": np.arange(30.0), "name": [f"person {i}" for i in range(30)]})
     read = read_any_table(table)
-    assert read.read[1].is_left_out and "30 different values" in read.read[1].notes[0]
+    assert read.read[1].kind == "text" and "30 different values" in read.read[1].notes[0]
     assert (read.matrix[:, 1] == 0).all()

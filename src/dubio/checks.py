@@ -84,8 +84,6 @@ NOT_NEGATIVE: list[Any] = [Interval(Real, 0, None, closed="left")]
 _SEED = Interval(Integral, 0, 2**32 - 1, closed="both")
 _NAMED = {
     None: Values(["None"], lambda value: value is None),
-    object: Values([], lambda value: True),
-    str: Values(["text"], lambda value: isinstance(value, str)),
     "boolean": Values(["True", "False"], lambda value: isinstance(value, bool | np.bool_)),
     "verbose": Values(["a whole number (at least 0)"], NOT_NEGATIVE[0].allows),
     "array-like": Values(
@@ -99,6 +97,12 @@ _NAMED = {
 }
 
 
+def _values(rule: Any) -> Any:
+    if isinstance(rule, type):
+        return Values([f"a {rule.__name__}"], lambda value: isinstance(value, rule))
+    return _NAMED.get(rule, rule)
+
+
 def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, Any]) -> None:
     """Raise unless every value satisfies one of the constraints of its parameter.
 
@@ -109,7 +113,7 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
         dubio.errors.InputError: k=0: give a whole number (at least 1) or None.
     """
     for name, value in values.items():
-        rules = [_NAMED.get(rule, rule) for rule in constraints.get(name, [object])]
+        rules = [_values(rule) for rule in constraints.get(name, [object])]
         if not any(rule.allows(value) for rule in rules):
             *others, last = [word for rule in rules for word in rule.words]
             wanted = f"{', '.join(others)} or {last}" if others else last

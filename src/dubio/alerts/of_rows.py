@@ -67,13 +67,23 @@ def visit_alerts(view: View) -> list[Alert]:
     some = dict.fromkeys([*wide[:_MOST_SUBJECT_FEATURES], *wide[-_MOST_SUBJECT_FEATURES:]])  # names stand first or last
     codes = {feature: _codes(view, feature, rows) for feature in some}
     codes = {feature: group for feature, group in codes.items() if 0 < group.max() < len(rows) - 1}
-    same = _same_within(codes, len(rows))
-    if same is not None:
-        return [_visits(view, "same values", same[0], same[1])]
+    table = np.array([*codes.values()], dtype=np.int32).reshape(len(codes), len(rows))
+    sizes = {  # of the columns that may name subjects: the number of rows of each value
+        feature: np.bincount(group[group >= 0])
+        for feature, group in codes.items()
+        if group.max() >= _FEWEST_VALUES - 1 and (group >= 0).mean() >= _SHARE_PRESENT
+    }
+    for feature, counts in sizes.items():
+        may_name = (counts > 1).sum() >= _FEWEST_IN_SUBJECT and counts.mean() <= _MOST_SUBJECT_ROWS
+        if may_name and (same := _same_within(codes, table, feature)):
+            return [_visits(view, "same values", feature, same)]
     if _neighbours_alike(Z, strata, rows):
         return [Alert("visits", facts={"why": "neighbours alike"})]
-    named = _named_subjects(view, codes)
-    return [] if named is None else [_visits(view, "name", named)]
+    for feature, counts in sizes.items():
+        is_named = _SUBJECT_NAME.fullmatch(str(view.names[feature]))
+        if is_named and _FEWEST_ROWS_NAMED <= counts.mean() <= _MOST_ROWS_NAMED:
+            return [_visits(view, "name", feature)]
+    return []
 
 
 def _visits(view: View, why: str, feature: int, same: Sequence[int] = ()) -> Alert:
@@ -84,46 +94,20 @@ def _visits(view: View, why: str, feature: int, same: Sequence[int] = ()) -> Ale
     return Alert("visits", view.named([feature]), facts)
 
 
-def _same_within(codes: dict[int, Codes], n_rows: int) -> tuple[int, list[int]] | None:
-    r"""The feature whose equal values join rows with the same values of two or more others, and these others.
+def _same_within(codes: dict[int, Codes], table: NDArray[np.int32], feature: int) -> list[int]:
+    r"""Two or more features that are the same in all rows of each value of ``feature``; none if there are fewer.
 
     Two columns are evidence if neither follows from the other (a country and a continent, which follow from a city, are
     only one), and if they jump from one value of the feature to the next (age classes, which follow from an age, do
     not). If rows are independent, a column is the same within all values with the probability
     :math:`\prod_g \sum_v p_v^{n_g}`, with its shares :math:`p_v` and the sizes :math:`n_g` of the groups.
     """
-    features = np.array([*codes], dtype=np.int64)
-    table = np.array([*codes.values()], dtype=np.int32).reshape(len(codes), n_rows)
-    for feature, group in codes.items():
-        sizes = np.bincount(group[group >= 0])
-        if len(sizes) < _FEWEST_VALUES or (sizes > 1).sum() < _FEWEST_IN_SUBJECT or sizes.mean() > _MOST_SUBJECT_ROWS:
-            continue
-        if (group >= 0).mean() < _SHARE_PRESENT:
-            continue
-        others = (other for other in features[_may_be_same_within(table, group)].tolist() if other != feature)
-        same = list(islice((other for other in others if _is_same_within(codes[other], group)), _MOST_SAME))
-        pairs = [
-            pair
-            for pair in combinations(sorted(same), 2)
-            if not any(follows(codes[one], codes[other]) for one, other in (pair, pair[::-1]))
-        ]
-        if pairs:
-            return feature, sorted({one for pair in pairs for one in pair})
-    return None
-
-
-def _named_subjects(view: View, codes: dict[int, Codes]) -> int | None:
-    """The feature that is called like a number or a name of patients, and has the same value in several rows."""
-    for feature, group in codes.items():
-        sizes = np.bincount(group[group >= 0])
-        if (
-            _SUBJECT_NAME.fullmatch(str(view.names[feature]))
-            and len(sizes) >= _FEWEST_VALUES
-            and _FEWEST_ROWS_NAMED <= sizes.mean() <= _MOST_ROWS_NAMED
-            and (group >= 0).mean() >= _SHARE_PRESENT
-        ):
-            return feature
-    return None
+    group = codes[feature]
+    others = np.array([*codes])[_may_be_same_within(table, group)].tolist()
+    same = (other for other in others if other != feature and _is_same_within(codes[other], group))
+    pairs = combinations(sorted(islice(same, _MOST_SAME)), 2)
+    apart = [(i, j) for i, j in pairs if not follows(codes[i], codes[j]) and not follows(codes[j], codes[i])]
+    return sorted({one for pair in apart for one in pair})
 
 
 def _codes(view: View, feature: int, rows: Codes) -> Codes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -139,11 +140,6 @@ class ColumnReading:
     problem: str = ""
     codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
-    @property
-    def is_left_out(self) -> bool:
-        """Whether the column could not be used; its feature is constant and comes last."""
-        return self.kind in ("text", "empty")
-
 
 @dataclass(frozen=True, eq=False)
 class Columns:
@@ -171,11 +167,11 @@ class Columns:
     read: tuple[ColumnReading, ...] = ()
     inputs: tuple[tuple[int, ...], ...] = ()
     input_names: list[Any] | None = None
-    starts: NDArray[np.int64] = field(init=False)
 
-    def __post_init__(self) -> None:
-        first = np.flatnonzero(np.diff(self.feature_of, prepend=-1))
-        object.__setattr__(self, "starts", first)
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The first column of each feature."""
+        return np.flatnonzero(np.diff(self.feature_of, prepend=-1))
 
     @property
     def n_features(self) -> int:
@@ -193,14 +189,13 @@ class Columns:
 
     def of(self, feature: int) -> NDArray[np.int64]:
         """The columns of one feature."""
-        start = int(self.starts[feature])
-        stop = int(self.starts[feature + 1]) if feature + 1 < len(self.starts) else len(self.feature_of)
-        return np.arange(start, stop)
+        return self.of_all([feature])
 
     def of_all(self, features: Sequence[int] | NDArray[Any]) -> NDArray[np.int64]:
         """The columns of some features, feature by feature."""
-        parts = [self.of(int(feature)) for feature in features]
-        return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+        features = np.asarray(features, dtype=np.int64)
+        sizes = self.sizes[features]
+        return np.arange(sizes.sum()) + np.repeat(self.starts[features] - np.cumsum(sizes) + sizes, sizes)
 
     def only(self, features: NDArray[Any]) -> Columns:
         """The columns of some features, numbered again."""
