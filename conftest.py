@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("MPLBACKEND", "Agg")  # charts in examples need no screen
+
 # Compilation makes first examples slow, and results must not depend on the day.
 settings.register_profile("dubio", deadline=None, derandomize=True, max_examples=40)
 settings.load_profile("dubio")

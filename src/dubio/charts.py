@@ -108,7 +108,7 @@ def tick_name(value: float) -> str:
 
 
 def is_wide(low: float, high: float) -> bool:
-    """Whether numbers between two ends can be told apart, so that an axis makes sense."""
+    """True if numbers between two ends can be told apart, so that an axis makes sense."""
     return bool(high / 2 - low / 2 > max(1e-290, 1e-9 * max(abs(low), abs(high))))
 
 
@@ -185,7 +185,7 @@ def share_chart(title: str, names: Sequence[str], shares: Floats, labels: Sequen
 
 
 def tolerance_chart(tolerance: Any, shown: Integers) -> Chart:
-    """How many labels may be wrong before each feature is lost: a bar, its interval, and the worst case in words."""
+    """Share of wrong labels with which each feature is kept: a bar, its interval, and the worst case in words."""
     names, ends = [str(tolerance.names[j]) for j in shown], tolerance.random[shown]
     low, high, rows = tolerance.low[shown], tolerance.high[shown], _rows(names)
     notes = [tolerance.worst_in_words(int(j)) for j in shown]
@@ -215,7 +215,7 @@ def _heat(
 
 
 def rank_heat(stability: Any, shown: Integers, n_features: int) -> Chart:
-    """How often each feature had each rank: one row per feature, one column per rank, and one for all higher ranks."""
+    """The share of resamples with each rank: a row per feature, a column per rank, and one for all higher ranks."""
     ranks, n_ranks = stability.rankings[:, shown], len(shown)
     columns = [str(r) for r in range(1, n_ranks + 1)]
     shares = np.stack([(ranks == r).mean(axis=0) for r in range(1, n_ranks + 1)], axis=1)

@@ -49,8 +49,7 @@ def draw(chart: Chart, ax: Any = None) -> list[Any]:
 
     Examples
     --------
-    >>> import io, matplotlib
-    >>> matplotlib.use("Agg")
+    >>> import io
     >>> import numpy as np
     >>> from dubio.charts import share_chart
     >>> from dubio.plots import draw
@@ -143,8 +142,18 @@ def _draw_axis(ax: Any, side: str, axis: Axis) -> None:
         line.set_inverted(True)
 
 
+class _Display:
+    """A chart that is drawn, and where."""
+
+    def _draw(self, chart: Chart, ax: Any) -> list[Any]:
+        """Draw the first panel on ``ax_``; the axes of others come back."""
+        self.ax_, *others = draw(chart, ax)
+        self.figure_ = self.ax_.figure
+        return others
+
+
 @dataclass
-class RankingDisplay:
+class RankingDisplay(_Display):
     """The best features of a ranking as bars, with the interval of their ranks if stability is given.
 
     Attributes
@@ -156,8 +165,6 @@ class RankingDisplay:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
     >>> from dubio import FisherScore
     >>> from dubio.plots import RankingDisplay
@@ -181,16 +188,14 @@ class RankingDisplay:
         if n_features < 1:
             raise InputError("n_features", f"={n_features}", "draw at least one feature")
         shown = self.ranking.order[:n_features]
-        self.ax_, *beside = draw(charts.ranking_chart(self.ranking, shown, self.stability), ax)
+        for beside in self._draw(charts.ranking_chart(self.ranking, shown, self.stability), ax):
+            self.interval_ax_ = beside
         self.ax_.set_title(_plain(self.ranking.method))
-        self.figure_ = self.ax_.figure
-        if beside:
-            self.interval_ax_ = beside[0]
         return self
 
 
 @dataclass
-class SubsetPathDisplay:
+class SubsetPathDisplay(_Display):
     """The curve behind the chosen number of features: criterion, q-values or scores by size.
 
     Attributes
@@ -201,8 +206,6 @@ class SubsetPathDisplay:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_wine
     >>> from dubio import FuzzyRoughSearch
     >>> from dubio.plots import SubsetPathDisplay
@@ -221,13 +224,12 @@ class SubsetPathDisplay:
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the values by size, and mark the chosen size."""
-        self.ax_ = draw(charts.size_chart(self.curve, f"{self.curve.chosen} chosen"), ax)[0]
-        self.figure_ = self.ax_.figure
+        self._draw(charts.size_chart(self.curve, f"{self.curve.chosen} chosen"), ax)
         return self
 
 
 @dataclass
-class LabelAuditDisplay:
+class LabelAuditDisplay(_Display):
     """Doubtful labels: the estimated share of wrong labels by class, and what they may be instead.
 
     Attributes
@@ -238,8 +240,6 @@ class LabelAuditDisplay:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from sklearn.datasets import load_iris
     >>> from dubio import audit_labels
     >>> from dubio.plots import LabelAuditDisplay
@@ -260,14 +260,10 @@ class LabelAuditDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
         """Draw the audit that a selector made of its labels (``audit_``)."""
         check_is_fitted(estimator)
-        inner = getattr(estimator, "selector_", estimator)
-        audit = getattr(estimator, "audit_", None) or getattr(inner, "audit_", None)
+        audit = getattr(estimator, "audit_", None) or getattr(getattr(estimator, "selector_", None), "audit_", None)
         if audit is None:
-            raise InputError(
-                "estimator",
-                f"is a {type(estimator).__name__} that did not audit its labels",
-                "use from_audit(audit_labels(X, y))",
-            )
+            found = f"is a {type(estimator).__name__} that did not audit its labels"
+            raise InputError("estimator", found, "use from_audit(audit_labels(X, y))")
         return cls(audit).plot(ax=ax)
 
     @property
@@ -278,9 +274,8 @@ class LabelAuditDisplay:
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the shares as a matrix: given classes by likely classes."""
         chart = charts.confusion_chart(self.audit)
-        self.ax_ = draw(chart, ax)[0]
+        self._draw(chart, ax)
         self.ax_.set(title=_plain(chart.title), ylabel="given class")
-        self.figure_ = self.ax_.figure
         return self
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -26,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 from dubio.checks import seed_of
 from dubio.errors import InputError
 from dubio.kernels.threads import one_blas_thread, resolve_threads
+from dubio.methods.parameters import documented
 from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, KnownFolds, weight_argument
 from dubio.problem import Problem
 from dubio.progress import advance
@@ -165,12 +166,12 @@ class SelectionEvaluation:
         )
 
     def _how_many(self) -> str:
-        """How many features the folds keep, in words."""
+        """The number of features that the folds keep, in words."""
         fewest, most = int(self.n_selected.min()), int(self.n_selected.max())
         return f"{most}" if fewest == most else f"{fewest} to {most}, on average {self.n_selected.mean():.3g}"
 
     def verdict(self) -> str:
-        """Whether the selection helps, in one sentence with the difference and its interval."""
+        """The answer to whether the selection helps, in one sentence with the difference and its interval."""
         gain, over_random, above_chance = self.gain, self.gain_over_random, self.above_chance
         if above_chance.low <= 0:
             return f"The model is not seen to be better than chance (difference {above_chance.signed()})."
@@ -191,7 +192,7 @@ class SelectionEvaluation:
         )
 
     def headline(self) -> str:
-        """What the selection is worth, in two sentences."""
+        """The worth of the selection, in two sentences."""
         return f"{self.numbers()} {self.verdict()}"
 
     def record(self) -> dict[str, Any]:
@@ -244,6 +245,7 @@ _MODELS = {"classes": ("a classifier", is_classifier), "numbers": ("a regressor"
 _RANDOM_DRAWS = 3
 
 
+@documented
 def evaluate_selection(
     selector: Any,
     model: Any,
@@ -282,10 +284,9 @@ def evaluate_selection(
         Numbers of features at which the model is evaluated; by default up to 12 between 1 and all.
     n_splits, n_repeats : int
         Folds, and how often the rows are divided anew.
-    target, missing_label
-        How y is read.
-    random_state : int or None, default=0
-        Seed of the folds and of the random features.
+    {target}
+    {missing_label}
+    {random_state}
     n_jobs : int, optional
         Folds at the same time.
 
@@ -314,14 +315,29 @@ def evaluate_selection(
         counted = np.flatnonzero(weights)
         X, y, weights = some_rows(X, counted), some_rows(y, counted), weights[counted]
         groups = None if groups is None else groups[counted]
-    known = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
-    _wrapper(known)  # raises if a model cannot be evaluated on it
+    supervision = read_supervision(y, number_of_rows(X), target=target, missing_label=missing_label).certain()
+    _wrapper(supervision)  # raises if a model cannot be evaluated on it
     last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     for predicted, (name, is_one) in _MODELS.items():
-        if predicted != known.reads and is_one(last):
-            remedy = f"give {_MODELS[known.reads][0]}, or target={predicted!r}"
-            raise InputError("model", f"is {name}, but {known.given}", remedy)
-    table = _ArrayTable(known, weights, groups, X, y)
+        if predicted != supervision.reads and is_one(last):
+            remedy = f"give {_MODELS[supervision.reads][0]}, or target={predicted!r}"
+            raise InputError("model", f"is {name}, but {supervision.given}", remedy)
+    facts = {"sample_weight": weights, "groups": groups}
+    facts = {name: values for name, values in facts.items() if values is not None and has_fit_parameter(selector, name)}
+
+    def fit(selector: Any, rows: Rows) -> Any:
+        options = {name: values[rows] for name, values in facts.items()}
+        return clone(selector).fit(some_rows(X, rows), some_rows(y, rows), **options)
+
+    table = _Table(
+        supervision,
+        weights,
+        groups,
+        n_features=int(X.shape[1]),
+        fit=fit,
+        part=lambda rows, features: some_columns(some_rows(X, rows), features),
+        unreadable=lambda: _not_numbers(X),
+    )
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
 
@@ -376,47 +392,44 @@ def evaluate_problem(
     if sparse.issparse(problem.X):
         problem = replace(problem, X=problem.X.toarray())
     problem = problem.counted
-    known = problem.supervision.certain()
-    if known.n_classes:  # whatever their names are, any model can read codes
-        known = replace(known, classes=np.arange(known.n_classes))  # type: ignore[call-arg]
-    table = _ProblemTable(known, problem.sample_weight, problem.groups, problem)
+    supervision = problem.supervision.certain()
+    if supervision.n_classes:  # whatever their names are, any model can read codes
+        supervision = replace(supervision, classes=np.arange(supervision.n_classes))  # type: ignore[call-arg]
+    table = _Table(
+        supervision,
+        problem.sample_weight,
+        problem.groups,
+        n_features=problem.n_features,
+        fit=lambda selector, rows: clone(selector).fit_problem(problem.rows(rows)),
+        part=lambda rows, features: problem.table[np.ix_(rows, problem.columns_of(features))],
+    )
     return _evaluate(selector, model, table, sizes, n_splits, n_repeats, random_state, n_jobs)
 
 
-def _wrapper(known: Supervision) -> type[DoubtModel]:
+def _wrapper(supervision: Supervision) -> type[DoubtModel]:
     """The wrapper that lets a model learn from a target."""
     remedy = "give classes, probabilities or numbers, of one target"
-    known.require_form("hard", "soft", "numbers", remedy=remedy, cannot="cannot be evaluated")
-    return DoubtRegressor if known.reads == DoubtRegressor.predicts else DoubtClassifier
+    supervision.require_form("hard", "soft", "numbers", remedy=remedy, cannot="cannot be evaluated")
+    return DoubtRegressor if supervision.reads == DoubtRegressor.predicts else DoubtClassifier
 
 
 @dataclass(frozen=True)
-class _Table(ABC):
+class _Table:
     """A table and its target: selectors and models are fitted to parts of it."""
 
-    known: Supervision
+    supervision: Supervision
     weights: Floats | None
     groups: Rows | None
-
-    @property
-    @abstractmethod
-    def n_features(self) -> int:
-        """Number of features."""
-
-    @abstractmethod
-    def selected(self, selector: Any, rows: Rows) -> Any:
-        """A clone of the selector, fitted to some rows."""
-
-    @abstractmethod
-    def part(self, rows: Rows, features: Rows) -> Any:
-        """Some rows of some features, for a model."""
-
-    def unreadable(self) -> str:
-        """Cells that hardly any model can read, in words; "" if all are numbers."""
-        return ""
+    n_features: int
+    #: A clone of a selector, fitted to some rows.
+    fit: Callable[[Any, Rows], Any]
+    #: Some rows of some features, for a model.
+    part: Callable[[Rows, Rows], Any]
+    #: Cells that hardly any model can read, in words; "" if all are numbers.
+    unreadable: Callable[[], str] = str
 
     def n_independent(self, rows: Rows) -> float:
-        r"""How many independent rows of the same weight say as much as these: :math:`(\sum w)^2 / \sum w^2`.
+        r"""The number of independent rows of the same weight that say as much as these: :math:`(\sum w)^2 / \sum w^2`.
 
         The weights are those of the groups, if rows belong together: equal rows of one group say no more than one. See
         L. Kish (1965), Survey Sampling, section 11.7.
@@ -431,54 +444,14 @@ class _Table(ABC):
         return None if self.weights is None else self.weights[rows]
 
 
-@dataclass(frozen=True)
-class _ArrayTable(_Table):
-    """A table as the user gave it."""
-
-    X: Any
-    y: Any
-
-    @property
-    def n_features(self) -> int:
-        return int(self.X.shape[1])
-
-    def selected(self, selector: Any, rows: Rows) -> Any:
-        facts = {"sample_weight": self.weights, "groups": self.groups}
-        options = {
-            name: values[rows]
-            for name, values in facts.items()
-            if values is not None and has_fit_parameter(selector, name)
-        }
-        return clone(selector).fit(some_rows(self.X, rows), some_rows(self.y, rows), **options)
-
-    def part(self, rows: Rows, features: Rows) -> Any:
-        return some_columns(some_rows(self.X, rows), features)
-
-    def unreadable(self) -> str:
-        if sparse.issparse(self.X):
-            return ""
-        try:
-            cells = np.asarray(self.X, dtype=np.float64)
-        except (ValueError, TypeError):
-            return "text or dates"
-        return "missing" if np.isnan(cells).any() else ""
-
-
-@dataclass(frozen=True)
-class _ProblemTable(_Table):
-    """A problem: a feature may be several columns of its matrix."""
-
-    problem: Problem
-
-    @property
-    def n_features(self) -> int:
-        return self.problem.n_features
-
-    def selected(self, selector: Any, rows: Rows) -> Any:
-        return clone(selector).fit_problem(self.problem.rows(rows))
-
-    def part(self, rows: Rows, features: Rows) -> Any:
-        return self.problem.table[np.ix_(rows, self.problem.columns_of(features))]
+def _not_numbers(X: Any) -> str:
+    if sparse.issparse(X):
+        return ""
+    try:
+        cells = np.asarray(X, dtype=np.float64)
+    except (ValueError, TypeError):
+        return "text or dates"
+    return "missing" if np.isnan(cells).any() else ""
 
 
 def _evaluate(
@@ -493,11 +466,11 @@ def _evaluate(
 ) -> SelectionEvaluation:
     if n_repeats < 1:
         raise InputError("n_repeats", f"={n_repeats}", "give at least 1")
-    seed, wanted, wrapped = seed_of(random_state), _sizes(sizes, table.n_features), _wrapper(table.known)(model)
+    seed, wanted, wrapped = seed_of(random_state), _sizes(sizes, table.n_features), _wrapper(table.supervision)(model)
     folds = [
         fold
         for repeat in range(n_repeats)
-        for fold in KnownFolds(n_splits, random_state=seed + repeat).split_target(table.known, table.groups)
+        for fold in KnownFolds(n_splits, random_state=seed + repeat).split_target(table.supervision, table.groups)
     ]
     found: list[dict[str, Any]] = []
     work = joblib.Parallel(n_jobs=min(resolve_threads(n_jobs), len(folds)), return_as="generator")(
@@ -522,7 +495,11 @@ def _score_fold(
 ) -> dict[str, Any]:
     """The scores of a model on the rows of one fold, by the name of the field."""
     rng = np.random.default_rng(seed)
-    known, tested, tested_weights = table.known.rows(train).certain(), table.known.rows(test), table.weight(test)
+    supervision, tested, tested_weights = (
+        table.supervision.rows(train).certain(),
+        table.supervision.rows(test),
+        table.weight(test),
+    )
     weights = table.weight(train) if weight_argument(model.estimator) else None
     scores: dict[bytes, float] = {}
 
@@ -531,7 +508,7 @@ def _score_fold(
         key = features.tobytes()
         if key not in scores:
             try:
-                fitted = clone(model).fit_target(table.part(train, features), known, weights)
+                fitted = clone(model).fit_target(table.part(train, features), supervision, weights)
                 scores[key] = fitted.score_target(table.part(test, features), tested, tested_weights)
             except (ValueError, TypeError) as error:
                 cells = "" if isinstance(error, InputError) else table.unreadable()
@@ -547,7 +524,7 @@ def _score_fold(
         return scores[key]
 
     with one_blas_thread():  # hundreds of small models
-        chosen = table.selected(selector, train)
+        chosen = table.fit(selector, train)
         order, kept = np.argsort(chosen.ranking_, kind="stable"), np.flatnonzero(chosen.support_)
         # the same random orders for every size: the curve and the headline then say the same of one size
         orders = [rng.permutation(len(order)) for _ in range(_RANDOM_DRAWS)]
@@ -562,7 +539,7 @@ def _score_fold(
             "all_features": on(order),
             "random": random(len(kept)),
             "n_selected": len(kept),
-            "chance": model.chance(table.known, table.weights, train, test),
+            "chance": model.chance(table.supervision, table.weights, train, test),
         }
 
 

@@ -50,9 +50,9 @@ _NEEDED = {
 }
 
 
-def _require(known: Supervision, predicted: Predicted, who: str) -> None:
+def _require(supervision: Supervision, predicted: Predicted, who: str) -> None:
     forms, words = _NEEDED[predicted]
-    known.require_form(*forms, remedy=f"{who} needs {words}")
+    supervision.require_form(*forms, remedy=f"{who} needs {words}")
 
 
 # ---- scores ----------------------------------------------------------------------------------------------------------
@@ -70,10 +70,11 @@ def _takes_weights(score: Callable[..., float]) -> Callable[..., float]:
 
 
 @_takes_weights
+@documented
 def expected_accuracy(
     estimator: Any, X: Any, y: Any, *, missing_label: Any = "auto", sample_weight: Any = None
 ) -> float:
-    r"""How probable the predicted classes are, on average over the rows with a label.
+    r"""The probability of the predicted classes, on average over the rows with a label.
 
     With probabilities :math:`P_{ik}` and predictions :math:`\hat y_i` this is :math:`\frac1n \sum_i P_{i \hat y_i}`,
     the accuracy to expect if the true classes follow the probabilities. With one class per row it is the accuracy.
@@ -86,10 +87,8 @@ def expected_accuracy(
         What it predicts from.
     y : array-like
         Classes, some of them missing, or probabilities.
-    missing_label : "auto", None or a value
-        The label that means "unlabelled", besides None and NaN.
-    sample_weight : array-like (n_rows,), optional
-        Weight of each row.
+    {missing_label}
+    {sample_weight}
 
     Returns
     -------
@@ -135,12 +134,12 @@ def negative_expected_log_loss(
     >>> round(negative_expected_log_loss(DummyClassifier().fit(X[:2], y[:2]), X, y), 3)
     -0.693
     """
-    table, known, weights = _labelled(X, y, "classes", missing_label, sample_weight)
+    table, supervision, weights = _labelled(X, y, "classes", missing_label, sample_weight)
     predicted = np.asarray(estimator.predict_proba(table))
-    places = _places(known.classes, np.asarray(estimator.classes_))
-    aligned = np.zeros((len(predicted), known.n_classes))
+    places = _places(supervision.classes, np.asarray(estimator.classes_))
+    aligned = np.zeros((len(predicted), supervision.n_classes))
     aligned[:, places[places >= 0]] = predicted[:, places >= 0]
-    gains = (known.memberships * np.log(np.maximum(aligned, _FLOOR))).sum(axis=1)
+    gains = (supervision.memberships * np.log(np.maximum(aligned, _FLOOR))).sum(axis=1)
     return float(np.average(gains, weights=weights))
 
 
@@ -178,24 +177,24 @@ def _labelled(
     X: Any, y: Any, predicted: Predicted, missing_label: Any, sample_weight: Any
 ) -> tuple[Any, Supervision, Floats | None]:
     """The labelled rows of the table, of the target and of the weights."""
-    known = read_supervision(y, len(y), target=predicted, missing_label=missing_label)
-    rows = np.flatnonzero(known.labelled)
+    supervision = read_supervision(y, len(y), target=predicted, missing_label=missing_label)
+    rows = np.flatnonzero(supervision.labelled)
     if not len(rows):
         raise InputError("y", "has no labelled row", "a score needs some; dubio.pipelines.KnownFolds tests only those")
-    _require(known, predicted, "this score")
+    _require(supervision, predicted, "this score")
     weights = None if sample_weight is None else check_weights(sample_weight, X)[rows]
-    return some_rows(X, rows), known.rows(rows), weights
+    return some_rows(X, rows), supervision.rows(rows), weights
 
 
-def _accuracy(estimator: Any, table: Any, known: Supervision, weights: Floats | None) -> float:
-    places = _places(known.classes, np.asarray(estimator.predict(table)))
-    hits = np.where(places >= 0, known.memberships[np.arange(len(places)), places], 0.0)
+def _accuracy(estimator: Any, table: Any, supervision: Supervision, weights: Floats | None) -> float:
+    places = _places(supervision.classes, np.asarray(estimator.predict(table)))
+    hits = np.where(places >= 0, supervision.memberships[np.arange(len(places)), places], 0.0)
     return float(np.average(hits, weights=weights))
 
 
-def _r2(estimator: Any, table: Any, known: Supervision, weights: Floats | None) -> float:
+def _r2(estimator: Any, table: Any, supervision: Supervision, weights: Floats | None) -> float:
     # squares of huge numbers would overflow
-    values, predicted = moderate(np.stack([known.values, np.ravel(estimator.predict(table))]))
+    values, predicted = moderate(np.stack([supervision.values, np.ravel(estimator.predict(table))]))
     return float(r2_score(values, predicted, sample_weight=weights))
 
 
@@ -249,17 +248,7 @@ class KnownFolds(BaseCrossValidator):
         self.random_state = random_state
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Number of splits.
-
-        Parameters
-        ----------
-        X, y, groups
-            Ignored.
-
-        Returns
-        -------
-        int
-        """
+        """Number of splits, whatever the data."""
         return self.n_splits
 
     def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Rows, Rows]]:
@@ -280,15 +269,15 @@ class KnownFolds(BaseCrossValidator):
         """
         if y is None:
             raise InputError("y", "is None", "folds of known rows need the target")
-        known = read_supervision(y, len(y), target=self.target, missing_label=self.missing_label)
-        yield from self.split_target(known.certain(), groups)
+        supervision = read_supervision(y, len(y), target=self.target, missing_label=self.missing_label)
+        yield from self.split_target(supervision.certain(), groups)
 
-    def split_target(self, known: Supervision, groups: Any = None) -> list[tuple[Rows, Rows]]:
+    def split_target(self, supervision: Supervision, groups: Any = None) -> list[tuple[Rows, Rows]]:
         """The same as :meth:`split`, for a target that was read."""
         check_parameters(self._parameter_constraints, vars(self))
-        labelled, others = np.flatnonzero(known.labelled), np.flatnonzero(~known.labelled)
-        group_of = read_groups(groups, known.n_rows)
-        strata = (known.likeliest() or known).strata[labelled]
+        labelled, others = np.flatnonzero(supervision.labelled), np.flatnonzero(~supervision.labelled)
+        group_of = read_groups(groups, supervision.n_rows)
+        strata = (supervision.likeliest() or supervision).strata[labelled]
         own = None if group_of is None else group_of[labelled]
         self._require_enough(strata, own)
         makers = (KFold, StratifiedKFold) if group_of is None else (GroupKFold, StratifiedGroupKFold)
@@ -321,7 +310,7 @@ _LEAST = 1e-3
 
 
 class DoubtModel(MetaEstimatorMixin, BaseEstimator):
-    """What the classifier and the regressor share: reading y, handing rows and weights to the model."""
+    """A model that learns from a target in doubt: it reads y, and hands rows and weights to the model."""
 
     #: What it predicts.
     predicts: ClassVar[Predicted]
@@ -372,17 +361,17 @@ class DoubtModel(MetaEstimatorMixin, BaseEstimator):
             raise InputError("y", "is None: a model requires y to be passed, but the target y is None")
         if getattr(getattr(X, "dtype", None), "kind", "") == "c":
             raise InputError("X", "holds complex numbers. Complex data not supported")
-        known = read_supervision(y, number_of_rows(X), target=self.predicts, missing_label=self.missing_label)
-        return self.fit_target(X, known.certain(), sample_weight)
+        supervision = read_supervision(y, number_of_rows(X), target=self.predicts, missing_label=self.missing_label)
+        return self.fit_target(X, supervision.certain(), sample_weight)
 
-    def fit_target(self, X: Any, known: Supervision, sample_weight: Any = None) -> Self:
+    def fit_target(self, X: Any, supervision: Supervision, sample_weight: Any = None) -> Self:
         """The same as :meth:`fit`, for a target that was read."""
         weights = None
         if sample_weight is not None:
             if not weight_argument(self.estimator):
                 raise InputError("sample_weight", f"cannot be used: {type(self.estimator).__name__} takes no weights")
             weights = check_weights(sample_weight, X)
-        y, rows, weights = self._training(X, known, weights)
+        y, rows, weights = self._training(X, supervision, weights)
         model = clone(self.estimator)
         is_all = len(rows) == number_of_rows(X) and (rows == np.arange(len(rows))).all()
         options = {} if weights is None else {weight_argument(model): weights}
@@ -390,34 +379,25 @@ class DoubtModel(MetaEstimatorMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _training(self, X: Any, known: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
+    def _training(self, X: Any, supervision: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
         """The targets to learn from, the row of each, and their weights."""
 
     @abstractmethod
-    def score_target(self, X: Any, known: Supervision, weights: Floats | None) -> float:
+    def score_target(self, X: Any, supervision: Supervision, weights: Floats | None) -> float:
         """Score on rows that all have a label."""
 
     @abstractmethod
-    def chance(self, known: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
+    def chance(self, supervision: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
         """Score of a constant prediction, the best one for the training rows."""
 
-    def _to_complete(self, known: Supervision, X: Any) -> Problem | None:
+    def _to_complete(self, supervision: Supervision, X: Any) -> Problem | None:
         """The problem whose unlabelled rows the audit's models complete; None if they are left out."""
-        if self.unlabelled == "leave out" or known.labelled.all():
+        if self.unlabelled == "leave out" or supervision.labelled.all():
             return None
-        return read_problem(X, allow_nan=True).filled.with_supervision(known.likeliest() or known)
+        return read_problem(X, allow_nan=True).filled.with_supervision(supervision.likeliest() or supervision)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the target of some rows.
-
-        Parameters
-        ----------
-        X : table (n_rows, n_features)
-
-        Returns
-        -------
-        array (n_rows,)
-        """
+        """Predict the target of the rows of a table."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict(X))
 
@@ -437,7 +417,7 @@ def weight_argument(model: Any) -> str:
 
 
 def _has(method: str) -> Any:
-    """Whether the wrapped model has a method."""
+    """A condition: the wrapped model has this method."""
 
     def check(self: Any) -> bool:
         getattr(getattr(self, "estimator_", self.estimator), method)  # raises an AttributeError that names it
@@ -491,17 +471,17 @@ class DoubtClassifier(ClassifierMixin, DoubtModel):
 
     predicts, measure = "classes", "accuracy"
 
-    def _training(self, X: Any, known: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
-        _require(known, self.predicts, "a classifier")
-        known.require_enough()
+    def _training(self, X: Any, supervision: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
+        _require(supervision, self.predicts, "a classifier")
+        supervision.require_enough()
         # in the order in which scikit-learn's classifiers have them
-        self.classes_, order = np.unique(known.classes, return_index=True)
-        memberships, problem = known.memberships, self._to_complete(known, X)
-        self.n_labelled_, self.n_completed_ = known.n_labelled, 0
+        self.classes_, order = np.unique(supervision.classes, return_index=True)
+        memberships, problem = supervision.memberships, self._to_complete(supervision, X)
+        self.n_labelled_, self.n_completed_ = supervision.n_labelled, 0
         if problem is not None:
             opinions = pooled_opinions(problem, ExpertOptions(random_state=self.random_state))
-            memberships = np.where(known.labelled[:, None], memberships, opinions)
-            self.n_completed_ = known.n_unlabelled
+            memberships = np.where(supervision.labelled[:, None], memberships, opinions)
+            self.n_completed_ = supervision.n_unlabelled
         memberships = memberships[:, order]
         in_doubt = bool(((memberships > 0) & (memberships < 1)).any())
         self.uses_weights_ = in_doubt and bool(weight_argument(self.estimator))
@@ -518,29 +498,19 @@ class DoubtClassifier(ClassifierMixin, DoubtModel):
                 raise InputError("sample_weight", "leaves only one class", "two classes need rows of positive weight")
         return self.classes_[codes], rows, shares if self.uses_weights_ or weights is not None else None
 
-    def score_target(self, X: Any, known: Supervision, weights: Floats | None) -> float:
+    def score_target(self, X: Any, supervision: Supervision, weights: Floats | None) -> float:
         """Expected accuracy on rows that all have a label."""
-        return _accuracy(self, X, known, weights)
+        return _accuracy(self, X, supervision, weights)
 
-    def chance(self, known: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
+    def chance(self, supervision: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
         """Score of the most frequent class of the training rows."""
-        weights = np.ones(known.n_rows) if weights is None else weights
-        likeliest = int((weights[train] @ known.memberships[train]).argmax())
-        return float(np.average(known.memberships[test, likeliest], weights=weights[test]))
+        weights = np.ones(supervision.n_rows) if weights is None else weights
+        likeliest = int((weights[train] @ supervision.memberships[train]).argmax())
+        return float(np.average(supervision.memberships[test, likeliest], weights=weights[test]))
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> Floats:
-        """Probability of every class.
-
-        Parameters
-        ----------
-        X : table (n_rows, n_features)
-
-        Returns
-        -------
-        array (n_rows, n_classes)
-            In the order of ``classes_``; 0 for a class that no row was likely to belong to.
-        """
+        """Probability of every class, in the order of ``classes_``; 0 for a class of which no row was learned."""
         check_is_fitted(self)
         predicted = np.asarray(self.estimator_.predict_proba(X))
         if len(self.estimator_.classes_) == len(self.classes_):
@@ -551,32 +521,12 @@ class DoubtClassifier(ClassifierMixin, DoubtModel):
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Floats:
-        """The decision function of the classifier.
-
-        Parameters
-        ----------
-        X : table (n_rows, n_features)
-
-        Returns
-        -------
-        array (n_rows,) or (n_rows, n_classes)
-        """
+        """The decision function of the classifier, for the rows of a table."""
         check_is_fitted(self)
         return np.asarray(self.estimator_.decision_function(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Expected accuracy on the rows with a label (:func:`~dubio.pipelines.expected_accuracy`).
-
-        Parameters
-        ----------
-        X : table (n_rows, n_features)
-        y : array-like
-            Classes or probabilities.
-
-        Returns
-        -------
-        float
-        """
+        """Expected accuracy on the rows with a class or probabilities: :func:`~dubio.pipelines.expected_accuracy`."""
         return expected_accuracy(self, X, y, missing_label=self.missing_label)
 
 
@@ -616,41 +566,31 @@ class DoubtRegressor(RegressorMixin, DoubtModel):
 
     predicts, measure = "numbers", "R2"
 
-    def _training(self, X: Any, known: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
-        _require(known, self.predicts, "a regressor")
-        if known.n_labelled == 0:
+    def _training(self, X: Any, supervision: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
+        _require(supervision, self.predicts, "a regressor")
+        if supervision.n_labelled == 0:
             raise InputError("y", "holds no number", "a regressor needs some")
-        values, labelled = known.values, known.labelled
-        problem = self._to_complete(known, X) if known.n_labelled >= FEWEST_NUMBERS else None
+        values, labelled = supervision.values, supervision.labelled
+        problem = self._to_complete(supervision, X) if supervision.n_labelled >= FEWEST_NUMBERS else None
         if problem is not None:
             found = number_opinions(problem, random_state=self.random_state)
             # predictions are normal scores, and are read back on the scale of the known numbers
             scale = np.sort(found.scores[labelled]), np.sort(values[labelled])
             values = np.where(labelled, values, np.interp(found.opinions, *scale))
         rows = np.flatnonzero(~np.isnan(values))
-        self.n_labelled_, self.n_completed_ = known.n_labelled, len(rows) - known.n_labelled
+        self.n_labelled_, self.n_completed_ = supervision.n_labelled, len(rows) - supervision.n_labelled
         if weights is not None:
             rows = rows[weights[rows] > 0]
         return values[rows], rows, None if weights is None else weights[rows]
 
-    def score_target(self, X: Any, known: Supervision, weights: Floats | None) -> float:
+    def score_target(self, X: Any, supervision: Supervision, weights: Floats | None) -> float:
         """R2 on rows that all have a number."""
-        return _r2(self, X, known, weights)
+        return _r2(self, X, supervision, weights)
 
-    def chance(self, known: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
+    def chance(self, supervision: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
         """R2 of the mean."""
         return 0.0
 
     def score(self, X: Any, y: Any) -> float:
-        """R2 on the rows with a number.
-
-        Parameters
-        ----------
-        X : table (n_rows, n_features)
-        y : array-like (n_rows,)
-
-        Returns
-        -------
-        float
-        """
+        """R2 on the rows with a number: :func:`~dubio.pipelines.known_r2`."""
         return known_r2(self, X, y, missing_label=self.missing_label)

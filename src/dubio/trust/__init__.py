@@ -1,4 +1,4 @@
-"""How far an answer can be trusted: stability, tolerance, fingerprints, corrections."""
+"""Trust in an answer: stability, tolerance, fingerprints, corrections."""
 
 from typing import TYPE_CHECKING
 

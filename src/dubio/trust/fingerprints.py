@@ -122,7 +122,7 @@ _LEFT_OUT = 99
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """Which features are related to doubt, and to whom. Made by :func:`dubio.label_fingerprints`.
+    """Features that are related to doubt, and to annotators. Made by :func:`dubio.label_fingerprints`.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class Fingerprints:
     classes : array (n_classes,)
     confusions : array (n_annotators, n_classes, n_classes)
         For each annotator, true class and given class: how often. With votes by Dawid and Skene, else against the
-        experts' opinion.
+        opinion of the audit's models.
     n_labels : array (n_annotators,) of int
         Number of labels that each annotator gave.
     """
@@ -168,7 +168,7 @@ class Fingerprints:
 
     @property
     def _first(self) -> float:
-        """What the first finding must reach: half of alpha, shared by three ways to be named with annotators."""
+        """The q-value of the first finding: half of alpha, shared by three ways to be named if annotators are known."""
         return self.alpha / (6 if self.annotators else 2)
 
     @property
@@ -195,7 +195,7 @@ class Fingerprints:
         return columns | ({"annotator": self.annotator} if self.annotators else {})
 
     def in_words(self, feature: int) -> str:
-        """What is known about one feature, in a sentence; "" if it has no fingerprint."""
+        """The fingerprint of one feature, in a sentence; "" if it has no fingerprint."""
         said = []
         if self.related[feature]:
             said.append(f"labels are more doubtful where it is {'high' if self.more[feature] > 0 else 'low'}")
@@ -228,7 +228,7 @@ def label_fingerprints(
     A scanner whose images one annotator mislabels is related to the given label and passes every test. What gives it
     away: among rows that look alike, labels are more doubtful where the scanner was used.
 
-    The doubt of a label compares it with an opinion that has not seen it: that of the audit's experts
+    The doubt of a label compares it with an opinion that has not seen it: that of the audit's models
     (:func:`dubio.audit_labels`), or of the other annotators. With the opinion :math:`g` of the given class and
     :math:`o = (1-g)/(K-1)` of any other, it is :math:`(o - g) / (0.9 g + 0.1 o)`, which shows small changes of the rate
     of errors best. Rows are compared within their likely class, in parts by how sure that class is. What the
@@ -323,26 +323,26 @@ def row_fingerprints(
     if who is not None:
         who = who[problem.supervision.labelled]
     problem = problem.filled.labelled
-    known, rows = problem.supervision, np.arange(problem.n_rows)
-    if not known.can_be_judged:
+    supervision, rows = problem.supervision, np.arange(problem.n_rows)
+    if not supervision.can_be_judged:
         raise InputError("y", "has fewer than two classes with two rows or more", "label more rows of other classes")
     opinions = pooled_opinions(problem, ExpertOptions(None, 5, random_state, n_jobs))
-    doubt, likely = _doubt(opinions, known.codes), opinions.argmax(axis=1)
+    doubt, likely = _doubt(opinions, supervision.codes), opinions.argmax(axis=1)
     test = DoubtTest(problem, random_state)
     names = () if who is None else tuple(sorted(set(who) - {""}))
     own = [np.flatnonzero(who == name) for name in names]
-    confusions = np.zeros((len(names), known.n_classes, known.n_classes))
+    confusions = np.zeros((len(names), supervision.n_classes, supervision.n_classes))
     tested = []
     for e, part in enumerate(own):
         advance("annotators", e, len(own))
         tested.append(test.pvalues(part, doubt[part], opinions[part])[0])
-        np.add.at(confusions[e], (likely[part], known.codes[part]), 1.0)
+        np.add.at(confusions[e], (likely[part], supervision.codes[part]), 1.0)
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
         rng = np.random.default_rng([random_state, len(own[e])])
         return (
             problem.rows(np.setdiff1d(rows, own[e])),
-            lambda: problem.rows(_other_rows(known.strata, own[e], rng)),
+            lambda: problem.rows(_other_rows(supervision.strata, own[e], rng)),
         )
 
     return _record(
@@ -435,7 +435,7 @@ def _record(
 
 
 def _doubt(opinions: Floats, codes: Codes) -> Floats:
-    """How much each label speaks for a higher rate of errors, given an opinion that has not seen it."""
+    """Evidence of each label for a higher rate of errors, given an opinion that has not seen it."""
     own = np.clip(opinions[np.arange(len(codes)), codes], 1e-6, 1.0 - 1e-6)
     other = (1.0 - own) / max(1, opinions.shape[1] - 1)
     return (other - own) / ((1.0 - _ERRORS) * own + _ERRORS * other)
@@ -484,7 +484,7 @@ def _one_vote_each(votes: Codes, rows: Codes, rng: np.random.Generator) -> NDArr
 
 
 def annotators_in_words(found: Fingerprints) -> str:
-    """How many labels each annotator gave, and how far they agree."""
+    """The number of labels of each annotator, and their agreement."""
     if not found.annotators:
         return ""
     counts = listed(

@@ -200,10 +200,10 @@ def stability(
         return problem_stability(selector, selector.read_problem(X, y, **given), **options)
     n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
     # for selectors of other libraries -1 is an ordinary class
-    known = read_supervision(y, n_rows, target="auto", missing_label=None, **pairs)
+    supervision = read_supervision(y, n_rows, target="auto", missing_label=None, **pairs)
     names = column_names(X)
     labels = default_names(np.shape(X)[1]) if names is None else array_of_names(names)
-    return _stability(partial(_fit_arrays, selector, X, y), known, read_groups(groups, n_rows), labels, **options)
+    return _stability(partial(_fit_arrays, selector, X, y), supervision, read_groups(groups, n_rows), labels, **options)
 
 
 def problem_stability(selector: Any, problem: Problem, **options: Any) -> Stability:
@@ -214,7 +214,7 @@ def problem_stability(selector: Any, problem: Problem, **options: Any) -> Stabil
 
 def _stability(
     fit: Callable[[str, Rows | None, Supervision], Any],
-    known: Supervision,
+    supervision: Supervision,
     groups: Rows | None,
     names: NDArray[Any],
     *,
@@ -226,10 +226,10 @@ def _stability(
     progress: bool | Callable[[int, int], None] = False,
 ) -> Stability:
     check_parameters(_VALID, {"n_draws": n_draws, "confidence": confidence})
-    kind = _resolve(resample, known)
+    kind = _resolve(resample, supervision)
     seeds = np.random.SeedSequence(seed_of(random_state)).spawn(n_draws)
     work = joblib.Parallel(n_jobs=min(resolve_threads(n_jobs), n_draws), return_as="generator")(
-        joblib.delayed(_fit_draw)(fit, known, groups, kind, seed) for seed in seeds
+        joblib.delayed(_fit_draw)(fit, supervision, groups, kind, seed) for seed in seeds
     )
     fitted = []
     with listening(listener_of(progress, of="resamples")):
@@ -287,16 +287,16 @@ def nogueira_index(selected: ArrayLike, *, confidence: float = 0.95) -> Nogueira
     return NogueiraIndex(float(value), float(value - spread), float(min(value + spread, 1.0)))
 
 
-def _resolve(resample: str, known: Supervision) -> str:
-    """What is drawn; raises if it cannot be drawn."""
+def _resolve(resample: str, supervision: Supervision) -> str:
+    """The kind of draw; raises if there is nothing of this kind to draw."""
     require_choice("resample", resample, ("auto", *_DRAWN))
     if resample == "auto":
-        return "pairs" if known.has_pairs else known.resample
-    if resample == "labels" and known.resample != "labels":
+        return "pairs" if supervision.has_pairs else supervision.resample
+    if resample == "labels" and supervision.resample != "labels":
         raise InputError("resample", "='labels' draws classes from probabilities, but y holds none")
-    if resample == "pairs" and not known.has_pairs:
+    if resample == "pairs" and not supervision.has_pairs:
         raise InputError("resample", "='pairs' draws from the pairs, but no pairs are given")
-    if resample in ("bootstrap", "subsample") and known.has_pairs:
+    if resample in ("bootstrap", "subsample") and supervision.has_pairs:
         raise InputError(
             "resample", f"={resample!r} draws rows, but pairs name rows by their position", "use resample='pairs'"
         )
@@ -305,7 +305,7 @@ def _resolve(resample: str, known: Supervision) -> str:
 
 def _fit_draw(
     fit: Callable[[str, Rows | None, Supervision], Any],
-    known: Supervision,
+    supervision: Supervision,
     groups: Rows | None,
     kind: str,
     seed: np.random.SeedSequence,
@@ -313,12 +313,12 @@ def _fit_draw(
     """The ranking of a selector fitted to one draw, and what it keeps."""
     rng, rows = np.random.default_rng(seed), None
     if kind == "labels":
-        known = known.drawn(rng)
+        supervision = supervision.drawn(rng)
     elif kind == "pairs":
-        known = replace(known, pairs=_draw_pairs(known.pairs, rng))
+        supervision = replace(supervision, pairs=_draw_pairs(supervision.pairs, rng))
     else:
-        rows = _draw_rows(known.strata, groups, kind == "bootstrap", rng)
-    fitted = fit(kind, rows, known)
+        rows = _draw_rows(supervision.strata, groups, kind == "bootstrap", rng)
+    fitted = fit(kind, rows, supervision)
     support = np.asarray(fitted.get_support(), dtype=bool)
     if hasattr(fitted, "to_ranking"):  # a feature that is only handed on is not kept
         support = fitted.to_ranking().without_handed_on().support
@@ -330,19 +330,19 @@ def _fit_draw(
     return rank_scores(scores, lower_is_better=False), support
 
 
-def _fit_problem(selector: Any, problem: Problem, kind: str, rows: Rows | None, known: Supervision) -> Any:
-    drawn = problem.with_supervision(known) if rows is None else problem.rows(rows)
+def _fit_problem(selector: Any, problem: Problem, kind: str, rows: Rows | None, supervision: Supervision) -> Any:
+    drawn = problem.with_supervision(supervision) if rows is None else problem.rows(rows)
     return clone(selector).fit_problem(drawn)
 
 
-def _fit_arrays(selector: Any, X: Any, y: Any, kind: str, rows: Rows | None, known: Supervision) -> Any:
+def _fit_arrays(selector: Any, X: Any, y: Any, kind: str, rows: Rows | None, drawn: Supervision) -> Any:
     """Fit a selector of another library, which reads each draw itself."""
     if rows is not None:
         return clone(selector).fit(some_rows(X, rows), None if y is None else some_rows(y, rows))
     if kind == "pairs":
-        return clone(selector).fit(X, y, must_link=known.pairs.must_link, cannot_link=known.pairs.cannot_link)
-    labels = np.full(known.n_rows, None, dtype=object)
-    labels[known.labelled] = known.classes[known.codes[known.labelled]].tolist()
+        return clone(selector).fit(X, y, must_link=drawn.pairs.must_link, cannot_link=drawn.pairs.cannot_link)
+    labels = np.full(drawn.n_rows, None, dtype=object)
+    labels[drawn.labelled] = drawn.classes[drawn.codes[drawn.labelled]].tolist()
     return clone(selector).fit(X, labels)
 
 

@@ -18,6 +18,7 @@ from dubio.evidence.multiple import cauchy_combination, check_alpha
 from dubio.evidence.relations import linear_law, linear_pvalues, pvalues_against, smooth_null, smooth_r2
 from dubio.evidence.relevance import SINGLE, TOGETHER, passes, qvalues_of, relevance_of
 from dubio.evidence.together import has_enough_rows, joint_pvalues
+from dubio.methods.parameters import documented
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance, listener_of, listening
 from dubio.sampling import sample_rows
@@ -35,9 +36,9 @@ _STEP = 0.05
 _FIRST = 0.025
 
 
-def rates_of(known: Supervision, flips: Flips) -> Floats:
+def rates_of(supervision: Supervision, flips: Flips) -> Floats:
     """The rates of errors that are tried, in increasing order, all below the rate at which nothing is left to know."""
-    steps = np.arange(_STEP, known.highest_error_rate(flips) - 1e-9, _STEP)
+    steps = np.arange(_STEP, supervision.highest_error_rate(flips) - 1e-9, _STEP)
     return np.round(np.concatenate([[_FIRST], steps]), 6)
 
 
@@ -117,7 +118,7 @@ _CEILING = 0.99
 
 @dataclass(frozen=True)
 class LabelTolerance:
-    """How wrong the labels may be before a feature is no longer kept. Made by :func:`dubio.label_tolerance`.
+    """Errors in the labels with which each feature is still kept. Made by :func:`dubio.label_tolerance`.
 
     Attributes
     ----------
@@ -195,7 +196,7 @@ class LabelTolerance:
         return f"<p>How wrong the labels may be before a feature is no longer kept</p>{shown}"
 
     def in_words(self, feature: int) -> str:
-        """What one feature survives, in a sentence; "" if it is not kept."""
+        """The errors that one feature survives, in a sentence; "" if it is not kept."""
         clauses = (self.random_in_words(feature), self.worst_in_words(feature))
         return "; ".join(clause for clause in clauses if clause)
 
@@ -222,6 +223,7 @@ class LabelTolerance:
         return f"survives any {counted(max(0, int(worst) - 1), 'wrong label')} of {self.n_labelled}"
 
 
+@documented
 def label_tolerance(
     X: Any,
     y: Any,
@@ -263,14 +265,10 @@ def label_tolerance(
         class); the next class in order.
     alpha : float, default=0.05
         The share of false discoveries that is allowed.
-    target : {"auto", "classes", "numbers"}, default="auto"
-        How y is read.
-    missing_label : "auto", None or a value
-        What means "unlabelled" besides None and NaN.
-    random_state : int, default=0
-        Seed of the draws.
-    n_jobs : int, optional
-        Number of threads.
+    {target}
+    {missing_label}
+    {random_state}
+    {n_jobs}
     progress : bool or callable, default=False
         True shows the progress on standard error; a callable gets ``(what, done, total)``.
 
@@ -416,8 +414,8 @@ class _Crossing:
         """More draws at one rate."""
         for _ in range(min(_LOOK, _MOST_LOOKS - int(self._draws[rate]))):
             rng = np.random.default_rng([self._seed, rate, int(self._draws[rate])])
-            known = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
-            self._kept[rate] += self._tests.kept(self._problem.with_supervision(known), rate)[self._asked]
+            supervision = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
+            self._kept[rate] += self._tests.kept(self._problem.with_supervision(supervision), rate)[self._asked]
             self._draws[rate] += 1
 
     def _estimates(self) -> Floats:
@@ -452,7 +450,7 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     surety = np.full(problem.n_features, "", dtype=object)
     if not relevant.any():
         return worst, surety
-    known, n_classes = problem.supervision, problem.supervision.n_classes
+    supervision, n_classes = problem.supervision, problem.supervision.n_classes
     scores, below, above, *_ = linear_law(Evidence.of(problem))
     n_tests = 2 if n_classes else 3
     level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
@@ -464,9 +462,9 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     for j in asked:
         column, cut = problem.table[:, j], float(cuts[j])
         if n_classes == 2:
-            worst[j], surety[j] = fewest_flips(column, known.codes == 1, cut)
+            worst[j], surety[j] = fewest_flips(column, supervision.codes == 1, cut)
         else:
-            worst[j], surety[j] = greedy_flips(column, known.codes, n_classes, cut)
+            worst[j], surety[j] = greedy_flips(column, supervision.codes, n_classes, cut)
     return worst, surety
 
 

@@ -1,4 +1,4 @@
-"""How many labels must change, at worst, to push a feature out, with the cut on its score held fixed."""
+"""The fewest changed labels that push a feature out, with the cut on its score held fixed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-#: What is known of a count: it is exact, no smaller count is possible, or no larger count is needed.
+#: Certainty of a count: it is exact, no smaller count is possible, or no larger count is needed.
 Surety = Literal["exact", "at least", "at most"]
 
 #: Subsets looked at, at most, to decide whether some sum lies between two limits.
@@ -54,13 +54,9 @@ def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: f
     >>> fewest_flips(np.array([1.0, 2.0, 3.0, 7.0, 8.0, 9.0]), np.arange(6) >= 3, 0.5)
     WorstCase(changes=1, surety='exact')
     """
-    f = np.asarray(values, dtype=np.float64)
-    f = f - f[0]
-    f = f - f.mean()
-    largest = float(np.abs(f).max())
-    if largest == 0.0:
+    f = _centred(values)
+    if not f.any():
         return WorstCase(0, "exact")
-    f /= largest
     n = len(f)
     if f[second].sum() < 0:
         f = -f
@@ -87,8 +83,16 @@ def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: f
     raise AssertionError("a class without rows explains nothing")
 
 
+def _centred(values: NDArray[np.floating]) -> Floats:
+    """Values around their mean, of size 1 at most."""
+    f = np.asarray(values, dtype=np.float64)
+    f = f - f[0]  # exactly zero if all values are the same
+    f = f - f.mean()
+    return f / (float(np.abs(f).max()) or 1.0)
+
+
 def _some_sum_between(one: Floats, other: Floats, n_one: int, n_other: int, low: float, high: float) -> bool | None:
-    """Whether ``n_one`` of the first numbers and ``n_other`` of the second (both increasing) have a sum strictly
+    """True if ``n_one`` of the first numbers and ``n_other`` of the second (both increasing) have a sum strictly
     between two limits; None if too many subsets would have to be looked at."""
     ones, others = (np.concatenate([[0.0], np.cumsum(part)]) for part in (one, other))
     looked_at = 0
@@ -123,13 +127,9 @@ def greedy_flips(values: NDArray[np.floating], codes: NDArray[np.int64], n_class
     :math:`R^2 = \sum_k S_k^2 / n_k / \sum_i f_i^2` with centred values, class sums and class sizes. The effect of every
     single change is known in closed form.
     """
-    f = np.asarray(values, dtype=np.float64)
-    f = f - f[0]
-    f = f - f.mean()
-    largest = float(np.abs(f).max())
-    if largest == 0.0:
+    f = _centred(values)
+    if not f.any():
         return WorstCase(0, "exact")
-    f /= largest
     total = float((f**2).sum())
     given, codes = codes, codes.copy()
     sizes = np.bincount(codes, minlength=n_classes).astype(np.float64)
@@ -156,7 +156,7 @@ def greedy_flips(values: NDArray[np.floating], codes: NDArray[np.int64], n_class
 
 
 def _part(sums: Floats, sizes: Floats) -> Floats:
-    """What each class adds to the sum of squares that the classes explain; an empty class adds nothing."""
+    """Contribution of each class to the sum of squares that the classes explain; an empty class adds nothing."""
     return np.divide(sums**2, sizes, out=np.zeros(np.broadcast(sums, sizes).shape), where=sizes > 0)
 
 
