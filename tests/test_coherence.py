@@ -10,9 +10,16 @@ from scipy.stats import special_ortho_group
 
 from dubio.scores import coherence as overlap_module
 from dubio.scores import constrained_laplacian as som
-from dubio.scores.coherence import coherence, projected_overlap, select_pairs
+from dubio.scores.coherence import coherence
 from dubio.scores.constrained_laplacian import cluster_rows, ward_clusters
+from dubio.target.pairs import read_pairs
 from tests import naive
+
+
+def select_pairs(X, must_link, cannot_link, *, must_link_weights=None, cannot_link_weights=None, **options):
+    X = np.asarray(X, dtype=np.float64)
+    pairs = read_pairs(must_link, cannot_link, len(X), must_link_weights, cannot_link_weights)
+    return overlap_module.select_pairs(X, pairs, **options)
 
 
 def as_tuples(pairs):
@@ -40,35 +47,6 @@ def grid_problem(draw):
     return X, *naive.all_pairs(codes)
 
 
-class TestOverlap:
-    @pytest.mark.parametrize("seed", range(5))
-    def test_equals_the_projections(self, seed):
-        X, must_link, cannot_link = problem(seed)
-        expected = [[naive.projected_overlap(X, m, c) for c in cannot_link] for m in must_link]
-        np.testing.assert_allclose(projected_overlap(X, must_link, cannot_link), expected, rtol=1e-9, atol=1e-12)
-
-    def test_order_and_repetitions_are_the_callers(self):
-        X = problem(0)[0]
-        once = projected_overlap(X, [(0, 1), (2, 3)], [(4, 5), (6, 7)])
-        twice = projected_overlap(X, [(2, 3), (1, 0), (2, 3)], [(6, 7), (5, 4)])
-        np.testing.assert_allclose(twice, once[[1, 0, 1]][:, ::-1], rtol=1e-12)
-
-    def test_a_point_has_no_overlap_and_is_none(self):
-        X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
-        assert projected_overlap(X, [(2, 3)], [(0, 1)]).item() == 0
-        assert projected_overlap(X, [(0, 1)], [(0, 3)]).item() == 0
-
-    def test_a_far_origin_costs_no_digits(self):
-        X, must_link, cannot_link = problem(1)
-        moved = projected_overlap(X + 1e6, must_link, cannot_link)
-        # the table itself has lost 1e-10 of its digits by the move
-        np.testing.assert_allclose(moved, projected_overlap(X, must_link, cannot_link), atol=1e-8)
-
-    def test_names_a_row_that_is_not_there(self):
-        with pytest.raises(ValueError, match=r"lines\[0\] = \(0, 5\) names row 5"):
-            projected_overlap(np.eye(3), [(0, 1)], [(0, 5)])
-
-
 class TestCoherence:
     @given(grid_problem())
     @settings(max_examples=150, deadline=None)
@@ -87,6 +65,32 @@ class TestCoherence:
             coherence(X, must_link, cannot_link), naive.coherence(X, must_link, cannot_link), strict=True
         ):
             np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+    def test_order_and_repetitions_are_the_callers(self):
+        X = problem(0)[0]
+        once = coherence(X, [(0, 1), (2, 3)], [(4, 5), (6, 7)])
+        turned = coherence(X, [(2, 3), (1, 0)], [(6, 7), (5, 4)])
+        assert np.array_equal(turned[0], once[0][::-1]) and np.array_equal(turned[1], once[1][::-1])
+        twice = coherence(X, [(2, 3), (1, 0), (2, 3)], [(6, 7), (5, 4)])
+        assert np.array_equal(twice[0], once[0][[1, 0, 1]])
+        alone = [coherence(X, [pair], [(6, 7), (5, 4)])[1] for pair in ((2, 3), (1, 0), (2, 3))]
+        np.testing.assert_allclose(twice[1], np.mean(alone, axis=0))  # a repetition counts
+
+    def test_a_point_has_no_overlap_and_is_none(self):
+        X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 0.0], [2.0, 0.0]])
+        assert coherence(X, [(2, 3)], [(0, 1)])[0].item() == 1
+        assert coherence(X, [(0, 1)], [(0, 3)])[0].item() == 1
+
+    def test_a_far_origin_costs_no_digits(self):
+        X, must_link, cannot_link = problem(1)
+        for got, expected in zip(
+            coherence(X + 1e6, must_link, cannot_link), coherence(X, must_link, cannot_link), strict=True
+        ):
+            assert np.array_equal(got, expected)
+
+    def test_names_a_row_that_is_not_there(self):
+        with pytest.raises(ValueError, match=r"cannot_link\[0\] = \(0, 5\) names row 5"):
+            coherence(np.eye(3), [(0, 1)], [(0, 5)])
 
     def test_in_blocks_without_the_gram_matrix(self, monkeypatch):
         X, must_link, cannot_link = problem(2, n=30, labelled=20)

@@ -21,6 +21,7 @@ from dubio import ConstrainedLaplacianScore, ConstraintScore, constrained_laplac
 from dubio.neighbors import graphs as cluster_graphs
 from dubio.scores.constraint import c4_score, class_graph, spec_score
 from dubio.scores.laplacian import laplacian_score
+from dubio.target.pairs import read_pairs
 from tests import naive
 
 EXACT = {"rtol": 1e-9, "atol": 0}
@@ -407,7 +408,7 @@ class TestSelectors:
     def test_selected_pairs_are_what_counts(self, blobs):
         X, _, hidden = blobs
         fitted = ConstrainedLaplacianScore(selection="soft", neighbors="knn", standardize=False).fit(X, hidden)
-        kept = dubio.scores.coherence.select_pairs(X, *naive.all_pairs(hidden), how="soft")
+        kept = dubio.scores.coherence.select_pairs(X, read_pairs(*naive.all_pairs(hidden), len(X)), how="soft")
         assert (fitted.n_must_link_kept_, fitted.n_cannot_link_kept_) == (
             len(kept.must_link),
             len(kept.cannot_link),

@@ -21,6 +21,7 @@ import dubio
 from dubio.methods.register import get_method
 from dubio.scores.coherence import select_pairs
 from dubio.streams.stream import rank_stream
+from dubio.target.pairs import read_pairs
 
 pytestmark = pytest.mark.thorough
 
@@ -92,7 +93,7 @@ def rarer_results(X: np.ndarray, classes: np.ndarray, rng: np.random.Generator) 
     found["tree of rows"] = dubio.FuzzyRoughSearch(n_features_to_select=2).fit(many, halves).ranking_.tolist()
     ones, twos = [(0, 1), (2, 3), (0, 4)], [(0, 5), (1, 6), (3, 7)]
     for how in ("hard", "soft"):
-        kept = select_pairs(X, ones, twos, how=how)
+        kept = select_pairs(X, read_pairs(ones, twos, len(X)), how=how)
         found[f"{how} pairs"] = [*map(float, kept.must_link.ravel()), *map(float, kept.cannot_link.ravel())]
     wide = np.asfortranarray(rng.normal(size=(40, 3)))
     found["columns"] = dubio.FisherScore().fit(wide, np.arange(40) % 6).scores_.tolist()

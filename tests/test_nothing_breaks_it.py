@@ -23,6 +23,7 @@ from dubio.errors import InputError
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.pipelines import evaluate_selection
 from dubio.scores.coherence import select_pairs
+from dubio.target.pairs import read_pairs
 from dubio_app.command.output import as_csv
 from dubio_app.command.run import run
 from dubio_app.report import render_report
@@ -574,8 +575,8 @@ def test_a_choice_that_is_no_word_is_refused(bad):
     X, y = np.random.default_rng(0).normal(size=(20, 3)), np.arange(20) % 2
     calls = {
         "resample": lambda: dubio.stability(dubio.FisherScore(), X, y, resample=bad, n_draws=2),
-        "how": lambda: select_pairs(X, [(0, 1)], [(0, 2)], how=bad),
-        "order": lambda: select_pairs(X, [(0, 1)], [(0, 2)], how="soft", order=bad),
+        "how": lambda: select_pairs(X, read_pairs([(0, 1)], [(0, 2)], 20), how=bad),
+        "order": lambda: select_pairs(X, read_pairs([(0, 1)], [(0, 2)], 20), how="soft", order=bad),
         "flips": lambda: dubio.label_tolerance(X, y, flips=bad),
         "target": lambda: dubio.audit_labels(X, y, target=bad),
         "combine": lambda: dubio.soft_labels(np.eye(2), combine=bad),

@@ -17,8 +17,8 @@ from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.neighbors.losses import NeighborLoss
 from dubio.neighbors.quadratic import laplacian_ratio
 from dubio.problem import Problem, read_problem
-from dubio.scores.redundancy import likenesses
-from dubio.scores.relief import for_neighbors, relieff, scale_to_range
+from dubio.scores.consensus import likenesses
+from dubio.scores.relief import ReliefFScore, for_neighbors, scale_to_range
 from dubio.scores.weighted import FisherScore, WeightedLaplacianScore
 from dubio.searches.linear_search import grouped_elimination
 from dubio.table.columns import columns_of_sizes
@@ -81,7 +81,7 @@ class TestLiteral:
         assert varies.all()
         np.testing.assert_allclose([np.ptp(table[:, part], axis=0).sum() for part in PARTS], 1.0)
         expected = naive.wide_relieff_score(table, y, 3, PARTS)
-        np.testing.assert_allclose(relieff(problem, n_neighbors=3), expected, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(ReliefFScore(n_neighbors=3)._score(problem).scores, expected, rtol=1e-9, atol=1e-12)
 
     @pytest.mark.parametrize("target", ["classes", "numbers"])
     def test_smooth_r2_of_categories(self, target):

@@ -102,9 +102,7 @@ def run(name: str, repetitions: int) -> tuple[dict[str, np.ndarray], np.ndarray]
         for method, rank in METHODS.items():
             areas[method].append(area(seen, unseen, y[train], y[test], rank(seen, y[train], few)))
         pairs = pairs_from_labels(few)
-        kept = [
-            select_pairs(standardize(seen), pairs.must_link, pairs.cannot_link, how=how) for how in ("hard", "soft")
-        ]
+        kept = [select_pairs(standardize(seen), pairs, how=how) for how in ("hard", "soft")]
         counts.append([n for p in (pairs, *kept) for n in (len(p.must_link), len(p.cannot_link))])
     return {method: np.array(values) for method, values in areas.items()}, np.mean(counts, axis=0)
 
@@ -124,7 +122,7 @@ def coherent(name: str, repetitions: int) -> list[str]:
                 rows = random.permutation(np.flatnonzero(y == value))
                 few[rows[: max(2, int(len(rows) / 4 + 0.5))]] = value
             pairs = pairs_from_labels(few)
-            kept.append(len(select_pairs(space, pairs.must_link, pairs.cannot_link, how="hard")))
+            kept.append(len(select_pairs(space, pairs, how="hard")))
         cells.append(f"{np.mean(kept):.2f} ({max(kept)})")
     return cells
 

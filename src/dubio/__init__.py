@@ -13,17 +13,17 @@ if TYPE_CHECKING:
     from dubio.neighbors.information import knn_entropy, mutual_information, noise_tolerant_mutual_information
     from dubio.ranking import Ranking
     from dubio.scores.coherence import coherence
-    from dubio.scores.consensus import MeanRankScore
+    from dubio.scores.consensus import MeanRankScore, redundancy_ranking
     from dubio.scores.constrained_laplacian import ConstrainedLaplacianScore, constrained_laplacian_score
     from dubio.scores.constraint import ConstraintScore, constraint_score
-    from dubio.scores.laplacian import LaplacianScore, laplacian_score
-    from dubio.scores.numeric_laplacian import (
+    from dubio.scores.laplacian import (
+        LaplacianScore,
         SemiSupervisedLaplacianScore,
         SupervisedLaplacianScore,
+        laplacian_score,
         semi_supervised_laplacian_score,
         supervised_laplacian_score,
     )
-    from dubio.scores.redundancy import redundancy_ranking
     from dubio.scores.relation import LinearR2Score, SmoothR2Score, linear_r2_score, smooth_r2_score
     from dubio.scores.relief import ReliefFScore, SoftReliefScore, relieff_score, soft_relief_score
     from dubio.scores.weighted import FisherScore, WeightedLaplacianScore, fisher_score, weighted_laplacian_score
@@ -123,13 +123,11 @@ _HOMES = {
     "neighbors.information": "knn_entropy mutual_information noise_tolerant_mutual_information",
     "ranking": "Ranking",
     "scores.coherence": "coherence",
-    "scores.consensus": "MeanRankScore",
+    "scores.consensus": "MeanRankScore redundancy_ranking",
     "scores.constrained_laplacian": "ConstrainedLaplacianScore constrained_laplacian_score",
     "scores.constraint": "ConstraintScore constraint_score",
-    "scores.laplacian": "LaplacianScore laplacian_score",
-    "scores.numeric_laplacian": "SemiSupervisedLaplacianScore SupervisedLaplacianScore "
+    "scores.laplacian": "LaplacianScore SemiSupervisedLaplacianScore SupervisedLaplacianScore laplacian_score "
     "semi_supervised_laplacian_score supervised_laplacian_score",
-    "scores.redundancy": "redundancy_ranking",
     "scores.relation": "LinearR2Score SmoothR2Score linear_r2_score smooth_r2_score",
     "scores.relief": "ReliefFScore SoftReliefScore relieff_score soft_relief_score",
     "scores.weighted": "FisherScore WeightedLaplacianScore fisher_score weighted_laplacian_score",

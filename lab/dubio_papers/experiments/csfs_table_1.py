@@ -49,7 +49,7 @@ def run(parameters: Mapping[str, Any], random: np.random.Generator) -> dict[str,
     training = half_of_each_class(data.y, STATED, random)
     unlabelled = ~quarter_of_each_class(data.y[training], random)
     pairs = pairs_from_labels(data.y[labelled])
-    kept = {how: select_pairs(X[labelled], pairs.must_link, pairs.cannot_link, how=how) for how in ("hard", "soft")}
+    kept = {how: select_pairs(X[labelled], pairs, how=how) for how in ("hard", "soft")}
     return {
         "long side": sides[0],
         "short side": sides[1],

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 
-from dubio.scores.laplacian import laplacian_score
-from dubio.scores.numeric_laplacian import semi_supervised_laplacian_score, supervised_laplacian_score
+from dubio.scores.laplacian import laplacian_score, semi_supervised_laplacian_score, supervised_laplacian_score
 from dubio_papers.claims import better, not_worse
 from dubio_papers.datasets.load import load
 from dubio_papers.experiment import Cell, Curves, Experiment, Finding, Table

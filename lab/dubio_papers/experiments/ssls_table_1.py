@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.scores.numeric_laplacian import supervised_laplacian_score
+from dubio.scores.laplacian import supervised_laplacian_score
 from dubio_papers.datasets.artificial import Problem, make_y1, make_y2, make_y3
 from dubio_papers.experiment import Experiment, Table, grid
 from dubio_papers.judges import best_first

@@ -16,27 +16,6 @@ def _shared(first: float, second: float, span: float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def overlap_lengths(
-    products: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    segments: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None:
-    """Overlap of each segment on each line; ``products[c, p]`` is the product of row p and the direction of line c."""
-    for c in range(lines.shape[0]):
-        origin = products[c, lines[c, 0]]
-        span = products[c, lines[c, 1]] - origin
-        length = np.sqrt(max(span, 0.0))
-        for m in range(segments.shape[0]):
-            if length > 0.0:
-                first = products[c, segments[m, 0]] - origin
-                second = products[c, segments[m, 1]] - origin
-                out[m, c] = _shared(first, second, span) / length
-            else:
-                out[m, c] = 0.0
-
-
-@numba.njit(cache=True, nogil=True)
 def count_coherent(
     products: NDArray[np.float64],
     lines: NDArray[np.int64],

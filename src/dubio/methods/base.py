@@ -139,8 +139,6 @@ class Selector(SelectorMixin, BaseEstimator):
     def _read(self, X: Any, y: Any, **more: Any) -> Problem:
         """Read the problem and check that this method can use it."""
         self._check_parameters()
-        if y is None and self._needs_labels and self._target != "none":
-            self._raise_no_target()
         problem = self.read_problem(X, y, **more)
         self._require(problem)
         return problem
@@ -262,19 +260,9 @@ class Selector(SelectorMixin, BaseEstimator):
                 count = n_sufficient
                 reason = f"{reason}; {count} of them predict it as well as all" if n_relevant else reason
         assert count is not None
-        ranks = rank_in_order(best_first)
-        return Ranking(
-            names,
-            scores,
-            self._lower_is_better,
-            ranks,
-            ranks <= max(1, count),
-            type(self).__name__,
-            reason,
-            extras=columns,
-            n_relevant=n_relevant,
-            n_sufficient=n_sufficient,
-        )
+        ranks, by, low = rank_in_order(best_first), type(self).__name__, self._lower_is_better
+        kept = ranks <= max(1, count)
+        return Ranking(names, scores, low, ranks, kept, by, reason, columns, n_relevant, n_sufficient)
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
@@ -561,15 +549,13 @@ class SearchSelector(Selector):
         with listening(lines_of(type(self).__name__) if getattr(self, "verbose", 0) else None):
             found = self._search(problem, wished[0])
         wants_tests = self.n_features_to_select in self._tested and not sparse.issparse(problem.X)
-        # without a target there is nothing to test
-        relevance = self._relevance(problem) if wants_tests and problem.supervision.has_target else None
+        relevance = None
+        if wants_tests and problem.supervision.has_target:  # without a target there is nothing to test
+            from dubio.evidence.relevance import relevance_of
+
+            alpha, n_jobs = getattr(self, "alpha", 0.05), getattr(self, "n_jobs", None)
+            relevance = relevance_of(problem.filled, alpha=alpha, random_state=self._seed, n_jobs=n_jobs)
         return self._answer(found, problem.feature_names, wished, relevance)
-
-    def _relevance(self, problem: Problem) -> Relevance:
-        from dubio.evidence.relevance import relevance_of
-
-        alpha, n_jobs = getattr(self, "alpha", 0.05), getattr(self, "n_jobs", None)
-        return relevance_of(problem.filled, alpha=alpha, random_state=self._seed, n_jobs=n_jobs)
 
     def _answer(
         self,

@@ -9,12 +9,15 @@ A docstring includes a shared text by its name in braces, on a separate line::
     width : float
         One of the method's own.
 
-and :func:`documented` inserts the texts.
+and :func:`documented` inserts the texts. ``{all of laplacian_score}`` stands for what that function of the same module
+says about its parameters which are parameters of the class too; ``{t of laplacian_score}`` for one of them.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
@@ -47,6 +50,7 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "n_neighbors": AT_LEAST_ONE,
     "n_neighbors_supervised": AT_LEAST_ONE,
     "n_neighbors_noise": AT_LEAST_ONE,
+    "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
     "n_anchors": [Interval(Integral, 2, None, closed="left")],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "max_rows": AT_LEAST_ONE,
@@ -145,9 +149,23 @@ def documented(thing: T, texts: Mapping[str, str] = MappingProxyType({})) -> T:
     >>> "share of false discoveries" in f.__doc__
     True
     """
+
+    def insert(found: re.Match[str]) -> str:
+        name, function = found[2], found[3]
+        if function is None:
+            return indent({**_TEXTS, **texts}[name], found[1])
+        entries = _parameter_texts(getattr(sys.modules[thing.__module__], function))
+        own = inspect.signature(thing).parameters  # type: ignore[arg-type]
+        wanted = [text for names, text in entries.items() if name in names or (name == "all" and names[0] in own)]
+        return indent("\n".join(wanted), found[1])
+
     if thing.__doc__:
-        texts = {**_TEXTS, **texts}
-        thing.__doc__ = re.sub(
-            r"^( *)\{(\w+)\}$", lambda found: indent(texts[found[2]], found[1]), thing.__doc__, flags=re.MULTILINE
-        )
+        thing.__doc__ = re.sub(r"^( *)\{(\w+)(?: of (\w+))?\}$", insert, thing.__doc__, flags=re.MULTILINE)
     return thing
+
+
+def _parameter_texts(function: Any) -> dict[tuple[str, ...], str]:
+    """Each entry of the section "Parameters" of a docstring, by the names that it is about."""
+    section = inspect.getdoc(function).split("Parameters\n----------\n")[1].split("\n\n")[0]  # type: ignore[union-attr]
+    entries = re.split(r"\n(?=\w)", section)
+    return {tuple(entry.split(" : ")[0].split("\n")[0].split(", ")): entry for entry in entries}

@@ -7,7 +7,8 @@ ends, and selectors that use other methods (``FeatureSelector``, ``MeanRankScore
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, MutableMapping
+from collections import UserDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -28,8 +29,8 @@ _ESTIMATORS = (
     "scores.relief:ReliefFScore",
     "scores.weighted:WeightedLaplacianScore",
     "scores.weighted:FisherScore",
-    "scores.numeric_laplacian:SupervisedLaplacianScore",
-    "scores.numeric_laplacian:SemiSupervisedLaplacianScore",
+    "scores.laplacian:SupervisedLaplacianScore",
+    "scores.laplacian:SemiSupervisedLaplacianScore",
     "scores.laplacian:LaplacianScore",
     "scores.constraint:ConstraintScore",
     "scores.constrained_laplacian:ConstrainedLaplacianScore",
@@ -79,51 +80,46 @@ class Method:
     def require(self, supervision: Supervision) -> None:
         """Raise unless the method can use all of this supervision."""
         pairs = supervision.pairs
-        if supervision.has_pairs and "pairs" not in self.takes:
-            able = " or ".join(repr(method.name) for method in METHODS.values() if "pairs" in method.takes)
+        takes_pairs = "pairs" in self.takes
+        if supervision.has_pairs and not takes_pairs:
+            able = _able(lambda one: "pairs" in one._takes, " or ")
             raise InputError(
                 "method",
                 f"={self.name!r} takes no pairs, but {counted(len(pairs.must_link), 'must-link pair')} and "
                 f"{counted(len(pairs.cannot_link), 'cannot-link pair')} are given",
                 f"use {able}, or leave the pairs out",
             )
-        if supervision.is_taken_by(self.takes) or (supervision.has_pairs and "pairs" in self.takes):
+        if supervision.is_taken_by(self.takes) or (supervision.has_pairs and takes_pairs):
             return
+        remedy = ""
+        if supervision.instead:
+            remedy = f"use {_able(lambda one: supervision.is_taken_by(one._takes))}, or rank for {supervision.instead}"
         code = "" if supervision.has_target else "no target"
-        able = ", ".join(repr(method.name) for method in METHODS.values() if supervision.is_taken_by(method.takes))
-        remedy = f"use {able}, or rank for one target at a time" if supervision.targets else ""
         raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", remedy, code=code)
 
     def require_weights(self) -> None:
         """Raise unless the method takes weights of rows."""
         if not self.estimator._takes_weights:
-            able = ", ".join(repr(method.name) for method in METHODS.values() if method.estimator._takes_weights)
+            able = _able(lambda one: one._takes_weights)
             raise InputError("sample_weight", f"cannot be used by {self.name!r}", f"leave it out, or use one of {able}")
 
 
-class _Register(MutableMapping[str, Method]):
+def _able(test: Callable[[type[Selector]], bool], joined: str = ", ") -> str:
+    """The names of the methods that pass a test."""
+    return joined.join(repr(name) for name, method in METHODS.items() if test(method.estimator))
+
+
+class _Register(UserDict[str, Method]):
     """The methods by name. Their files are imported when the first one is looked up: a score alone needs none."""
 
+    def __init__(self) -> None:
+        """Import nothing yet."""
+
     @cached_property
-    def _methods(self) -> dict[str, Method]:
+    def data(self) -> dict[str, Method]:  # type: ignore[override]
         homes = (home.split(":") for home in _ESTIMATORS)
         estimators = [getattr(import_module(f"dubio.{module}"), name) for module, name in homes]
         return {estimator._name: Method(estimator) for estimator in estimators}
-
-    def __getitem__(self, name: str) -> Method:
-        return self._methods[name]
-
-    def __setitem__(self, name: str, method: Method) -> None:
-        self._methods[name] = method
-
-    def __delitem__(self, name: str) -> None:
-        del self._methods[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
 
 
 METHODS = _Register()

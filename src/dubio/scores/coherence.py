@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,11 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.checks import random_of
 from dubio.errors import InputError, require_choice
-from dubio.kernels.overlap import count_coherent, overlap_lengths, select_greedily, still_coherent
+from dubio.kernels.overlap import count_coherent, select_greedily, still_coherent
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.table.matrix import read_numbers_table
-from dubio.target.pairs import Pairs, read_indices, read_pairs, refuse_outside
+from dubio.target.pairs import Pairs, read_indices, read_pairs
 
+Floats = NDArray[np.float64]
 #: An overlap below this share of the diameter of the rows counts as none.
 OVERLAP_TOLERANCE = 1e-12
 
@@ -32,13 +32,13 @@ class PairGeometry:
     so that they have equal products.
     """
 
-    rows: NDArray[np.float64]
+    rows: Floats
     position: NDArray[np.int64]
-    gram: NDArray[np.float64] | None
+    gram: Floats | None
     tolerance: float
     rounding: float
 
-    def products(self, lines: NDArray[np.int64]) -> NDArray[np.float64]:
+    def products(self, lines: NDArray[np.int64]) -> Floats:
         """Products of every distinct row with the direction of every line; one row per line."""
         if self.gram is None:
             return (self.rows[lines[:, 1]] - self.rows[lines[:, 0]]) @ self.rows.T
@@ -49,7 +49,7 @@ class PairGeometry:
         return chunks(n_lines, max(1, BLOCK_BYTES // (8 * max(1, len(self.rows)))))
 
 
-def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES) -> PairGeometry:
+def pair_geometry(X: Floats, used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES) -> PairGeometry:
     """Prepare the rows ``used`` of a validated table for overlaps of pairs between them."""
     position = np.full(len(X), -1, dtype=np.int64)
     if not len(used):
@@ -57,7 +57,8 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
     # Overlaps do not depend on the origin; centred products lose the fewest digits.
     rows = X[used] - X[used[0]]
     rows -= rows.mean(axis=0)
-    rows, position[used] = _distinct(rows)
+    rows, place = np.unique(rows + 0.0, axis=0, return_inverse=True)  # adding 0.0 turns -0.0 into 0.0
+    position[used] = place.reshape(-1)
     squares = np.einsum("ij,ij->i", rows, rows)
     gram = None
     if 8 * len(rows) ** 2 <= gram_bytes:
@@ -73,17 +74,7 @@ def pair_geometry(X: NDArray[np.float64], used: NDArray[np.int64], gram_bytes: i
     )
 
 
-def _distinct(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Distinct rows, and the position of each row among them."""
-    rows = rows + 0.0  # turns -0.0 into 0.0
-    seen: dict[bytes, int] = {}
-    place = np.array([seen.setdefault(row.tobytes(), len(seen)) for row in rows], dtype=np.int64)
-    return rows[np.unique(place, return_index=True)[1]], place
-
-
-def _largest_squared_distance(
-    rows: NDArray[np.float64], squares: NDArray[np.float64], gram: NDArray[np.float64] | None
-) -> float:
+def _largest_squared_distance(rows: Floats, squares: Floats, gram: Floats | None) -> float:
     largest = 0.0
     for start, stop in chunks(len(rows), max(1, BLOCK_BYTES // (8 * len(rows)))):
         products = gram[start:stop] if gram is not None else rows[start:stop] @ rows.T
@@ -92,52 +83,9 @@ def _largest_squared_distance(
     return largest
 
 
-def projected_overlap(X: ArrayLike, segments: ArrayLike, lines: ArrayLike) -> NDArray[np.float64]:
-    """Length of the projection of each segment on each line that falls between the line's two rows.
-
-    Parameters
-    ----------
-    X : array-like of shape (n_rows, n_features)
-    segments, lines : array-like of shape (m, 2) and (c, 2)
-        Pairs of row indices.
-
-    Returns
-    -------
-    ndarray of shape (m, c)
-        0 if the projected segment and the line's own span do not overlap, or touch in one point, or if the two rows of
-        the line are equal. The whole matrix is held in memory; if only the shares are needed, use :func:`coherence`.
-
-    Examples
-    --------
-    >>> X = [[0.0, 0.0], [4.0, 0.0], [3.0, 1.0], [7.0, 5.0]]
-    >>> projected_overlap(X, [(2, 3)], [(0, 1)])
-    array([[1.]])
-    """
-    table = read_numbers_table(X)
-    segment_rows, line_rows = _both_ways({"segments": segments, "lines": lines}, len(table))
-    geometry = pair_geometry(table, np.unique(np.concatenate([segment_rows.ravel(), line_rows.ravel()])))
-    segment_rows, line_rows = geometry.position[segment_rows], geometry.position[line_rows]
-    out = np.empty((len(segment_rows), len(line_rows)))
-    for start, stop in geometry.line_chunks(len(line_rows)):
-        block = line_rows[start:stop]
-        overlap_lengths(geometry.products(block), block, segment_rows, out[:, start:stop])
-    out[out <= geometry.tolerance] = 0.0
-    return out
-
-
-def _both_ways(given: dict[str, Any], n_rows: int) -> list[NDArray[np.int64]]:
-    """Validate pairs but keep their order and repetitions, because the caller reads the result by position."""
-    checked = []
-    for name, pairs in given.items():
-        indices = read_indices(name, pairs)
-        refuse_outside(name, indices, n_rows)
-        checked.append(indices)
-    return checked
-
-
 def coherence(
     X: ArrayLike, must_link: ArrayLike | None, cannot_link: ArrayLike | None, *, n_jobs: int | None = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     r"""Coherence of each pair: the share of pairs of the other kind on which it has no projected overlap.
 
     .. math::
@@ -184,58 +132,48 @@ def coherence(
     (array([0.5]), array([1., 0.]))
     """
     table = read_numbers_table(X)
-    read_pairs(must_link, cannot_link, len(table))
-    together, apart = _both_ways({"must_link": must_link, "cannot_link": cannot_link}, len(table))
+    read_pairs(must_link, cannot_link, len(table))  # only checks them: their order and repetitions are kept here
+    together, apart = read_indices("must_link", must_link), read_indices("cannot_link", cannot_link)
     geometry = pair_geometry(table, np.unique(np.concatenate([together.ravel(), apart.ravel()])))
     together, apart = geometry.position[together], geometry.position[apart]
     n_threads = resolve_threads(n_jobs)
-    return (
-        _coherent_share(geometry, together, apart, n_threads),
-        _coherent_share(geometry, apart, together, n_threads),
-    )
+    ways = ((together, apart), (apart, together))
+    of_must_link, of_cannot_link = (_coherent_share(geometry, *way, n_threads) for way in ways)
+    return of_must_link, of_cannot_link
 
 
 def _coherent_share(
     geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64], n_threads: int
-) -> NDArray[np.float64]:
+) -> Floats:
     if not len(lines):
         return np.ones(len(segments))
-    counts = run_chunks(_counter(geometry, segments, lines), geometry.line_chunks(len(lines)), n_threads)
-    return np.sum(counts, axis=0) / len(lines)
 
-
-def _counter(
-    geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64]
-) -> Callable[[int, int], Any]:
     def count(start: int, stop: int) -> Any:
         block = lines[start:stop]
         return count_coherent(geometry.products(block), block, segments, geometry.tolerance, geometry.rounding)
 
-    return count
+    return np.sum(run_chunks(count, geometry.line_chunks(len(lines)), n_threads), axis=0) / len(lines)
 
 
 Order = Literal["shortest", "random", "weight"]
 
 
 def select_pairs(
-    X: ArrayLike,
-    must_link: ArrayLike,
-    cannot_link: ArrayLike,
+    X: Floats,
+    pairs: Pairs,
     *,
     how: Literal["hard", "soft"] = "soft",
     order: Order = "shortest",
-    must_link_weights: ArrayLike | None = None,
-    cannot_link_weights: ArrayLike | None = None,
     random_state: Any = 0,
 ) -> Pairs:
     """Keep pairs that have no projected overlap with pairs of the other kind.
 
     Parameters
     ----------
-    X : array-like of shape (n_rows, n_features)
+    X : array of shape (n_rows, n_features)
         Used as it is.
-    must_link, cannot_link : array-like of shape (m, 2) and (c, 2)
-        Row indices.
+    pairs : Pairs
+        Pairs that are kept keep their weights.
     how : {"hard", "soft"}
         ``"hard"`` keeps the pairs with coherence 1 among all given pairs, as the paper does. With many pairs these
         are few or none. ``"soft"`` takes the pairs one by one and rejects a pair that overlaps, projected either way,
@@ -243,8 +181,6 @@ def select_pairs(
     order : {"shortest", "random", "weight"}
         For ``how="soft"``, which pairs come first: the shortest, random ones (seeded by ``random_state``), or those
         with the largest weight (ties by length).
-    must_link_weights, cannot_link_weights : array-like or None
-        How certain each pair is; kept pairs keep their weights.
     random_state : int, RandomState or None
         Seed for ``order="random"``.
 
@@ -255,7 +191,8 @@ def select_pairs(
 
     Notes
     -----
-    The soft rule holds the Gram matrix of the distinct rows in pairs: 8 bytes times the squared number of these rows.
+    The hard rule drops a pair at its first overlap, so it is much less work than :func:`coherence`, which counts them
+    all. The soft rule holds the Gram matrix of the distinct rows in pairs: 8 bytes times the squared number of rows.
 
     References
     ----------
@@ -264,25 +201,26 @@ def select_pairs(
 
     Examples
     --------
-    >>> X = [[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [9.0, 0.0]]
-    >>> kept = select_pairs(X, [(0, 1)], [(0, 2), (1, 2)], how="soft")
+    >>> from dubio.target.pairs import read_pairs
+    >>> X = np.array([[0.0, 0.0], [0.0, 1.0], [5.0, 0.0], [9.0, 0.0]])
+    >>> kept = select_pairs(X, read_pairs([(0, 1)], [(0, 2), (1, 2)], 4), how="soft")
     >>> kept.must_link, kept.cannot_link
     (array([[0, 1]]), array([[0, 2]]))
     """
-    table = read_numbers_table(X)
-    pairs = read_pairs(must_link, cannot_link, len(table), must_link_weights, cannot_link_weights)
     require_choice("how", how, ("hard", "soft"))
-    return select_hard(table, pairs) if how == "hard" else select_soft(table, pairs, order, random_state)
-
-
-def select_hard(X: NDArray[np.float64], pairs: Pairs) -> Pairs:
-    """Keep the pairs whose coherence is 1.
-
-    A pair is dropped at its first overlap, so this is much less work than :func:`coherence`, which counts them all.
-    """
-    geometry = pair_geometry(X, pairs.rows)
-    together, apart = geometry.position[pairs.must_link], geometry.position[pairs.cannot_link]
-    return keep(pairs, _without_overlap(geometry, together, apart), _without_overlap(geometry, apart, together))
+    if how == "hard":
+        geometry = pair_geometry(X, pairs.rows)
+        together, apart = geometry.position[pairs.must_link], geometry.position[pairs.cannot_link]
+        return _kept(pairs, _without_overlap(geometry, together, apart), _without_overlap(geometry, apart, together))
+    both = np.concatenate([pairs.must_link, pairs.cannot_link])
+    kind = np.arange(len(both)) < len(pairs.must_link)
+    # The rule needs every product at once, so the Gram matrix is always computed, even if it is large.
+    geometry = pair_geometry(X, pairs.rows, gram_bytes=np.iinfo(np.int64).max)
+    if geometry.gram is None:
+        return pairs
+    places, first = geometry.position[both], _ordered(X, pairs, both, order, random_state)
+    kept = select_greedily(geometry.gram, places, kind, first, geometry.tolerance, geometry.rounding)
+    return _kept(pairs, kept[kind], kept[~kind])
 
 
 def _without_overlap(
@@ -297,26 +235,7 @@ def _without_overlap(
     return np.isin(np.arange(len(segments)), alive)
 
 
-def select_soft(X: NDArray[np.float64], pairs: Pairs, order: Order = "shortest", random_state: Any = 0) -> Pairs:
-    """Keep pairs greedily, in ``order``."""
-    both = np.concatenate([pairs.must_link, pairs.cannot_link])
-    kind = np.arange(len(both)) < len(pairs.must_link)
-    # The rule needs every product at once, so the Gram matrix is always computed, even if it is large.
-    geometry = pair_geometry(X, pairs.rows, gram_bytes=np.iinfo(np.int64).max)
-    if geometry.gram is None:
-        return pairs
-    kept = select_greedily(
-        geometry.gram,
-        geometry.position[both],
-        kind,
-        _ordered(X, pairs, both, order, random_state),
-        geometry.tolerance,
-        geometry.rounding,
-    )
-    return keep(pairs, kept[kind], kept[~kind])
-
-
-def keep(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.bool_]) -> Pairs:
+def _kept(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.bool_]) -> Pairs:
     """The pairs selected by two masks, with their weights."""
     return Pairs(
         pairs.must_link[must_link],
@@ -326,9 +245,7 @@ def keep(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.boo
     )
 
 
-def _ordered(
-    X: NDArray[np.float64], pairs: Pairs, both: NDArray[np.int64], order: Order, random_state: Any
-) -> NDArray[np.int64]:
+def _ordered(X: Floats, pairs: Pairs, both: NDArray[np.int64], order: Order, random_state: Any) -> NDArray[np.int64]:
     require_choice("order", order, ("shortest", "random", "weight"))
     if order == "random":
         return random_of(random_state).permutation(len(both)).astype(np.int64)
@@ -337,19 +254,12 @@ def _ordered(
         return shortest_first
     if pairs.are_sure:
         raise InputError("order", "='weight' needs weights", "give must_link_weights or cannot_link_weights")
-    weights = np.concatenate(
-        [
-            np.ones(len(members)) if own is None else own
-            for members, own in (
-                (pairs.must_link, pairs.must_link_weights),
-                (pairs.cannot_link, pairs.cannot_link_weights),
-            )
-        ]
-    )
+    both_weights = (pairs.must_link_weights, pairs.must_link), (pairs.cannot_link_weights, pairs.cannot_link)
+    weights = np.concatenate([np.ones(len(members)) if own is None else own for own, members in both_weights])
     return shortest_first[np.argsort(-weights[shortest_first], kind="stable")]
 
 
-def squared_lengths(X: NDArray[np.float64], pairs: NDArray[np.int64], block: int = 2**22) -> NDArray[np.float64]:
+def squared_lengths(X: Floats, pairs: NDArray[np.int64], block: int = 2**22) -> Floats:
     """Squared distance between the two rows of each pair, computed one block of pairs at a time."""
     lengths = np.empty(len(pairs))
     step = max(1, block // max(1, X.shape[1]))

@@ -1,4 +1,4 @@
-"""The consensus of several scores: the mean of the ranks that they give to a feature."""
+"""Rankings from rankings: the mean rank of several scores, and an order that puts features that repeat others last."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import rankdata
 
-from dubio.checks import StrOptions
+from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, StrOptions, check_parameters
 from dubio.errors import InputError, counted
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import relation_pvalues
@@ -17,13 +17,11 @@ from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.methods.register import get_method
 from dubio.problem import Problem
-from dubio.ranking import Scored
+from dubio.ranking import Scored, rank_in_order
+from dubio.table.matrix import read_matrix
+from dubio.target.knowledge import nothing
 from dubio.target.reader import Target
 
-#: Scores that did best in combination; see the page on choosing a method.
-FOR_CLASSES = ("smooth_r2", "relieff")
-FOR_MEMBERSHIPS = ("smooth_r2", "soft_relief")
-FOR_NUMBERS = ("linear_r2", "supervised_laplacian")
 #: Scores that take weights of rows.
 FOR_WEIGHTS = ("smooth_r2", "linear_r2")
 
@@ -128,26 +126,131 @@ class MeanRankScore(ScoreSelector):
 
     def _score(self, problem: Problem) -> Scored:
         problem = problem.with_supervision(problem.supervision.certain())
-        kind = problem.supervision.kind
-        names = self.methods
+        weighted, names = problem.uneven_weights is not None, self.methods
         if isinstance(names, str):
-            names = {"numbers": FOR_NUMBERS, "hard": FOR_CLASSES}.get(kind, FOR_MEMBERSHIPS)
-            names = names if problem.uneven_weights is None else FOR_WEIGHTS
+            names = FOR_WEIGHTS if weighted else problem.supervision.usual_scores
         elif np.ndim(names) == 0:
             raise InputError("methods", f"={names!r}, which is no list", "give names, such as ['fisher', 'relieff']")
-        scorers = []
+        scorers = {}
         for name in names:
             method = get_method(name)
             if not issubclass(method.estimator, ScoreSelector) or method.estimator is MeanRankScore:
                 raise InputError("methods", f"holds {name!r}, which does not score single features", "choose rankings")
             method.require(problem.supervision)
-            if problem.uneven_weights is not None:
+            if weighted:
                 method.require_weights()
-            scorers.append(method.make(random_state=self._seed, n_jobs=self.n_jobs))
-        parts = {name: scorer._score(problem).scores for name, scorer in zip(names, scorers, strict=True)}
-        scores = mean_rank(list(parts.values()), lower_is_better=[scorer._lower_is_better for scorer in scorers])
-        return Scored(scores, attributes={"parts_": parts})
+            scorers[name] = method.make(random_state=self._seed, n_jobs=self.n_jobs)
+        parts = {name: scorer._score(problem).scores for name, scorer in scorers.items()}
+        directions = [scorer._lower_is_better for scorer in scorers.values()]
+        return Scored(mean_rank(list(parts.values()), lower_is_better=directions), attributes={"parts_": parts})
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
         return relation_pvalues(Evidence.of(problem), **options).pvalues
+
+
+def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200) -> NDArray[np.int64]:
+    r"""Greedy re-ranking that penalises a feature correlated with one already chosen (after mRMR [1]_).
+
+    The relevance is :math:`v_r = 1 - (\mathrm{rank}_r - 1)/(d - 1)`, which exists for any score. The next feature is
+    the one with the largest
+
+    .. math:: v_r - w \max_{s \text{ chosen}} |\mathrm{corr}(f_r, f_s)| .
+
+    mRMR uses the mean over the chosen features instead of the maximum. A copy of one of them would then be chosen as
+    soon as enough other features are chosen.
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table, on any scale.
+    ranking : array-like (d,)
+        1 = best.
+    weight : float
+        The w of the formula; 0 leaves the ranking as it is.
+    n_top : int
+        Number of features chosen in this way; the others follow in their old order.
+
+    Returns
+    -------
+    ranking : array (d,)
+        The new one; 1 = best.
+
+    References
+    ----------
+    .. [1] C. Ding and H. Peng (2005). Minimum redundancy feature selection from microarray gene expression data.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import redundancy_ranking
+    >>> a, b = np.random.default_rng(0).normal(size=(2, 100))
+    >>> redundancy_ranking(np.column_stack([a, a + 0.01 * b, b]), [1, 2, 3])  # the copy goes last
+    array([1, 3, 2])
+    """
+    matrix = read_matrix(X)
+    return rank_without_repeats(Problem(matrix, nothing(matrix.shape[0])), ranking, weight=weight, n_top=n_top)
+
+
+def rank_without_repeats(
+    problem: Problem, ranking: ArrayLike, *, weight: float = 1.0, n_top: int = 200, n_movable: int | None = None
+) -> NDArray[np.int64]:
+    """:func:`redundancy_ranking` of a problem; only the first ``n_movable`` features change places."""
+    check_parameters({"weight": NOT_NEGATIVE, "n_top": AT_LEAST_ONE}, {"weight": weight, "n_top": n_top})
+    d = problem.n_features
+    try:
+        given = np.asarray(ranking, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("ranking", "does not hold numbers", "give one rank per feature, 1 = best") from error
+    if given.shape != (d,):
+        raise InputError(
+            "ranking",
+            f"has shape {given.shape}, but the table has {counted(d, 'feature')}",
+            "give one rank per feature",
+        )
+    if sorted(given.tolist()) != list(range(1, d + 1)):
+        raise InputError(
+            "ranking", "does not hold each rank from 1 to the number of features once", "give a ranking, 1 = best"
+        )
+    ranks = given.astype(np.int64)
+    unit = problem.standardized_table / np.sqrt(problem.n_rows)
+    relevance = 1.0 - (ranks - 1) / max(d - 1, 1)
+    likeness = np.zeros(d)
+    left = np.ones(d, dtype=bool) if n_movable is None else ranks <= n_movable
+    chosen: list[int] = []
+    for _ in range(min(n_top, int(left.sum()))):
+        value = relevance - weight * likeness
+        value[~left] = -np.inf
+        best = int(np.lexsort((ranks, -value))[0])  # ties go to the better rank
+        chosen.append(best)
+        left[best] = False
+        likeness = np.maximum(likeness, _likeness(problem, unit, best))
+    rest = np.setdiff1d(np.arange(d), chosen)
+    return rank_in_order(np.concatenate([np.asarray(chosen, dtype=np.int64), rest[np.argsort(ranks[rest])]]))
+
+
+def _likeness(problem: Problem, unit: NDArray[np.float64], feature: int) -> NDArray[np.float64]:
+    r"""How much every feature resembles one: the absolute correlation.
+
+    For several columns A and B, :math:`\sqrt{\|A^T B\|^2 / (\|A^T A\| \|B^T B\|)}`, the root of the RV coefficient.
+    """
+    if not problem.has_wide_features:
+        return np.abs(unit.T @ unit[:, feature])
+    assert problem.columns is not None
+    own = unit[:, problem.columns.of(feature)]
+    shared = problem.per_feature(((unit.T @ own) ** 2).sum(axis=1))
+    parts = (unit[:, problem.columns.of(j)] for j in range(problem.n_features))
+    lengths = problem.once("lengths of features", lambda: np.array([np.linalg.norm(part.T @ part) for part in parts]))
+    scale = lengths * lengths[feature]
+    return np.sqrt(np.divide(shared, scale, out=np.zeros_like(shared), where=scale > 0))
+
+
+def likenesses(problem: Problem) -> NDArray[np.float64]:
+    """(n_features, n_features): how much features resemble each other; correlations where both have one column."""
+    unit = problem.standardized_table / np.sqrt(problem.n_rows)
+    alike = np.array([_likeness(problem, unit, j) for j in range(problem.n_features)])
+    if problem.columns is not None:
+        single = problem.columns.starts[problem.columns.sizes == 1]
+        places = np.flatnonzero(problem.columns.sizes == 1)
+        alike[np.ix_(places, places)] = unit[:, single].T @ unit[:, single]
+    return alike

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +14,7 @@ from scipy.linalg import svd
 from sklearn.metrics import davies_bouldin_score
 
 from dubio.checks import Interval, StrOptions, check_parameters
-from dubio.errors import InputError, InputWarning, warn
+from dubio.errors import InputError, InputWarning, require_choice, warn
 from dubio.kernels.threads import chunks
 from dubio.methods.parameters import documented, estimator
 from dubio.neighbors.graphs import RowNeighbors, cluster_graph_blocks, ends_of, squared_distances, symmetrize
@@ -22,7 +22,7 @@ from dubio.neighbors.quadratic import quadratic_form
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.sampling import order_of_contents
-from dubio.scores.coherence import Order, select_hard, select_soft, squared_lengths
+from dubio.scores.coherence import Order, select_pairs, squared_lengths
 from dubio.scores.constraint import PairSelector
 from dubio.scores.weighted import ratio
 from dubio.table.columns import Columns, feature_sums
@@ -30,6 +30,7 @@ from dubio.table.matrix import read_matrix
 from dubio.table.scaling import standardize as standardize_columns
 from dubio.target.pairs import Pairs, pair_graph, read_pairs
 
+Floats = NDArray[np.float64]
 #: Number of distances held at a time.
 _BLOCK_ENTRIES = 2**22
 
@@ -38,7 +39,7 @@ _BLOCK_ENTRIES = 2**22
 class SelfOrganizingMap:
     """A fitted map: ``prototypes`` (units x features) on a sheet of ``shape``, and the unit of each row."""
 
-    prototypes: NDArray[np.float64]
+    prototypes: Floats
     shape: tuple[int, int]
     unit: NDArray[np.int64]
 
@@ -63,7 +64,7 @@ def map_shape(n_rows: int, largest: float, second: float) -> tuple[int, int]:
     return max(1, int(units / short + 0.5)), short
 
 
-def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
+def fit_map(X: Floats, *, n_epochs: int = 25) -> SelfOrganizingMap:
     """Fit a batch map to the rows of ``X``.
 
     The sheet is hexagonal: every second row of units is shifted by half a unit. It starts as a grid on the plane of
@@ -107,7 +108,7 @@ def fit_map(X: NDArray[np.float64], *, n_epochs: int = 25) -> SelfOrganizingMap:
     return SelfOrganizingMap(mean + prototypes, shape, _nearest_unit(centred, prototypes))
 
 
-def _sign(axis: NDArray[np.float64], centred: NDArray[np.float64]) -> float:
+def _sign(axis: Floats, centred: Floats) -> float:
     """The sign of a principal axis is arbitrary: its largest entry is made positive.
 
     Of two features on one scale, both entries are equally large, and rounding would choose. Then the longer tail of the
@@ -120,7 +121,7 @@ def _sign(axis: NDArray[np.float64], centred: NDArray[np.float64]) -> float:
     return float(np.sign(axis[largest]))
 
 
-def _nearest_unit(X: NDArray[np.float64], prototypes: NDArray[np.float64]) -> NDArray[np.int64]:
+def _nearest_unit(X: Floats, prototypes: Floats) -> NDArray[np.int64]:
     """The nearest prototype of each row, by one matrix product per block and without starting threads."""
     squares = np.einsum("ij,ij->i", prototypes, prototypes)
     unit = np.empty(len(X), dtype=np.int64)
@@ -138,14 +139,14 @@ class RowClusters:
     ``None`` if there was no unlabelled row to map.
     """
 
-    points: NDArray[np.float64]
+    points: Floats
     point_cluster: NDArray[np.int64]
     row_cluster: NDArray[np.int64]
     n_clusters: int
     map_shape: tuple[int, int] | None
 
 
-def cluster_rows(X: NDArray[np.float64], labelled: NDArray[np.int64], *, n_epochs: int = 25) -> RowClusters:
+def cluster_rows(X: Floats, labelled: NDArray[np.int64], *, n_epochs: int = 25) -> RowClusters:
     """Map the unlabelled rows, join the prototypes with the labelled rows, and cluster them by Ward's method.
 
     The number of clusters, from 2 to the square root of the number of points, is the one with the smallest
@@ -177,7 +178,7 @@ def cluster_rows(X: NDArray[np.float64], labelled: NDArray[np.int64], *, n_epoch
     return RowClusters(points, cluster, row_cluster, int(cluster.max()) + 1, None if sheet is None else sheet.shape)
 
 
-def ward_clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
+def ward_clusters(points: Floats) -> NDArray[np.int64]:
     """Ward's clusters of the points; the Davies-Bouldin index chooses how many."""
     one = np.zeros(len(points), dtype=np.int64)
     if len(points) < 3:
@@ -210,7 +211,7 @@ def constrained_laplacian_score(
     standardize: bool = False,
     must_link_weights: ArrayLike | None = None,
     cannot_link_weights: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Constrained Laplacian score of each feature; low is good.
 
     .. math::
@@ -232,7 +233,7 @@ def constrained_laplacian_score(
     must_link, cannot_link : array-like of shape (m, 2) and (c, 2), optional
         Row indices of pairs that belong to the same class, and to different classes.
     lam : float
-        :math:`\lambda`, in units of ``scale``.
+        Width of the kernel, :math:`\lambda`, in units of ``scale``.
     scale : {"mean", "none"}
         ``"mean"`` divides squared distances by their mean over all pairs of rows. ``"none"`` uses the formula as
         printed; on wide or unscaled tables all weights then underflow, with a warning.
@@ -268,15 +269,19 @@ def constrained_laplacian_score(
     if standardize:
         table = standardize_columns(table)
     pairs = read_pairs(must_link, cannot_link, len(table), must_link_weights, cannot_link_weights)
-    check_kernel(lam, scale)
-    if sparse.issparse(neighbor_labels):
-        return score_on_graph(table, _pattern(neighbor_labels, len(table)), pairs, lam, scale)
-    labels = np.asarray(neighbor_labels)
-    if labels.shape != (len(table),):
-        raise InputError(
-            "neighbor_labels", f"has shape {labels.shape}", f"it must hold the cluster of each of the {len(table)} rows"
-        )
-    return score_on_clusters(table, np.unique(labels, return_inverse=True)[1], pairs, lam, scale)
+    if not isinstance(lam, Real) or not 0 < lam < np.inf:
+        raise InputError("lam", f"={lam!r}", "the width of the kernel exp(-d^2 / lam) must be positive and finite")
+    require_choice("scale", scale, get_args(Scale))
+    graph, n = sparse.issparse(neighbor_labels), len(table)
+    neighbors: Any = neighbor_labels if graph else np.asarray(neighbor_labels)
+    if neighbors.shape != ((n, n) if graph else (n,)):
+        wanted = f"a graph must have shape ({n}, {n})" if graph else f"it must hold the cluster of each of the {n} rows"
+        raise InputError("neighbor_labels", f"has shape {neighbors.shape}", wanted)
+    if graph:  # edges in either direction, without those from a row to itself
+        neighbors = symmetrize(sparse.csr_array(neighbors != 0).astype(np.float64))
+    else:
+        neighbors = np.unique(neighbors, return_inverse=True)[1]
+    return score_of_neighbors(table, neighbors, pairs, lam, scale)
 
 
 @estimator
@@ -302,10 +307,8 @@ class ConstrainedLaplacianScore(PairSelector):
         For ``selection="soft"``, which pairs come first.
     n_neighbors : int
         For ``neighbors="knn"``.
-    lam : float
-        Width of the kernel, in units of ``scale``.
-    scale : {"mean", "none"}
-        Whether squared distances are divided by their mean.
+    {lam of constrained_laplacian_score}
+    {scale of constrained_laplacian_score}
     unlabelled : {"prototypes", "rows"}
         For ``neighbors="clusters"``, whether the score uses the prototypes of the map, as published, or the rows
         themselves. The time for rows grows with the square of the cluster sizes.
@@ -378,15 +381,7 @@ class ConstrainedLaplacianScore(PairSelector):
         >>> ConstrainedLaplacianScore.as_published(n_features_to_select=5)
         ConstrainedLaplacianScore(n_features_to_select=5, scale='none', selection='hard')
         """
-        published = {
-            "neighbors": "clusters",
-            "selection": "hard",
-            "lam": 0.1,
-            "scale": "none",
-            "unlabelled": "prototypes",
-            "closure": True,
-        }
-        return cls(**{**published, **parameters})
+        return cls(**{"selection": "hard", "scale": "none", **parameters})
 
     def _score(self, problem: Problem) -> Scored:
         space, supervision = problem.space(self.standardize), problem.supervision
@@ -397,42 +392,32 @@ class ConstrainedLaplacianScore(PairSelector):
             "n_cannot_link_": len(known.cannot_link),
             "n_must_link_kept_": len(kept.must_link),
             "n_cannot_link_kept_": len(kept.cannot_link),
-            "map_shape_": None,
-            "n_clusters_": None,
-            "row_clusters_": None,
+            **dict.fromkeys(("map_shape_", "n_clusters_", "row_clusters_")),
         }
         if self.neighbors == "knn":
             graph = RowNeighbors(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).edges()
-            scores = score_on_graph(space, graph, kept, self.lam, self.scale, problem.columns)
+            scores = score_of_neighbors(space, graph, kept, self.lam, self.scale, problem.columns)
             return Scored(scores, attributes=attributes)
         in_pairs = supervision.labelled.copy()
         in_pairs[known.rows] = True
         # Units of a small map are equally far apart: the order of the table must not choose, not even by rounding.
         order = order_of_contents(problem)
         place = np.argsort(order)
-        space, kept, rows = (
-            problem.rows(order).space(self.standardize),
-            kept.moved(place),
-            np.flatnonzero(in_pairs[order]),
-        )
+        space, kept = problem.rows(order).space(self.standardize), kept.moved(place)
+        rows = np.flatnonzero(in_pairs[order])
         clusters = cluster_rows(space, rows)
         attributes |= {"map_shape_": clusters.map_shape, "n_clusters_": clusters.n_clusters}
         attributes["row_clusters_"] = clusters.row_cluster[place]
-        if self.unlabelled == "rows":
-            scores = score_on_clusters(space, clusters.row_cluster, kept, self.lam, self.scale, problem.columns)
-            return Scored(scores, attributes=attributes)
-        points = Pairs(
-            np.searchsorted(rows, kept.must_link),
-            np.searchsorted(rows, kept.cannot_link),
-            kept.must_link_weights,
-            kept.cannot_link_weights,
-        )
-        scores = score_on_clusters(
-            clusters.points, clusters.point_cluster, points, self.lam, self.scale, problem.columns
-        )
+        cluster = clusters.row_cluster
+        if self.unlabelled == "prototypes":
+            space, cluster = clusters.points, clusters.point_cluster
+            places = (np.searchsorted(rows, kept.must_link), np.searchsorted(rows, kept.cannot_link))
+            kept = Pairs(*places, kept.must_link_weights, kept.cannot_link_weights)
+        scores = score_of_neighbors(space, cluster, kept, self.lam, self.scale, problem.columns)
         return Scored(scores, attributes=attributes)
 
-    def _select(self, space: NDArray[np.float64], known: Pairs) -> Pairs:
+    def _select(self, space: Floats, known: Pairs) -> Pairs:
+        """The pairs that count; warns if there are none, or none of one kind."""
         if not len(known):
             warn(
                 InputWarning(
@@ -442,10 +427,8 @@ class ConstrainedLaplacianScore(PairSelector):
             )
             return known
         kept = known
-        if self.selection == "hard":
-            kept = select_hard(space, known)
-        elif self.selection == "soft":
-            kept = select_soft(space, known, self.order, self.random_state)
+        if self.selection != "all":
+            kept = select_pairs(space, known, how=self.selection, order=self.order, random_state=self.random_state)
         counts = f"of {len(known.must_link)} must-link and {len(known.cannot_link)} cannot-link pairs"
         if not len(kept):
             warn(
@@ -457,124 +440,66 @@ class ConstrainedLaplacianScore(PairSelector):
                 )
             )
             return known
-        if not len(kept.must_link):
-            self._warn_of_one_kind(counts, "must-link", "its numerator only keeps neighbours together")
-        elif not len(kept.cannot_link):
-            self._warn_of_one_kind(counts, "cannot-link", "its denominator only measures the spread around the mean")
+        left = f"left after selection {counts}" if self.selection != "all" else "given"
+        for missing, pairs, effect in (
+            ("must-link", kept.must_link, "its numerator only keeps neighbours together"),
+            ("cannot-link", kept.cannot_link, "its denominator only measures the spread around the mean"),
+        ):
+            if not len(pairs):
+                found = f"is empty (no {missing} pair is {left}): the score still ranks features, but {effect}"
+                warn(InputWarning(missing.replace("-", "_"), found))
         return kept
 
-    def _warn_of_one_kind(self, counts: str, missing: str, effect: str) -> None:
-        left = f"left after selection {counts}" if self.selection != "all" else "given"
-        warn(
-            InputWarning(
-                missing.replace("-", "_"),
-                f"is empty (no {missing} pair is {left}): the score still ranks features, but {effect}",
-            )
-        )
 
-
-def check_kernel(lam: float, scale: str) -> None:
-    """Raise if the kernel has no width."""
-    if not isinstance(lam, Real) or not 0 < lam < np.inf:
-        raise InputError("lam", f"={lam!r}", "the width of the kernel exp(-d^2 / lam) must be positive and finite")
-    if not isinstance(scale, str) or scale not in ("mean", "none"):
-        raise InputError("scale", f"={scale!r}", "give 'mean' or 'none'")
-
-
-def _pattern(graph: Any, n_rows: int) -> sparse.csr_array:
-    """Where a graph has edges in either direction, without self edges."""
-    if graph.shape != (n_rows, n_rows):
-        raise InputError("neighbor_labels", f"has shape {graph.shape}", f"a graph must have shape ({n_rows}, {n_rows})")
-    return symmetrize(sparse.csr_array(graph != 0).astype(np.float64))
-
-
-def mean_squared_distance(X: NDArray[np.float64]) -> float:
-    """Mean of the squared distances between all pairs of different rows."""
-    return float(2 * ((X - X.mean(axis=0)) ** 2).sum() / max(1, len(X) - 1))
-
-
-def kernel_width(X: NDArray[np.float64], lam: float, scale: str) -> float:
-    """``lam`` in the units of squared distances."""
-    unit = mean_squared_distance(X) if scale == "mean" else 1.0
-    return lam * unit if unit > 0 else lam
-
-
-def score_on_clusters(
-    X: NDArray[np.float64],
-    cluster: NDArray[np.int64],
+def score_of_neighbors(
+    X: Floats,
+    neighbors: Any,
     pairs: Pairs,
     lam: float,
-    scale: str,
+    scale: Scale,
     columns: Columns | None = None,
-) -> NDArray[np.float64]:
-    """:func:`constrained_laplacian_score` of validated input; neighbours share a cluster."""
-    width = kernel_width(X, lam, scale)
-    above, degree = np.zeros(X.shape[1]), np.zeros(len(X))
-    for rows, piece in cluster_graph_blocks(X, cluster, width):
-        above += quadratic_form(piece, X[rows])
-        degree[rows] += piece.sum(axis=1)
-    near = [cluster[part[:, 0]] == cluster[part[:, 1]] for part in (pairs.must_link, pairs.cannot_link)]
-    has_neighbors = np.bincount(cluster)[cluster] > 1
-    _warn_of_underflow(degree, has_neighbors, lam, scale)
-    return _score(X, above, degree, pairs, near[0], near[1], width, columns)
+) -> Floats:
+    """:func:`constrained_laplacian_score` of validated input.
 
-
-def score_on_graph(
-    X: NDArray[np.float64],
-    edges: sparse.csr_array,
-    pairs: Pairs,
-    lam: float,
-    scale: str,
-    columns: Columns | None = None,
-) -> NDArray[np.float64]:
-    """:func:`constrained_laplacian_score` of validated input; neighbours share an edge of a symmetric graph."""
-    width = kernel_width(X, lam, scale)
-    graph = edges.copy()
-    graph.data = np.exp(-squared_distances(X, *ends_of(edges)) / width)
-    degree = np.asarray(graph.sum(axis=1)).ravel()
-    _warn_of_underflow(degree, np.diff(edges.indptr) > 0, lam, scale)
-    near = [
-        np.asarray(edges[part[:, 0], part[:, 1]]).ravel() != 0 if len(part) else np.empty(0, dtype=bool)
-        for part in (pairs.must_link, pairs.cannot_link)
-    ]
-    return _score(X, quadratic_form(graph, X), degree, pairs, near[0], near[1], width, columns)
-
-
-def _score(
-    X: NDArray[np.float64],
-    above: NDArray[np.float64],
-    degree: NDArray[np.float64],
-    pairs: Pairs,
-    near_must_link: NDArray[np.bool_],
-    near_cannot_link: NDArray[np.bool_],
-    width: float,
-    columns: Columns | None,
-) -> NDArray[np.float64]:
-    """The score from the quadratic form ``above`` and the degrees of S; this adds the terms of the pairs."""
+    Neighbours share a cluster (``neighbors`` holds the cluster of each row), or an edge of a symmetric graph.
+    """
     n = len(X)
+    mean = float(2 * ((X - X.mean(axis=0)) ** 2).sum() / max(1, n - 1))  # of the squared distances of all pairs
+    width = lam * mean if scale == "mean" and mean > 0 else lam
+    ends = (pairs.must_link, pairs.cannot_link)
+    if sparse.issparse(neighbors):
+        graph = neighbors.copy()
+        graph.data = np.exp(-squared_distances(X, *ends_of(neighbors)) / width)
+        above, degree = quadratic_form(graph, X), np.asarray(graph.sum(axis=1)).ravel()
+        has_neighbors = np.diff(neighbors.indptr) > 0
+        near = [len(part) and np.asarray(neighbors[part[:, 0], part[:, 1]]).ravel() != 0 for part in ends]
+    else:
+        above, degree = np.zeros(X.shape[1]), np.zeros(n)
+        for rows, piece in cluster_graph_blocks(X, neighbors, width):
+            above += quadratic_form(piece, X[rows])
+            degree[rows] += piece.sum(axis=1)
+        has_neighbors = np.bincount(neighbors)[neighbors] > 1
+        near = [neighbors[part[:, 0]] == neighbors[part[:, 1]] for part in ends]
+    _warn_of_underflow(degree, has_neighbors, lam, scale)
+
+    def form(part: NDArray[np.int64], weights: Floats | None, kernel: Floats) -> Floats:
+        return quadratic_form(pair_graph(part, kernel if weights is None else weights * kernel, n), X)
+
     below = degree @ (X - X.mean(axis=0)) ** 2
     if len(pairs.must_link):
         kernel = np.exp(-squared_lengths(X, pairs.must_link) / width)
-        kernel[~near_must_link] **= 2
-        above = above + quadratic_form(_weighted(pairs.must_link, pairs.must_link_weights, kernel, n), X)
+        kernel[~near[0]] **= 2
+        above = above + form(pairs.must_link, pairs.must_link_weights, kernel)
     if len(pairs.cannot_link):
-        kernel = np.exp(-2 * squared_lengths(X, pairs.cannot_link) / width)
-        kernel[~near_cannot_link] = 0.0
-        above = above + quadratic_form(_weighted(pairs.cannot_link, pairs.cannot_link_weights, kernel, n), X)
+        kernel = np.where(near[1], np.exp(-2 * squared_lengths(X, pairs.cannot_link) / width), 0.0)
+        above = above + form(pairs.cannot_link, pairs.cannot_link_weights, kernel)
         # sum_i D_i sum_j C_ij (f_i - f_j)^2 is the quadratic form of the graph DC + CD.
-        both = degree[pairs.cannot_link].sum(axis=1)
-        below = below + quadratic_form(_weighted(pairs.cannot_link, pairs.cannot_link_weights, both, n), X)
+        below = below + form(pairs.cannot_link, pairs.cannot_link_weights, degree[pairs.cannot_link].sum(axis=1))
     below[np.equal(X, X[0]).all(axis=0)] = 0.0  # a rounding error of the mean is not spread
     return ratio(feature_sums(2 * above, columns), feature_sums(below, columns))
 
 
-def _weighted(
-    pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, kernel: NDArray[np.float64], n_rows: int
-) -> sparse.csr_array:
-    return pair_graph(pairs, kernel if weights is None else weights * kernel, n_rows)
-
-
-def _warn_of_underflow(degree: NDArray[np.float64], has_neighbors: NDArray[np.bool_], lam: float, scale: str) -> None:
+def _warn_of_underflow(degree: Floats, has_neighbors: NDArray[np.bool_], lam: float, scale: str) -> None:
     lost = int(np.count_nonzero(has_neighbors & (degree < np.finfo(np.float64).tiny)))
     total = int(np.count_nonzero(has_neighbors))
     if not total or 2 * lost < total:

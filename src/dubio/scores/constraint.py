@@ -17,11 +17,11 @@ from dubio.moments.running import RunningMoments
 from dubio.neighbors.quadratic import by_blocks, quadratic_form
 from dubio.problem import Problem
 from dubio.ranking import Scored
-from dubio.scores.laplacian import laplacian_score
-from dubio.scores.weighted import MomentSelector, ratio, weighted_laplacian_forms
+from dubio.scores.laplacian import laplacian_score, product
+from dubio.scores.weighted import MomentSelector, ratio
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.matrix import CANCELLED, read_matrix
-from dubio.target.pairs import Pairs, RowGroups, pair_graph, row_groups
+from dubio.target.pairs import RowGroups, pair_graph, row_groups
 
 Floats = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def constraint_score(
     y: ArrayLike | None = None,
     must_link_weights: ArrayLike | None = None,
     cannot_link_weights: ArrayLike | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Constraint score of each feature; low is good.
 
     .. math::
@@ -171,7 +171,6 @@ class ConstraintScore(PairSelector, MomentSelector):
     _checks_values_itself = False
 
     closure: bool = True
-    missing_label: Any = "auto"
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Add a block of rows with labels; see :meth:`WeightedLaplacianScore.partial_fit`.
@@ -182,11 +181,9 @@ class ConstraintScore(PairSelector, MomentSelector):
             raise InputError("X", "cannot be added: this selector was fitted on pairs of one table", "make a new one")
         return super().partial_fit(X, y)
 
-    def fit_moments(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
-        """See :meth:`WeightedLaplacianScore.fit_moments`."""
-        running.require_two_classes()
-        count_pairs(running.moments)
-        return super().fit_moments(running, names, n_features)
+    def _require_running(self, running: RunningMoments[Any]) -> None:
+        super()._require_running(running)
+        self._counts(running.moments)
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table, labels and pairs. Without pairs, the sums of the classes check the values themselves."""
@@ -196,12 +193,10 @@ class ConstraintScore(PairSelector, MomentSelector):
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
-    def _forms(self, moments: ClassMoments) -> Floats:
-        # Summed over all pairs of labelled rows, both sums are those of the weighted Laplacian score.
-        return weighted_laplacian_forms(moments)
-
     def _counts(self, moments: ClassMoments) -> dict[str, int]:
-        return _named(count_pairs(moments))
+        sizes = moments.weight.astype(np.int64)
+        together = int((sizes * (sizes - 1) // 2).sum())
+        return pair_counts(together, int(sizes.sum() * (sizes.sum() - 1) // 2) - together)
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision
@@ -209,59 +204,47 @@ class ConstraintScore(PairSelector, MomentSelector):
             return super()._score(problem)
         if self.closure and known.pairs.are_sure:
             groups = row_groups(known.pairs, known.n_rows, known.codes_of_pairs)
-            counts = groups.n_must_link, groups.n_cannot_link
+            counts = pair_counts(groups.n_must_link, groups.n_cannot_link)
             scores = score_groups(problem.X, groups, problem.columns)
         else:
             pairs = known.all_pairs(closure=self.closure)
-            counts = len(pairs.must_link), len(pairs.cannot_link)
-            scores = score_pairs(problem.X, pairs, problem.columns)
-        return Scored(scores, attributes={**_named(counts), "_running": None})
+            counts = pair_counts(len(pairs.must_link), len(pairs.cannot_link))
+            sides = (pairs.must_link, pairs.must_link_weights), (pairs.cannot_link, pairs.cannot_link_weights)
+            forms = [quadratic_form(pair_graph(*side, problem.n_rows), problem.X) for side in sides]
+            scores = ratio(*problem.per_feature(np.stack(forms)))
+        return Scored(scores, attributes={**counts, "_running": None})
 
 
-def _named(counts: tuple[int, int]) -> dict[str, int]:
-    return {"n_must_link_": counts[0], "n_cannot_link_": counts[1]}
-
-
-def score_pairs(X: NDArray[Any], pairs: Pairs, columns: Columns | None = None) -> NDArray[np.float64]:
-    """:func:`constraint_score` of listed pairs, validated."""
-    refuse_one_kind(len(pairs.must_link), len(pairs.cannot_link))
-    together = pair_graph(pairs.must_link, pairs.must_link_weights, X.shape[0])
-    apart = pair_graph(pairs.cannot_link, pairs.cannot_link_weights, X.shape[0])
-    return ratio(*(feature_sums(quadratic_form(graph, X), columns) for graph in (together, apart)))
-
-
-def count_pairs(moments: ClassMoments) -> tuple[int, int]:
-    """Number of must-links and cannot-links between labelled rows; both must be positive."""
-    sizes = moments.weight.astype(np.int64)
-    must_link = int((sizes * (sizes - 1) // 2).sum())
-    cannot_link = int(sizes.sum() * (sizes.sum() - 1) // 2) - must_link
-    refuse_one_kind(must_link, cannot_link)
-    return must_link, cannot_link
-
-
-def score_groups(X: NDArray[Any], groups: RowGroups, columns: Columns | None = None) -> NDArray[np.float64]:
+def score_groups(X: NDArray[Any], groups: RowGroups, columns: Columns | None = None) -> Floats:
     r""":func:`constraint_score` of all pairs that the groups represent, without listing them.
 
     With size :math:`n_g`, mean :math:`m_g` and sum of squared deviations :math:`W_g` of each group, the
     must-links sum to :math:`\sum_g n_g W_g` and the cannot-links, over rival groups, to
     :math:`\sum_{g<h} n_h W_g + n_g W_h + n_g n_h (m_g - m_h)^2`. Nothing is subtracted, so no digits are lost.
     """
-    refuse_one_kind(groups.n_must_link, groups.n_cannot_link)
     if sparse.issparse(X):
         return _score_sparse_groups(X, groups)
     return ratio(*feature_sums(_group_sums(X, groups), columns))
 
 
-def _group_sums(X: NDArray[Any], groups: RowGroups) -> NDArray[np.float64]:
+def _group_sums(X: NDArray[Any], groups: RowGroups) -> Floats:
     """Both sums (2, d) of :func:`score_groups`."""
-    sizes, means, spreads = _group_moments(X, groups)
+    rows = np.flatnonzero(groups.group >= 0)
+    rows = rows[np.argsort(groups.group[rows], kind="stable")]
+    sizes = groups.sizes.astype(np.float64)
+    starts = np.cumsum(groups.sizes) - groups.sizes
+    # Use one row as the origin: a constant column is then exactly zero, and large offsets cost no digits.
+    values = X[rows].astype(np.float64)
+    values -= values[0].copy()
+    means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
+    spreads = np.add.reduceat((values - np.repeat(means, groups.sizes, axis=0)) ** 2, starts, axis=0)
     between = groups.rivals.copy()
     between.data = between.data * np.repeat(sizes, np.diff(between.indptr)) * sizes[between.indices]
     apart = (groups.rivals @ sizes) @ spreads + quadratic_form(between, means)
     return np.vstack([sizes @ spreads, apart])
 
 
-def _score_sparse_groups(X: Any, groups: RowGroups) -> NDArray[np.float64]:
+def _score_sparse_groups(X: Any, groups: RowGroups) -> Floats:
     r"""The same in time proportional to the stored values, from the sums :math:`s_g` of each group.
 
     :math:`\sum_g n_g Q_g - s_g^2` over :math:`\sum_g (R n)_g Q_g - s^T R s`, with Q the sums of squares, R the rivals.
@@ -280,35 +263,15 @@ def _score_sparse_groups(X: Any, groups: RowGroups) -> NDArray[np.float64]:
     return ratio(*both)
 
 
-def _group_moments(
-    X: NDArray[Any], groups: RowGroups
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    rows = np.flatnonzero(groups.group >= 0)
-    rows = rows[np.argsort(groups.group[rows], kind="stable")]
-    sizes = groups.sizes.astype(np.float64)
-    starts = np.concatenate([[0], np.cumsum(groups.sizes)[:-1]])
-    # Use one row as the origin: a constant column is then exactly zero, and large offsets cost no digits.
-    values = X[rows].astype(np.float64)
-    values -= values[0].copy()
-    means = np.add.reduceat(values, starts, axis=0) / sizes[:, None]
-    values -= np.repeat(means, groups.sizes, axis=0)
-    values *= values
-    return sizes, means, np.add.reduceat(values, starts, axis=0)
-
-
-def refuse_one_kind(n_must_link: int, n_cannot_link: int) -> None:
-    """Raise if one kind of pair is missing: the score is a ratio and cannot rank without both kinds."""
+def pair_counts(n_must_link: int, n_cannot_link: int) -> dict[str, int]:
+    """The numbers of pairs, as attributes; raises if one kind is missing: the score is a ratio and needs both."""
     if n_must_link and n_cannot_link:
-        return
+        return {"n_must_link_": n_must_link, "n_cannot_link_": n_cannot_link}
+    missing, effect = "must-link and no cannot-link", "every score would be 0/0"
     if n_cannot_link:
         missing, effect = "must-link", "the numerator is a sum over them, so every score would be 0"
     elif n_must_link:
-        missing, effect = (
-            "cannot-link",
-            "the denominator is a sum over them, so every score would be infinite",
-        )
-    else:
-        missing, effect = "must-link and no cannot-link", "every score would be 0/0"
+        missing, effect = "cannot-link", "the denominator is a sum over them, so every score would be infinite"
     raise InputError(
         "must_link" if n_cannot_link else "cannot_link",
         f"is empty (no {missing} pair is left): {effect}, and no feature would be better than another",
@@ -327,7 +290,7 @@ def spec_score(
     function: Literal[1, 2, 3] = 1,
     power: int = 1,
     n_eigenvectors: int | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""One of SPEC's three ranking functions on a given graph.
 
     With :math:`\mathcal L = D^{-1/2} (D - S) D^{-1/2}`, eigenvalues :math:`\lambda_j` (ascending) and
@@ -416,7 +379,7 @@ def c4_score(
     cannot_link_weights: ArrayLike | None = None,
     n_neighbors: int = 5,
     t: float | Literal["mean"] = 1.0,
-) -> NDArray[np.float64]:
+) -> Floats:
     """C4: the Laplacian score of all rows times the constraint score of the pairs; low is good.
 
     Parameters are those of :func:`~dubio.constraint_score` and :func:`~dubio.laplacian_score`.
@@ -433,18 +396,9 @@ def c4_score(
     >>> bool(scores[0] < scores[1])
     True
     """
-    pairs = constraint_score(
-        X,
-        must_link,
-        cannot_link,
-        y=y,
-        must_link_weights=must_link_weights,
-        cannot_link_weights=cannot_link_weights,
-    )
-    locality = laplacian_score(X, n_neighbors=n_neighbors, t=t)
-    # 0 times infinity is not a number; a feature that is worst in one of the scores stays worst.
-    worst = np.isinf(pairs) | np.isinf(locality)
-    return np.where(worst, np.inf, np.where(worst, 1.0, pairs) * np.where(worst, 1.0, locality))
+    weights = {"must_link_weights": must_link_weights, "cannot_link_weights": cannot_link_weights}
+    pairs = constraint_score(X, must_link, cannot_link, y=y, **weights)
+    return product(pairs, laplacian_score(X, n_neighbors=n_neighbors, t=t))
 
 
 def _read_graph(graph: Any, n_rows: int) -> sparse.csr_array:
@@ -459,15 +413,9 @@ def _read_graph(graph: Any, n_rows: int) -> sparse.csr_array:
     return edges
 
 
-def _inverse_root(degree: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(1.0, np.sqrt(degree), out=np.zeros_like(degree), where=degree > 0)
-
-
-def _power_form(
-    edges: sparse.csr_array, degree: NDArray[np.float64], f: NDArray[np.float64], power: int
-) -> NDArray[np.float64]:
+def _power_form(edges: sparse.csr_array, degree: Floats, f: Floats, power: int) -> Floats:
     r""":math:`f' D^{1/2} \mathcal L^{power} D^{1/2} f` of each column."""
-    inverse = _inverse_root(degree)
+    inverse = ratio(np.ones_like(degree), np.sqrt(degree), 0.0)
     # L^p = L^h L^(p - 2h) L^h; (D - S) g and f'(D - S) f need no eigenvectors.
     for _ in range((power - 1) // 2):
         f = inverse[:, None] ** 2 * (degree[:, None] * f - edges @ f)
@@ -478,17 +426,17 @@ def _power_form(
 
 
 def _third(
-    table: NDArray[np.float64],
-    centred: NDArray[np.float64],
+    table: Floats,
+    centred: Floats,
     edges: sparse.csr_array,
-    degree: NDArray[np.float64],
+    degree: Floats,
     power: int,
     n_eigenvectors: int,
-) -> NDArray[np.float64]:
+) -> Floats:
     n = len(table)
     if not 1 <= n_eigenvectors <= n:
         raise InputError("n_eigenvectors", f"={n_eigenvectors}", f"give a number from 1 to {n}, the number of rows")
-    inverse = _inverse_root(degree)
+    inverse = ratio(np.ones_like(degree), np.sqrt(degree), 0.0)
     similar = sparse.csr_array(edges * inverse[:, None] * inverse[None, :])
     isolated = sparse.diags_array((degree <= 0).astype(np.float64))
     if n <= _DENSE_ROWS or n_eigenvectors > n // 4:
@@ -500,6 +448,4 @@ def _third(
     eigenvalues = np.clip(1.0 - values, 0.0, 2.0)
     # Centring removes the trivial eigenvector, for any basis of the zero eigenvalues.
     alpha = vectors.T @ (np.sqrt(degree)[:, None] * centred)
-    norm = degree @ table**2
-    gain = (2.0**power - eigenvalues**power) @ alpha**2
-    return np.divide(gain, norm, out=np.zeros_like(gain), where=norm > 0)
+    return ratio((2.0**power - eigenvalues**power) @ alpha**2, degree @ table**2, 0.0)

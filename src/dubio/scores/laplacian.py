@@ -1,4 +1,4 @@
-"""The Laplacian score: does a feature vary smoothly over the neighbour graph? The function, the estimator, its null."""
+"""Laplacian scores on a graph of near rows, of rows with near numbers (SLS), or of both (SSLS)."""
 
 from __future__ import annotations
 
@@ -9,19 +9,31 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from dubio.checks import HasMethods, StrOptions
+from dubio.checks import POSITIVE, HasMethods, StrOptions
 from dubio.errors import InputError
 from dubio.evidence.permutation import SCREEN, RatioForms, graph_null, permutation_pvalues
-from dubio.kernels.edges import leave_one_out_neighbors
+from dubio.kernels.edges import SAME_DISTANCE, leave_one_out_neighbors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import documented, estimator
-from dubio.neighbors.graphs import Kernel, Route, RowNeighbors, Symmetry, heat, read_graph
+from dubio.neighbors.graphs import (
+    Kernel,
+    MixedNeighbors,
+    Neighborhood,
+    Route,
+    RowNeighbors,
+    Symmetry,
+    TargetNeighbors,
+    heat,
+    read_graph,
+)
 from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
 from dubio.problem import Problem
 from dubio.ranking import Scored
+from dubio.sampling import order_of_contents
 from dubio.table.columns import Columns, columns_of_sizes
-from dubio.table.matrix import Matrix
+from dubio.table.matrix import LARGEST, Matrix
+from dubio.target.numbers import moderate
 
 #: The time of the test grows with the square of the rows, so longer tables are tested on a random sample of rows.
 MAX_TESTED_ROWS = 4000
@@ -62,7 +74,7 @@ def laplacian_score(
     t : float or "mean"
         Width of the kernel; "mean" uses the mean (squared) distance over the edges.
     kernel : {"squared", "linear"}
-        ``exp(-d^2/t)`` as in [1]_ and [3]_, or ``exp(-d/t)`` as printed in [2]_. The rankings differ.
+        ``exp(-d^2/t)``, or ``exp(-d/t)`` as printed in the WLS paper (Doquire and Verleysen 2012). The rankings differ.
     graph : sparse matrix or transformer, optional
         Your own weights, or a scikit-learn neighbours transformer that chooses the neighbours.
     symmetry : {"or", "and"}
@@ -95,23 +107,39 @@ def laplacian_score(
     >>> int(laplacian_score(X).argmin())  # the feature that has structure
     0
     """
-    method = LaplacianScore(
-        n_neighbors=n_neighbors,
-        t=t,
-        kernel=kernel,
-        graph=graph,
-        symmetry=symmetry,
-        neighbors=neighbors,
-        n_anchors=n_anchors,
-        standardize=standardize,
-        random_state=random_state,
-        n_jobs=n_jobs,
-    )
-    return method.scores_of(X)
+    return LaplacianScore._scores_for(**locals())
 
 
 @estimator
-class LaplacianScore(ScoreSelector):
+class GraphScore(ScoreSelector):
+    """A score that says how smoothly a feature varies over a graph of neighbours."""
+
+    t: float | Literal["mean"] = 1.0
+    neighbors: Route = "exact"
+    n_anchors: int = 2000
+    standardize: bool = True
+    random_state: Any = 0
+
+    def _space(self, problem: Problem) -> Matrix:
+        return problem.standardized if self.standardize else problem.X
+
+    def _smoothness(self, near: Neighborhood, X: Matrix, columns: Columns | None, times: Any = 1.0) -> Scored:
+        """The ratio of the graph, times something; with anchors, estimated from sampled rows with standard errors."""
+        if self.neighbors != "anchors":
+            return Scored(product(laplacian_ratio(near.graph(self.t), X, columns), times))
+        scores, errors = anchor_ratio(near.anchors(self.t, self.n_anchors, self.random_state), X, columns)
+        errors = errors * np.where(np.isfinite(times), times, 0.0)
+        return Scored(product(scores, times), {"std_error": errors}, {"scores_std_error_": errors})
+
+
+def product(ratios: NDArray[np.float64], times: Any) -> NDArray[np.float64]:
+    """The product; ``inf`` if either one is ``inf`` (even 0 * inf: nothing is known about it)."""
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isinf(ratios) | np.isinf(times), np.inf, ratios * times)
+
+
+@estimator
+class LaplacianScore(GraphScore):
     """Unsupervised: keep the features that vary smoothly over the neighbour graph (see :func:`laplacian_score`).
 
     The function uses X as it is; the estimator first scales its columns unless ``standardize=False``.
@@ -120,21 +148,7 @@ class LaplacianScore(ScoreSelector):
     ----------
     {n_features_to_select}
     {alpha}
-    n_neighbors : int
-        Number of neighbours of each row.
-    t : float or "mean"
-        Width of the kernel.
-    kernel : {"squared", "linear"}
-        ``exp(-d^2/t)`` or ``exp(-d/t)``.
-    graph : sparse matrix or transformer, optional
-        Your own graph instead of the nearest neighbours.
-    symmetry : {"or", "and"}
-        How directed neighbours become edges.
-    {neighbors}
-    {n_anchors}
-    {standardize}
-    {random_state}
-    {n_jobs}
+    {all of laplacian_score}
 
     Attributes
     ----------
@@ -162,18 +176,12 @@ class LaplacianScore(ScoreSelector):
         "kernel": [StrOptions({"squared", "linear"})],
         "graph": [None, "sparse matrix", HasMethods("fit_transform")],
         "symmetry": [StrOptions({"or", "and"})],
-        "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
     }
 
     n_neighbors: int = 5
-    t: float | Literal["mean"] = 1.0
     kernel: Kernel = "squared"
     graph: Any = None
     symmetry: Symmetry = "or"
-    neighbors: Route = "exact"
-    n_anchors: int = 2000
-    standardize: bool = True
-    random_state: Any = 0
     n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
@@ -193,10 +201,7 @@ class LaplacianScore(ScoreSelector):
             random_state=self.random_state,
             n_jobs=self.n_jobs,
         )
-        if self.neighbors == "anchors":
-            edges = near.anchors(self.t, self.n_anchors, self.random_state)
-            return estimated(*anchor_ratio(edges, X, problem.columns))
-        return Scored(laplacian_ratio(near.graph(self.t), X, problem.columns))
+        return self._smoothness(near, X, problem.columns)
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
         """Test each feature on the graph of all other features, or on the user's own graph if there is one."""
@@ -205,98 +210,54 @@ class LaplacianScore(ScoreSelector):
             graph = read_graph(self.graph, space, **self._graph_options)
             null = graph_null(graph, problem.X, columns=problem.columns)
             return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
-        return leave_one_out_pvalues(
-            space,
-            columns=problem.columns,
-            n_neighbors=self.n_neighbors,
-            random_state=self._seed,
-            n_jobs=self.n_jobs,
-            **self._graph_options,
-        )
-
-    def _space(self, problem: Problem) -> Matrix:
-        return problem.standardized if self.standardize else problem.X
+        return self._leave_one_out_pvalues(space, problem.columns)
 
     @property
     def _graph_options(self) -> dict[str, Any]:
         return {"t": self.t, "kernel": self.kernel, "symmetry": self.symmetry}
 
+    def _leave_one_out_pvalues(self, space: Matrix, columns: Columns | None) -> NDArray[np.float64]:
+        """p-value of every feature's Laplacian score on the neighbour graph of all *other* features.
 
-def estimated(scores: NDArray[np.float64], errors: NDArray[np.float64]) -> Scored:
-    """Scores estimated from sampled rows, with their standard errors."""
-    return Scored(scores, {"std_error": errors}, {"scores_std_error_": errors})
+        On a graph that a feature helped to build, this feature always looks smooth (99 % false positives). On a graph
+        built without it, a feature that is unrelated to the others looks like any permutation of itself. The p-value is
+        1 for a constant feature, and in a table with a single feature.
+        """
+        seed = self._seed
+        X = np.asarray(space.toarray() if sparse.issparse(space) else space, dtype=np.float64)
+        if len(X) > MAX_TESTED_ROWS:
+            X = X[np.random.default_rng([seed, 3]).permutation(len(X))[:MAX_TESTED_ROWS]]
+        X = np.ascontiguousarray(X - X.mean(axis=0))
+        columns = columns_of_sizes(np.ones(X.shape[1], dtype=np.int64)) if columns is None else columns
+        n, d = len(X), columns.n_features
+        ends = np.append(columns.starts[1:], X.shape[1])
+        k = min(self.n_neighbors, n - 1)
+        if d < 2 or n < 4:
+            return np.ones(d)
+        threads = resolve_threads(self.n_jobs)
+        pvalues: list[list[float]] = []
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the score itself already reported a narrow kernel
+            for first, last in chunks(d, max(1, _BLOCK // (n * k))):
+                neighbors = np.empty((last - first, n, k), dtype=np.int64)
+                squared = np.empty((last - first, n, k))
 
+                def search(start: int, stop: int, first: int = first, out: tuple = (neighbors, squared)) -> None:
+                    leave_one_out_neighbors(X, columns.starts, ends, first, start, stop, *out)
 
-def leave_one_out_pvalues(
-    space: Matrix,
-    *,
-    columns: Columns | None = None,
-    n_neighbors: int = 5,
-    t: float | Literal["mean"] = 1.0,
-    kernel: Kernel = "squared",
-    symmetry: Symmetry = "or",
-    n_permutations: int = 1000,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    """p-value of every feature's Laplacian score on the neighbour graph of all *other* features.
+                def test(start: int, stop: int, first: int = first, lists: tuple = (neighbors, squared)) -> list[float]:
+                    found = []
+                    for r in range(start, stop):
+                        distances = lists[1][r] if self.kernel == "squared" else np.sqrt(lists[1][r])
+                        graph = _graph(lists[0][r], distances, self.symmetry)
+                        graph.data = heat(graph.data, self.t)
+                        rng = np.random.default_rng([seed, 4, first + r])
+                        found.append(_pvalue(graph, X[:, columns.of(first + r)], self._n_permutations, rng))
+                    return found
 
-    On a graph that a feature helped to build, this feature always looks smooth (99 % false positives). On a graph built
-    without it, a feature that is unrelated to the others looks like any permutation of itself.
-
-    Parameters
-    ----------
-    space : array (n, d)
-        The features, scaled as for distances.
-    columns : Columns, optional
-        Which columns are one feature; without it, each.
-    n_neighbors, t, kernel, symmetry
-        As in :func:`~dubio.laplacian_score`.
-    n_permutations : int
-        Number of permutations for a feature that closed-form moments do not already show to be ordinary.
-    random_state : int
-    n_jobs : int, optional
-        Threads.
-
-    Returns
-    -------
-    pvalues : array (d,)
-        1 for constant features, and for a table with a single feature.
-    """
-    X = np.asarray(space.toarray() if sparse.issparse(space) else space, dtype=np.float64)
-    if len(X) > MAX_TESTED_ROWS:
-        X = X[np.random.default_rng([random_state, 3]).permutation(len(X))[:MAX_TESTED_ROWS]]
-    X = np.ascontiguousarray(X - X.mean(axis=0))
-    columns = columns_of_sizes(np.ones(X.shape[1], dtype=np.int64)) if columns is None else columns
-    n, d = len(X), columns.n_features
-    ends = np.append(columns.starts[1:], X.shape[1])
-    k = min(n_neighbors, n - 1)
-    if d < 2 or n < 4:
-        return np.ones(d)
-    threads = resolve_threads(n_jobs)
-    pvalues: list[list[float]] = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the score itself already reported a kernel that is too narrow
-        for first, last in chunks(d, max(1, _BLOCK // (n * k))):
-            neighbors = np.empty((last - first, n, k), dtype=np.int64)
-            squared = np.empty((last - first, n, k))
-
-            def search(start: int, stop: int, first: int = first, out: tuple = (neighbors, squared)) -> None:
-                leave_one_out_neighbors(X, columns.starts, ends, first, start, stop, *out)
-
-            def test(start: int, stop: int, first: int = first, lists: tuple = (neighbors, squared)) -> list[float]:
-                found = []
-                for r in range(start, stop):
-                    distances = lists[1][r] if kernel == "squared" else np.sqrt(lists[1][r])
-                    graph = _graph(lists[0][r], distances, symmetry)
-                    graph.data = heat(graph.data, t)
-                    rng = np.random.default_rng([random_state, 4, first + r])
-                    found.append(_pvalue(graph, X[:, columns.of(first + r)], n_permutations, rng))
-                return found
-
-            run_chunks(search, chunks(n, 64), threads)
-            pvalues += run_chunks(test, chunks(last - first, 8), threads)
-    return np.concatenate(pvalues)
+                run_chunks(search, chunks(n, 64), threads)
+                pvalues += run_chunks(test, chunks(last - first, 8), threads)
+        return np.concatenate(pvalues)
 
 
 def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetry: Symmetry) -> sparse.csr_array:
@@ -334,3 +295,259 @@ def _pvalue(graph: sparse.csr_array, f: NDArray[np.float64], n_permutations: int
         hits += int((ratios <= observed * (1 + 1e-10)).sum())
         done += batch
     return (hits + 1) / (done + 1)
+
+
+@documented
+def supervised_laplacian_score(
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    neighbors: Literal["exact", "anchors"] = "exact",
+    n_anchors: int = 2000,
+    standardize: bool = False,
+    random_state: Any = 0,
+) -> NDArray[np.float64]:
+    r"""Supervised Laplacian score for a numeric target: how close values are where y is close (low is good).
+
+    This is the Laplacian score on a graph whose neighbours and weights :math:`e^{-(y_i-y_j)^2/t}` depend only on y
+    (SSLS paper, equations 3 and 4). It finds non-linear relations that correlation misses.
+
+    Parameters
+    ----------
+    X : array-like or CSR matrix (n, d)
+        On any scale: the score does not depend on the scale of a column.
+    y : array-like (n,)
+        Numbers; rows with NaN are left out.
+    n_neighbors : int
+        Number of neighbours of each row on the line of y.
+    t : float or "mean"
+        Width of the kernel, in the units of y squared.
+    neighbors : {"exact", "anchors"}
+        Whether to use all labelled rows, or only ``n_anchors`` sampled ones, which gives estimates with standard
+        errors. Neighbours on a line are always found exactly.
+    {n_anchors}
+    standardize : bool
+        Whether y is first scaled to unit variance, which gives ``t`` its meaning. The estimator does so by default;
+        the function uses y as it is by default.
+    {random_state}
+
+    Returns
+    -------
+    scores : array (d,)
+        ``inf`` for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import supervised_laplacian_score
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(200, 2))
+    >>> int(supervised_laplacian_score(X, X[:, 1] ** 3).argmin())
+    1
+    """
+    return SupervisedLaplacianScore._scores_for(**locals())
+
+
+@documented
+def semi_supervised_laplacian_score(
+    X: ArrayLike,
+    y: Any,
+    *,
+    n_neighbors: int = 30,
+    n_neighbors_supervised: int = 5,
+    t: float | Literal["mean"] = 1.0,
+    C: float = 1.0,
+    neighbors: Route = "exact",
+    n_anchors: int = 2000,
+    standardize: bool = False,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    r"""Semi-supervised Laplacian score for a numeric target that is mostly missing (low is good).
+
+    .. math:: SSLS_r = \frac{\tilde f_r^T L^{semi} \tilde f_r}{\tilde f_r^T D^{semi} \tilde f_r} \cdot SLS_r,
+
+    where the mixed graph uses distances in y between labelled rows and, per feature, distances in X otherwise.
+    :math:`SLS_r` is the supervised score of the labelled rows (SSLS paper, equations 10 and 11).
+
+    Parameters
+    ----------
+    X : array-like (n, d)
+        The table; in the paper its columns are standardised.
+    y : array-like (n,)
+        Numbers, NaN = unlabelled; in the paper standardised too.
+    n_neighbors : int
+        Number of neighbours in the mixed graph.
+    n_neighbors_supervised : int
+        Number of neighbours in the graph of the labelled rows.
+    t : float or "mean"
+        Width of the kernel.
+    C : float
+        Weight of an edge between two labelled rows (use 5 if fewer than about 1 % are labelled).
+    {neighbors}
+        This is for the mixed graph; the graph of the labelled rows is always exact.
+    {n_anchors}
+    standardize : bool
+        Whether the columns of X and y are first scaled to unit variance. The estimator does so by default; the
+        function uses both as they are by default.
+    {random_state}
+    {n_jobs}
+
+    Returns
+    -------
+    scores : array (d,)
+        ``inf`` for a feature that is constant among the labelled rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dubio import semi_supervised_laplacian_score
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 3))
+    >>> y = X[:, 2] ** 3
+    >>> y[40:] = np.nan
+    >>> int(semi_supervised_laplacian_score(X, y).argmin())
+    2
+    """
+    return SemiSupervisedLaplacianScore._scores_for(**locals())
+
+
+class _NumericScore(GraphScore):
+    """What both scores share: a numeric target, scaled or used as it is."""
+
+    _takes = ("numbers",)
+    _target = "numbers"
+
+    def _values(self, problem: Problem) -> NDArray[np.float64]:
+        """The target, NaN where it is missing."""
+        target = problem.supervision
+        if self.standardize:
+            return target.standardized()
+        if np.abs(target.values[target.labelled]).max(initial=0.0) >= LARGEST:
+            raise InputError("y", "has values too large to square", "rescale it, or pass standardize=True")
+        return target.values
+
+
+@estimator
+class SupervisedLaplacianScore(_NumericScore):
+    """Numeric target: keep features with close values where y is close (see :func:`supervised_laplacian_score`).
+
+    Rows whose y is NaN are left out.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    {all of supervised_laplacian_score}
+
+    Attributes
+    ----------
+    {scores}
+        Low scores are good.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
+    {labelled}
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dubio import SupervisedLaplacianScore
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> list(SupervisedLaplacianScore(n_features_to_select=2).fit(X, y).get_feature_names_out())
+    ['bmi', 's5']
+    """
+
+    _name = "supervised_laplacian"
+    _does = "close values where the target is close, SLS"
+    _takes_sparse = True
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"neighbors": [StrOptions({"exact", "anchors"})]}
+
+    n_neighbors: int = 5
+    neighbors: Literal["exact", "anchors"] = "exact"
+
+    def _score(self, problem: Problem) -> Scored:
+        problem = by_content(problem)
+        known = problem.supervision.labelled
+        X, y = problem.X[known], self._values(problem)[known]
+        near = TargetNeighbors(y, n_neighbors=self.n_neighbors)
+        return self._smoothness(near, X, problem.columns)
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
+        known = problem.supervision.labelled
+        graph = TargetNeighbors(self._values(problem)[known], n_neighbors=self.n_neighbors).graph(self.t)
+        null = graph_null(graph, problem.X[known], columns=problem.columns)
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed)
+
+
+@estimator
+class SemiSupervisedLaplacianScore(_NumericScore):
+    """Numeric target, mostly missing: neighbours in y where it is known, in X otherwise.
+
+    See :func:`semi_supervised_laplacian_score`. NaN in y means unlabelled.
+
+    Parameters
+    ----------
+    {n_features_to_select}
+    {alpha}
+    {all of semi_supervised_laplacian_score}
+
+    Attributes
+    ----------
+    {scores}
+        Low scores are good.
+    scores_std_error_ : array (n_features,)
+        With ``neighbors="anchors"``: the standard error of each score.
+    {labelled}
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_diabetes
+    >>> from dubio import SemiSupervisedLaplacianScore
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> y = y.to_numpy(copy=True)
+    >>> y[100:] = np.nan
+    >>> selector = SemiSupervisedLaplacianScore(n_features_to_select=2).fit(X, y)
+    >>> list(selector.get_feature_names_out()), selector.n_unlabelled_
+    (['s4', 's5'], 342)
+    """
+
+    _name = "semi_supervised_laplacian"
+    _does = "SLS that also uses rows without a number, SSLS"
+    _n_permutations = 200  # each one builds the mixed graph again
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"C": POSITIVE}
+
+    n_neighbors: int = 30
+    n_neighbors_supervised: int = 5
+    C: float = 1.0
+    n_jobs: int | None = None
+
+    def _score(self, problem: Problem) -> Scored:
+        problem = by_content(problem)
+        X, y = problem.X, self._values(problem)
+        known = problem.supervision.labelled
+        graph = TargetNeighbors(y[known], n_neighbors=self.n_neighbors_supervised).graph(self.t)
+        supervised = laplacian_ratio(graph, X[known], problem.columns)
+        near = MixedNeighbors(
+            self._space(problem),
+            y,
+            n_neighbors=self.n_neighbors,
+            C=self.C,
+            approximate=self.neighbors == "approximate",
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+        return self._smoothness(near, X, problem.columns, supervised)
+
+
+def by_content(problem: Problem) -> Problem:
+    """The same rows in an order that depends on their contents, if some numbers are equal or equally far apart:
+    neighbours among such rows must not depend on the place of a row in the table."""
+    numbers = np.sort(moderate(problem.supervision.values[problem.supervision.labelled]))
+    gaps = np.sort(np.diff(numbers))
+    same = SAME_DISTANCE * float(gaps.sum())  # the range
+    equal_gaps = (np.diff(gaps) <= same).any() or (numbers == np.round(numbers)).all()
+    if not equal_gaps and (gaps > same).all():
+        return problem
+    return problem.rows(order_of_contents(problem))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import SmoothNull, linear_pvalues, linear_r2, smooth_r2
-from dubio.methods.base import ScoreSelector
+from dubio.methods.base import ScoreSelector, TakesWeights
 from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
 from dubio.ranking import Scored
@@ -65,8 +65,7 @@ def smooth_r2_score(
     >>> smooth_r2_score(X, X[:, 1] ** 2).round(2)  # not correlated, but related
     array([-0.02,  0.99])
     """
-    method = SmoothR2Score(target=target, missing_label=missing_label, random_state=random_state, n_jobs=n_jobs)
-    return method.scores_of(X, y)
+    return SmoothR2Score._scores_for(**locals())
 
 
 @documented
@@ -101,11 +100,25 @@ def linear_r2_score(
     >>> linear_r2_score([[0.0, 5.0], [1.0, 1.0], [2.0, 4.0], [3.0, 2.0]], [0.1, 1.1, 2.1, 3.1]).round(2)
     array([1.  , 0.18])
     """
-    return LinearR2Score(target=target, missing_label=missing_label).scores_of(X, y)
+    return LinearR2Score._scores_for(**locals())
 
 
 @estimator
-class SmoothR2Score(ScoreSelector):
+class _RelationScore(TakesWeights, ScoreSelector):
+    """A score for every kind of target, feature by feature."""
+
+    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
+    _target = "auto"
+    _lower_is_better = False
+    _tests_within_groups = True
+    _scores_are_independent = True
+
+    target: Target = "auto"
+    missing_label: Any = "auto"
+
+
+@estimator
+class SmoothR2Score(_RelationScore):
     """Classes, hard or soft, or numbers: keep the features along which the target varies smoothly.
 
     See :func:`smooth_r2_score`. Unlabelled rows are left out. With ``n_features_to_select="auto"``, one set of
@@ -137,36 +150,10 @@ class SmoothR2Score(ScoreSelector):
     """
 
     _name = "smooth_r2"
-    _takes_weights = True
     _does = "any smooth relation of one feature to the target"
-    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
-    _target = "auto"
-    _lower_is_better = False
-    _tests_within_groups = True
-    _scores_are_independent = True
 
-    target: Target = "auto"
-    missing_label: Any = "auto"
     random_state: Any = 0
     n_jobs: int | None = None
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Rank the features of ``X`` and choose among them.
-
-        Parameters
-        ----------
-        X : array-like (n_rows, n_features)
-            The table.
-        y : array-like
-            What is known of the target.
-        sample_weight : array-like (n_rows,), optional
-            The weight of each row, in means and in sums of squares.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight=sample_weight)
 
     def _score(self, problem: Problem) -> Scored:
         evidence = Evidence.of(problem.counted, within=False)
@@ -177,8 +164,8 @@ class SmoothR2Score(ScoreSelector):
         return SmoothNull(Evidence.of(problem), scores=scored.scores, **options).pvalues()
 
 
-@estimator
-class LinearR2Score(ScoreSelector):
+@documented
+class LinearR2Score(_RelationScore):
     """Classes, hard or soft, or numbers: keep the features that a regression on the target explains best.
 
     See :func:`linear_r2_score`: squared correlation for numbers, analysis of variance for classes, and its soft form
@@ -206,34 +193,7 @@ class LinearR2Score(ScoreSelector):
     """
 
     _name = "linear_r2"
-    _takes_weights = True
     _does = "correlation; analysis of variance"
-    _takes = ("hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several", "any")
-    _target = "auto"
-    _lower_is_better = False
-    _tests_within_groups = True
-    _scores_are_independent = True
-
-    target: Target = "auto"
-    missing_label: Any = "auto"
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Rank the features of ``X`` and choose among them.
-
-        Parameters
-        ----------
-        X : array-like (n_rows, n_features)
-            The table.
-        y : array-like
-            What is known of the target.
-        sample_weight : array-like (n_rows,), optional
-            The weight of each row; a row with weight 2 counts twice in the score.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight=sample_weight)
 
     def _score(self, problem: Problem) -> Scored:
         return Scored(linear_r2(Evidence.of(problem.counted, within=False))[0])

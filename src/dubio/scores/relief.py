@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,11 +25,12 @@ from dubio.methods.parameters import documented, estimator
 from dubio.problem import Problem
 from dubio.progress import parts_of
 from dubio.ranking import Scored
-from dubio.target.classes import Classes, OfClasses
 
+T = TypeVar("T")
+Floats = NDArray[np.float64]
 #: The test of ReliefF sorts all pairs of rows, so it uses at most this many rows.
 MAX_TESTED_ROWS = 2000
-#: From so many differences of two numbers (rows x rows x features) a GPU is faster.
+#: Number of differences of two numbers (rows x rows x features) from which a GPU is faster.
 _GPU_IS_WORTH = Worth(again=1e7, first=1.2e10)
 #: Rows handled by one kernel call: fixed, so that sums do not depend on the number of threads.
 _ROWS = 64
@@ -38,7 +39,7 @@ _ROWS = 64
 @documented
 def soft_relief_score(
     X: ArrayLike, P: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Soft Relief of every feature, for class memberships (high is good).
 
     Features are scaled to their range. Among the :math:`4k` rows nearest to row i (L1 distance), row j is a hit
@@ -76,12 +77,12 @@ def soft_relief_score(
     >>> int(soft_relief_score(X, np.column_stack([p, 1 - p])).argmin())
     2
     """
-    return SoftReliefScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, P)
+    return SoftReliefScore._scores_for(**locals())
 
 
 def relieff_score(
     X: ArrayLike, y: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""ReliefF of every feature, for hard classes (high is good).
 
     With features scaled to their range, :math:`H_i` the k nearest rows (L1) of row i's own class and
@@ -120,7 +121,7 @@ def relieff_score(
     >>> relieff_score(X, y).argsort()[::-1]  # petals first
     array([3, 2, 0, 1])
     """
-    return ReliefFScore(n_neighbors=n_neighbors, missing_label=missing_label, n_jobs=n_jobs).scores_of(X, y)
+    return ReliefFScore._scores_for(**locals())
 
 
 @estimator
@@ -133,8 +134,7 @@ class SoftReliefScore(ScoreSelector):
     ----------
     {n_features_to_select}
     {alpha}
-    n_neighbors : int
-        Four times as many neighbours are used.
+    {n_neighbors of soft_relief_score}
     {missing_label}
     random_state : int, RandomState or None, default=0
         For the permutations of "auto".
@@ -169,33 +169,54 @@ class SoftReliefScore(ScoreSelector):
     device: DeviceName = "cpu"
 
     def _score(self, problem: Problem) -> Scored:
-        return Scored(soft_relief(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
+        table, varies = scale_to_range(problem)
+        return Scored(np.where(varies, problem.per_feature(self._of_columns(problem.labelled, table)), -np.inf))
 
-    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        table, _ = scale_to_range(problem)
-        P = _memberships(problem)
-        neighbors = relief_neighbors(for_neighbors(problem, table), self.n_neighbors, self.n_jobs, self.device)
+    def _of_columns(self, labelled: Problem, table: Floats) -> Floats:
+        """The score of every column of the labelled rows."""
+        neighbors = self._neighbors(labelled, table)
+        return soft_relief_from_neighbors(table, labelled.supervision.memberships, neighbors, self.n_jobs)
 
-        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
-            return problem.per_feature(soft_relief_from_neighbors(table, P[order], neighbors))
+    def _neighbors(self, problem: Problem, table: Floats) -> NDArray[np.int64]:
+        """The 4 k nearest rows of every row, or all other rows if there are fewer."""
+        n, space = len(table), for_neighbors(problem, table)
+        wanted = min(4 * clip_neighbors(self.n_neighbors, n - 1, where="labelled row"), n - 1)
+        gpu = self._device(space)
+        if gpu is not None:
+            return on_device.nearest_rows(gpu, space, wanted)
+        neighbors = np.empty((n, wanted), dtype=np.int64)
+        self._run(lambda a, b: nearest_rows(space, a, b, neighbors), n)
+        return neighbors
 
-        return self._shuffle_rows(table, score, scored)
+    def _device(self, table: Floats) -> Device | None:
+        return find_device(self.device, float(len(table)) * table.size, _GPU_IS_WORTH)
 
-    def _shuffle_rows(
-        self, table: NDArray[np.float64], score: Callable[[NDArray[np.int64]], NDArray[np.float64]], scored: Scored
-    ) -> NDArray[np.float64]:
+    def _run(self, work: Callable[[int, int], T], n: int) -> list[T]:
+        return run_chunks(work, chunks(n, _ROWS), resolve_threads(self.n_jobs), parts_of("neighbours"))
+
+    def _pvalues(self, problem: Problem, scored: Scored) -> Floats:
         """p-values from shuffled labels; the neighbours do not depend on labels, so they are not searched again."""
-        scores = score(np.arange(len(table)))
+        table, score = self._by_order(problem.labelled, scale_to_range(problem)[0])
+
+        def by_feature(order: NDArray[np.int64]) -> Floats:
+            return problem.per_feature(score(order))
+
+        scores = by_feature(np.arange(len(table)))
         scores[np.isneginf(scored.scores)] = -np.inf
-        n_rows = len(table)
+        n = len(table)
         null = Null(
             scores,
-            lambda rng, features: score(rng.permutation(n_rows))[features],
-            n_rows,
+            lambda rng, features: by_feature(rng.permutation(n))[features],
+            n,
             lower_is_better=False,
             features_are_independent=False,
         )
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
+
+    def _by_order(self, labelled: Problem, table: Floats) -> tuple[Floats, Callable[[NDArray[np.int64]], Floats]]:
+        """The rows to test, and the score of every column for an order of their labels."""
+        P, neighbors = labelled.supervision.memberships, self._neighbors(labelled, table)
+        return table, lambda order: soft_relief_from_neighbors(table, P[order], neighbors)
 
 
 @documented
@@ -235,58 +256,45 @@ class ReliefFScore(SoftReliefScore):
     _does = "differences to the nearest rows of each class, ReliefF"
     _takes = ("hard",)
 
-    def _score(self, problem: Problem) -> Scored:
-        return Scored(relieff(problem, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs, device=self.device))
+    def _of_columns(self, labelled: Problem, table: Floats) -> Floats:
+        n_neighbors = clip_neighbors(self.n_neighbors, len(table) - 1, where="labelled row")
+        codes = labelled.supervision.codes
+        priors = np.bincount(codes) / len(codes)
+        gpu = self._device(table)
+        if gpu is not None:
+            return np.asarray(on_device.relieff_sums(gpu, table, codes, priors, n_neighbors) / len(table))
 
-    def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        table, _ = scale_to_range(problem)
-        codes = _codes(problem)
+        def work(start: int, stop: int) -> Floats:
+            out = np.zeros(table.shape[1])
+            relieff_sums(table, codes, priors, n_neighbors, start, stop, out)
+            return out
+
+        return np.sum(self._run(work, len(table)), axis=0) / len(table)
+
+    def _by_order(self, labelled: Problem, table: Floats) -> tuple[Floats, Callable[[NDArray[np.int64]], Floats]]:
+        codes = labelled.supervision.codes
         if len(table) > MAX_TESTED_ROWS:  # for each row all rows are sorted, so a long table is sampled
             rows = np.random.default_rng([self._seed, 5]).permutation(len(table))[:MAX_TESTED_ROWS]
             table, codes = table[rows], codes[rows]
-        neighbors, n_neighbors = sorted_rows(table, self.n_jobs), min(self.n_neighbors, len(table) - 1)
+        n = len(table)
+        neighbors = np.empty((n, n - 1), dtype=np.int32)  # all other rows of every row, nearest first
+        self._run(lambda a, b: sort_rows_by_distance(table, a, b, neighbors), n)
+        priors, k = np.bincount(codes) / n, min(self.n_neighbors, n - 1)
 
-        def score(order: NDArray[np.int64]) -> NDArray[np.float64]:
-            return problem.per_feature(relieff_from_order(table, codes[order], neighbors, n_neighbors))
+        def score(order: NDArray[np.int64]) -> Floats:
+            out = np.zeros(table.shape[1])
+            relieff_sums_from_order(table, neighbors, codes[order], priors, k, 0, n, out)
+            return out / n
 
-        return self._shuffle_rows(table, score, scored)
-
-
-def soft_relief(
-    problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
-) -> NDArray[np.float64]:
-    """:func:`soft_relief_score` of a problem."""
-    table, varies = scale_to_range(problem)
-    neighbors = relief_neighbors(for_neighbors(problem, table), n_neighbors, n_jobs, device)
-    scores = soft_relief_from_neighbors(table, _memberships(problem), neighbors, n_jobs)
-    return np.where(varies, problem.per_feature(scores), -np.inf)
-
-
-def relief_neighbors(
-    table: NDArray[np.float64], n_neighbors: int, n_jobs: int | None = None, device: DeviceName = "cpu"
-) -> NDArray[np.int64]:
-    """The 4 k nearest rows of every row, or all other rows if there are fewer."""
-    n = len(table)
-    wanted = min(4 * clip_neighbors(n_neighbors, n - 1, where="labelled row"), n - 1)
-    gpu = _device_for(table, device)
-    if gpu is not None:
-        return on_device.nearest_rows(gpu, table, wanted)
-    neighbors = np.empty((n, wanted), dtype=np.int64)
-    run_chunks(
-        lambda a, b: nearest_rows(table, a, b, neighbors),
-        chunks(n, _ROWS),
-        resolve_threads(n_jobs),
-        parts_of("neighbours"),
-    )
-    return neighbors
+        return table, score
 
 
 def soft_relief_from_neighbors(
-    table: NDArray[np.float64], P: NDArray[np.float64], neighbors: NDArray[np.int64], n_jobs: int | None = None
-) -> NDArray[np.float64]:
-    """The score of every feature once the neighbours are known."""
+    table: Floats, P: Floats, neighbors: NDArray[np.int64], n_jobs: int | None = None
+) -> Floats:
+    """The score of every column once the neighbours are known."""
 
-    def work(start: int, stop: int) -> tuple[NDArray[np.float64], int]:
+    def work(start: int, stop: int) -> tuple[Floats, int]:
         out = np.zeros(table.shape[1])
         return out, soft_relief_sums(table, P, neighbors, start, stop, out)
 
@@ -294,53 +302,7 @@ def soft_relief_from_neighbors(
     return np.sum([part for part, _ in parts], axis=0) / max(1, sum(used for _, used in parts))
 
 
-def relieff(
-    problem: Problem, *, n_neighbors: int = 10, n_jobs: int | None = None, device: DeviceName = "cpu"
-) -> NDArray[np.float64]:
-    """:func:`relieff_score` of a problem."""
-    table, varies = scale_to_range(problem)
-    n_neighbors = clip_neighbors(n_neighbors, len(table) - 1, where="labelled row")
-    codes = _codes(problem)
-    priors = np.bincount(codes, minlength=problem.supervision.n_classes) / len(codes)
-
-    gpu = _device_for(table, device)
-    if gpu is not None:
-        sums = on_device.relieff_sums(gpu, table, codes, priors, n_neighbors)
-        return np.where(varies, problem.per_feature(sums / len(table)), -np.inf)
-
-    def work(start: int, stop: int) -> NDArray[np.float64]:
-        out = np.zeros(table.shape[1])
-        relieff_sums(table, codes, priors, n_neighbors, start, stop, out)
-        return out
-
-    parts = run_chunks(work, chunks(len(table), _ROWS), resolve_threads(n_jobs), parts_of("neighbours"))
-    total = np.sum(parts, axis=0)
-    return np.where(varies, problem.per_feature(total / len(table)), -np.inf)
-
-
-def _device_for(table: NDArray[np.float64], device: DeviceName) -> Device | None:
-    return find_device(device, float(len(table)) * table.size, _GPU_IS_WORTH)
-
-
-def sorted_rows(table: NDArray[np.float64], n_jobs: int | None = None) -> NDArray[np.int32]:
-    """All other rows of every row, nearest first: n x n numbers, for tests that relabel the same rows many times."""
-    n = len(table)
-    order = np.empty((n, n - 1), dtype=np.int32)
-    run_chunks(lambda a, b: sort_rows_by_distance(table, a, b, order), chunks(n, _ROWS), resolve_threads(n_jobs))
-    return order
-
-
-def relieff_from_order(
-    table: NDArray[np.float64], codes: NDArray[np.int64], order: NDArray[np.int32], n_neighbors: int
-) -> NDArray[np.float64]:
-    """The score of every feature once all rows are sorted by distance."""
-    priors = np.bincount(codes) / len(codes)
-    out = np.zeros(table.shape[1])
-    relieff_sums_from_order(table, order, codes, priors, n_neighbors, 0, len(table), out)
-    return out / len(table)
-
-
-def scale_to_range(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def scale_to_range(problem: Problem) -> tuple[Floats, NDArray[np.bool_]]:
     """The labelled rows with every feature scaled to [0, 1], and which features vary at all.
 
     If a feature has several columns, all of them are divided by the largest difference that two rows can have, summed
@@ -361,7 +323,7 @@ def scale_to_range(problem: Problem) -> tuple[NDArray[np.float64], NDArray[np.bo
     return table, varies
 
 
-def for_neighbors(problem: Problem, table: NDArray[np.float64]) -> NDArray[np.float64]:
+def for_neighbors(problem: Problem, table: Floats) -> Floats:
     """The table in which the neighbours of soft Relief are sought; the same table if no feature holds categories.
 
     Two different categories differ by 1, which is as much as the ends of a numeric feature. So all near rows would have
@@ -386,20 +348,8 @@ def for_neighbors(problem: Problem, table: NDArray[np.float64]) -> NDArray[np.fl
     return table
 
 
-def _mean_differences(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _mean_differences(table: Floats) -> Floats:
     """The mean absolute difference of two rows, for every column."""
     n = len(table)
     places = 2.0 * np.arange(n) - n + 1
     return np.asarray(2.0 * (places @ np.sort(table, axis=0)) / max(1, n * (n - 1)))
-
-
-def _memberships(problem: Problem) -> NDArray[np.float64]:
-    known = problem.supervision
-    assert isinstance(known, OfClasses)
-    return known.memberships[known.labelled]
-
-
-def _codes(problem: Problem) -> NDArray[np.int64]:
-    known = problem.supervision
-    assert isinstance(known, Classes)
-    return known.codes[known.labelled]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -98,17 +97,21 @@ def fisher_score(
     return FisherScore._scores_for(**locals())
 
 
+@estimator
 class MomentSelector(RunningSelector, ScoreSelector):
-    """A selector whose scores are a function of class moments: by :meth:`_forms`, one divided by the other."""
+    """A selector whose scores are a function of class moments: the ratio of two sums over the columns of a feature."""
 
     _scores_are_independent = True
 
-    @abstractmethod
-    def _forms(self, moments: ClassMoments) -> Floats:
-        """Two sums (2, n_columns), from the moments of the labelled rows; they are added up over a feature's columns.
+    missing_label: Any = "auto"
 
-        The first one divided by the second is the score.
+    def _forms(self, moments: ClassMoments) -> Floats:
+        """Two sums for each column (2, n_columns), from the moments of the labelled rows.
+
+        Unless a subclass has others: over pairs of rows that share a class, and over pairs that do not.
         """
+        total = moments.total_weight
+        return np.stack([moments.weight @ moments.m2, total * moments.between + (total - moments.weight) @ moments.m2])
 
     def _ratio(self, above: Floats, below: Floats) -> Floats:
         return ratio(above, below)
@@ -133,7 +136,7 @@ class MomentSelector(RunningSelector, ScoreSelector):
         return self._answer(Scored(self._ratio(*self._forms(moments)), attributes=counts), names, wished)
 
 
-@estimator
+@documented
 class WeightedLaplacianScore(TakesWeights, MomentSelector):
     """Classes, hard or soft: keep the features in which rows that probably share a class are close.
 
@@ -170,11 +173,6 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
     _does = "rows that probably share a class are close, WLS"
     _takes = ("soft", "hard")
 
-    missing_label: Any = "auto"
-
-    def _forms(self, moments: ClassMoments) -> Floats:
-        return weighted_laplacian_forms(moments)
-
     def _screen(self, problem: Problem, scored: Scored) -> Floats | None:
         if problem.sample_weight is not None:
             return None  # the closed-form moments are for unweighted rows
@@ -187,7 +185,7 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
 
 
 @documented
-class FisherScore(WeightedLaplacianScore):
+class FisherScore(TakesWeights, MomentSelector):
     """Classes, hard or soft: spread of the class means divided by spread within classes (:func:`fisher_score`).
 
     Parameters
@@ -223,15 +221,6 @@ class FisherScore(WeightedLaplacianScore):
 
     def _ratio(self, above: Floats, below: Floats) -> Floats:
         return ratio(above, below, np.where(above > 0, np.inf, 0.0))
-
-    def _screen(self, problem: Problem, scored: Scored) -> Floats | None:
-        return None
-
-
-def weighted_laplacian_forms(moments: ClassMoments) -> Floats:
-    """The sums over pairs of rows that share a class and over pairs that do not, both in the same units."""
-    total = moments.total_weight
-    return np.stack([moments.weight @ moments.m2, total * moments.between + (total - moments.weight) @ moments.m2])
 
 
 def ratio(above: Floats, below: Floats, otherwise: Any = np.inf) -> Floats:

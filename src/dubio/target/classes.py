@@ -197,6 +197,7 @@ class Classes(OfClasses):
     """
 
     kind: ClassVar[str] = "hard"
+    usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "relieff")
     words: ClassVar[str] = "classes"
     given: ClassVar[str] = "the target holds classes"
     form: ClassVar[str] = "hard"
@@ -513,6 +514,7 @@ class Memberships(OfClasses):
     """
 
     kind: ClassVar[str] = "soft"
+    usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "soft_relief")
     words: ClassVar[str] = "class probabilities"
     given: ClassVar[str] = "the target holds class probabilities"
     form: ClassVar[str] = "soft"

@@ -84,6 +84,8 @@ class Supervision(ABC):
         "neighbor_search",
         "it gave the best order for every kind of target in our trials",
     )
+    #: Scores of single features whose mean rank is a good score; see :class:`~dubio.MeanRankScore`.
+    usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "linear_r2")
     #: For what no worst case of wrong labels is known, in a few words; "" if it is.
     no_worst: ClassVar[str] = ""
     #: What numbers were read as, if they were written as text or dates: "in days since 2024-03-31".
@@ -106,6 +108,9 @@ class Supervision(ABC):
         @property
         def values(self) -> Floats:
             """The number of each row; NaN for a row without a number."""
+
+        def standardized(self) -> Floats:
+            """The numbers with mean 0 and standard deviation 1 over the labelled rows."""
 
     n_rows: int
     labelled: NDArray[np.bool_] = field(repr=False)

@@ -35,6 +35,7 @@ class Numbers(Supervision):
     """
 
     kind: ClassVar[str] = "numbers"
+    usual_scores: ClassVar[tuple[str, ...]] = ("linear_r2", "supervised_laplacian")
     words: ClassVar[str] = "a numeric target"
     given: ClassVar[str] = "the target is numeric"
     form: ClassVar[str] = "numbers"

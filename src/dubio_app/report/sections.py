@@ -12,7 +12,7 @@ from dubio import charts, feature_charts
 from dubio.charts import Chart
 from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import how_rows_count
-from dubio.scores.redundancy import likenesses
+from dubio.scores.consensus import likenesses
 from dubio.table.scaling import fill_missing, standardize
 from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.intervals import Intervals
