@@ -420,7 +420,8 @@ class ScoreSelector(Selector):
         from dubio.evidence.evidence import independent_parts
 
         parts = independent_parts(problem)
-        if self._target != "none":  # means of classes are probabilities, which some methods do not take
+        if problem.groups is not None and self._target != "none":
+            # means of classes are probabilities, which some methods do not take
             parts = [(part, share) for part, share in parts if part.supervision.is_taken_by(self._takes)]
         pvalues, whole = np.ones(problem.n_features), sum(share for _, share in parts)
         for part, share in parts:
