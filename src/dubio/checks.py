@@ -22,7 +22,7 @@ class Interval:
     ``closed`` says which of the limits are valid themselves: "left", "right", "both" or "neither".
     """
 
-    kind: type
+    kind: Any
     low: float | None
     high: float | None
     closed: str = field(kw_only=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from dubio.checks import random_of
+from dubio.checks import NOT_NEGATIVE, Interval, check_parameters, random_of
 from dubio.errors import InputError
 from dubio.methods.parameters import documented
 from dubio.target.classes import SoftLabels
@@ -33,7 +34,14 @@ y : array-like (n_rows,)
         "rate": """\
 rate : float
     Share of the rows that are made wrong, from 0 to 1.""",
-        "wrong_labels": """\
+        "flips": """\
+y : array-like (n_rows,)
+    The true classes.
+rate : float
+    Share of the rows that get a wrong label, from 0 to 1.
+random_state : int, RandomState or None, default=0
+    Seed for all random numbers.
+
 Returns
 -------
 array (n_rows,)
@@ -86,17 +94,17 @@ def unsure_annotator(
     >>> annotator.memberships.shape, annotator.memberships.memberships.sum(axis=1)
     ((4, 3), array([1., 1., 1., 1.]))
     """
-    if not 0 < mean < 1:
-        raise InputError("mean", f"={mean!r}", "the mean doubt must lie strictly between 0 and 1")
-    if not 0 < variance < mean * (1 - mean):
-        raise InputError(
-            "variance",
-            f"={variance!r}",
-            f"a Beta distribution of mean {mean} needs a variance in (0, {mean * (1 - mean):g})",
-        )
+    largest = mean * (1 - mean)
+    check_parameters(
+        {
+            "mean": [Interval(Real, 0, 1, closed="neither")],
+            "variance": [Interval(Real, 0, largest, closed="neither")],  # of a Beta distribution with this mean
+        },
+        {"mean": mean, "variance": variance},
+    )
     classes, codes = _classes(y)
     rng = random_of(random_state)
-    size = mean * (1 - mean) / variance - 1
+    size = largest / variance - 1
     doubt = rng.beta(mean * size, (1 - mean) * size, len(codes))
     wrong = _other_class(codes, len(classes), rng)
     P = np.zeros((len(codes), len(classes)))
@@ -120,11 +128,7 @@ def flip_labels(y: ArrayLike, rate: float, *, random_state: Any = 0) -> NDArray[
 
     Parameters
     ----------
-    {true_classes}
-    {rate}
-    {random_state}
-
-    {wrong_labels}
+    {flips}
 
     Examples
     --------
@@ -143,11 +147,7 @@ def flip_labels_to_next(y: ArrayLike, rate: float, *, random_state: Any = 0) -> 
 
     Parameters
     ----------
-    {true_classes}
-    {rate}
-    {random_state}
-
-    {wrong_labels}
+    {flips}
 
     Examples
     --------
@@ -168,13 +168,9 @@ def flip_labels_to_neighbor(
 
     Parameters
     ----------
-    {true_classes}
-    {rate}
     order : sequence, optional
         All classes, the lowest first; by default they are sorted.
-    {random_state}
-
-    {wrong_labels}
+    {flips}
 
     Examples
     --------
@@ -211,11 +207,7 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     ----------
     X : array-like (n_rows, n_features)
         The table in which distances are measured.
-    {true_classes}
-    {rate}
-    {random_state}
-
-    {wrong_labels}
+    {flips}
 
     Examples
     --------
@@ -226,8 +218,8 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
     >>> bool(np.isin(np.flatnonzero(flipped != y), [48, 49, 50, 51]).all())
     True
     """
-    wanted = _rows_wanted(rate, len(np.asarray(y)))
     classes, codes = _classes(y)
+    wanted = _rows_wanted(rate, len(codes))
     table = np.asarray(X, dtype=np.float64)
     if table.ndim != 2 or len(table) != len(codes):
         raise InputError("X", f"has shape {table.shape} and y has {len(codes)} rows", "they must be the same rows")
@@ -259,7 +251,10 @@ def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any 
         The probability of each given class (columns) for each true one (rows).
     {random_state}
 
-    {wrong_labels}
+    Returns
+    -------
+    array (n_rows,)
+        The labels, some of them wrong.
     """
     classes, codes = _classes(y)
     flips = np.asarray(matrix, dtype=np.float64)
@@ -337,8 +332,7 @@ def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> Interv
     >>> bool(((blurred.low <= [1, 2, 3]) & (blurred.high >= [1, 2, 3])).all())
     True
     """
-    if not width >= 0:
-        raise InputError("width", f"={width!r}", "it must not be negative")
+    check_parameters({"width": NOT_NEGATIVE}, {"width": width})
     values = np.asarray(y, dtype=np.float64)
     wide = width * float(np.nanstd(values))
     low = values - random_of(random_state).uniform(size=len(values)) * wide
@@ -370,8 +364,7 @@ def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> Inte
     >>> round(float(np.isinf(censor_numbers(np.arange(100.0), 0.5).high).mean()), 1)
     0.5
     """
-    if not 0 <= share < 1:
-        raise InputError("share", f"={share!r}", "it must lie in [0, 1)")
+    check_parameters({"share": [Interval(Real, 0, 1, closed="left")]}, {"share": share})
     values = np.asarray(y, dtype=np.float64)
     limit = random_of(random_state).permutation(values)
     limit = limit + np.quantile(values - limit, 1 - share)
@@ -507,8 +500,7 @@ def _flipped(
 
 
 def _rows_wanted(rate: float, n_rows: int, argument: str = "rate") -> int:
-    if not 0 <= rate <= 1:
-        raise InputError(argument, f"={rate!r}", "it must lie in [0, 1]")
+    check_parameters({argument: [Interval(Real, 0, 1, closed="both")]}, {argument: rate})
     return round(rate * n_rows)
 
 

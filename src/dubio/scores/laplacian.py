@@ -174,7 +174,7 @@ class LaplacianScore(GraphScore):
     _takes_sparse = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions({"squared", "linear"})],
-        "graph": [None, "sparse matrix", HasMethods("fit_transform")],
+        "graph": [None, "sparse matrix", HasMethods(["fit_transform"])],
         "symmetry": [StrOptions({"or", "and"})],
     }
 

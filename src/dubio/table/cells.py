@@ -346,7 +346,7 @@ def utc(value: Any) -> Any:
 
 
 def _hours(clock: str) -> float:
-    hours, minutes, seconds, *_ = map(float, [*clock.split(":"), 0])
+    hours, minutes, seconds, *_ = map(float, [*clock.split(":"), "0"])
     return hours + minutes / 60 + seconds / 3600 if hours < 24 and minutes < 60 and seconds < 60 else float("nan")
 
 

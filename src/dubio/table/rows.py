@@ -141,27 +141,26 @@ def most_frequent_codes(values: Codes, codes: Codes) -> Codes:
     return np.asarray(pairs[best[np.unique(pairs[best, 0], return_index=True)[1]], 1])
 
 
-def centred_within(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
+def centred_within(table: Floats, groups: Codes, weights: Floats | None = None) -> Floats:
     """Every column without the (weighted) mean of its group; exactly zero where a group has only one value."""
-    order, starts, sizes = groups_of_rows(groups)
-    inner = np.array(table[order], dtype=np.float64)
-    inner -= np.repeat(inner[starts], sizes, axis=0)
-    if weights is None:
-        means = np.add.reduceat(inner, starts, axis=0) / sizes[:, None]
-    else:
-        w = weights[order, None]
-        means = np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0)
-    inner -= np.repeat(means, sizes, axis=0)
+    order, sizes, _, inner, means = _within(table, groups, weights)
     centred = np.empty_like(inner)
-    centred[order] = inner
+    centred[order] = inner - np.repeat(means, sizes, axis=0)
     return centred
 
 
-def group_means(table: Floats, groups: NDArray[np.int64], weights: Floats | None = None) -> Floats:
+def group_means(table: Floats, groups: Codes, weights: Floats | None = None) -> Floats:
     """(groups, columns): the (weighted) mean of each group; exact where a group has only one value."""
+    _, _, first, _, means = _within(table, groups, weights)
+    return np.asarray(first + means)
+
+
+def _within(table: Floats, groups: Codes, weights: Floats | None) -> tuple[Codes, Codes, Floats, Floats, Floats]:
+    """The order of the rows by group, sizes and first rows of the groups, differences from these, and their means."""
     order, starts, sizes = groups_of_rows(groups)
     inner = np.array(table[order], dtype=np.float64)
     first = inner[starts]
     inner -= np.repeat(first, sizes, axis=0)
     w = np.ones((len(order), 1)) if weights is None else weights[order, None]
-    return np.asarray(first + np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0))
+    means = np.add.reduceat(w * inner, starts, axis=0) / np.add.reduceat(w, starts, axis=0)
+    return order, sizes, first, inner, means
