@@ -20,7 +20,7 @@ from dubio.problem import Problem, read_problem
 from dubio.scores.consensus import likenesses
 from dubio.scores.relief import ReliefFScore, for_neighbors, scale_to_range
 from dubio.scores.weighted import FisherScore, WeightedLaplacianScore
-from dubio.searches.linear_search import grouped_elimination
+from dubio.searches.linear_search import ridge_elimination
 from dubio.table.columns import columns_of_sizes
 from tests import naive
 
@@ -145,7 +145,7 @@ class TestLiteral:
         T = Z[:, [1, 4]] + rng.normal(size=(50, 2))
         T -= T.mean(axis=0)
         total, ridge = (T**2).sum() / 50, 0.1
-        found = grouped_elimination(Z.T @ Z / 50, Z.T @ T / 50, total, ridge, np.array([0, 1, 4, 5]))
+        found = ridge_elimination(Z.T @ Z / 50, Z.T @ T / 50, total, ridge, np.array([0, 1, 4, 5]))
         left = list(range(4))
         for dropped, cost in zip(found.dropped, found.costs, strict=True):
             costs = naive.wide_ridge_costs(Z, T, ridge, [np.array(PARTS[f]) for f in left])

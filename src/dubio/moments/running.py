@@ -97,6 +97,13 @@ class RunningMoments(Generic[M]):
         return "numbers" if self.kind == "numbers" else "classes"
 
     @property
+    def independent_columns(self) -> int:
+        """Number of columns of the target that say something of their own: of classes, one less than have rows."""
+        if self.kind in ("numbers", "several"):
+            return len(self.classes)
+        return int(np.count_nonzero(self.moments.class_weight)) - 1
+
+    @property
     def has_two_classes(self) -> bool:
         return int(np.count_nonzero(self.moments.class_weight)) >= 2
 

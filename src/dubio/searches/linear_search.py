@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -27,15 +27,18 @@ from dubio.ranking import Answer
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.scaling import nothing_varies
 from dubio.target.reader import Target
-from dubio.target.several import SeveralTargets
 
 Floats = NDArray[np.float64]
 
-#: Costs that differ by less than this share of themselves, or of the target, are equal.
-SAME, NOTHING = 1e-8, 1e-15
-#: The matrix is inverted again once so much of it is gone, or once a diagonal value has become so much smaller.
-_STILL_THERE, _DIGITS = 0.8, 1e4
-#: Matrices with at most so many rows are small.
+#: Costs that differ by less than this share of themselves are equal.
+SAME = 1e-8
+#: Costs that differ by less than this share of the target are equal.
+NOTHING = 1e-15
+#: The matrix is inverted again once less than this share of the features is left.
+_STILL_THERE = 0.8
+#: The matrix is inverted again once a value of its diagonal has become smaller by this factor.
+_DIGITS = 1e4
+#: Rows of the largest matrix that is faster in one thread.
 _SMALL = 300
 
 
@@ -64,92 +67,72 @@ class Elimination:
     freedoms: Floats
 
 
-def ridge_elimination(C: Floats, B: Floats, total: float, ridge: float) -> Elimination:
+def ridge_elimination(
+    C: Floats, B: Floats, total: float, ridge: float, starts: NDArray[np.int64] | None = None
+) -> Elimination:
     r"""Drop, step by step, the feature without which a ridge regression loses least.
 
     With :math:`A = C + \lambda I` and :math:`W = A^{-1} B`, dropping feature j costs
-    :math:`\|w_j\|^2 / (A^{-1})_{jj}`. Then :math:`A^{-1}` and :math:`W` follow by an update of rank one. If costs are
-    equal, the last column is dropped.
+    :math:`\|w_j\|^2 / (A^{-1})_{jj}`. Then :math:`A^{-1}` and :math:`W` follow by an update of rank one. A feature
+    with several columns J costs :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`, and its columns are dropped
+    together. If costs are equal, the last feature is dropped.
 
     Parameters
     ----------
     C : array (d, d)
-        Correlations of the features.
+        Correlations of the columns.
     B : array (d, K)
-        Mean products of the standardised features and the centred columns of the target.
+        Mean products of the standardised columns and the centred columns of the target.
     total : float
         Mean square of the centred target, summed over its columns.
     ridge : float
         The penalty :math:`\lambda`, positive.
+    starts : array, optional
+        The first column of each feature; by default each column is one.
 
     Returns
     -------
     Elimination
+        Sizes count features, degrees of freedom columns.
     """
-    with _threads(len(C)):
-        return _eliminate(C, B, total, ridge)
-
-
-def _eliminate(C: Floats, B: Floats, total: float, ridge: float) -> Elimination:
-    d = len(C)
-    dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
-    values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
-    left = np.arange(d)
-    while len(left):
-        inverse = _inverse(C[np.ix_(left, left)], ridge)
-        goal = B[left]
-        W = inverse @ goal
-        alive = np.ones(len(left), dtype=bool)
-        at_first = inverse.diagonal().copy()
-        n_alive = len(left)
-        while n_alive:
-            diagonal = inverse.diagonal()
-            values[n_alive] = value = (W * goal).sum() / total  # dropped rows of W are zero
-            residuals[n_alive] = 1.0 - value - ridge * (W**2).sum() / total
-            freedoms[n_alive] = n_alive - ridge * diagonal[alive].sum()
-            if n_alive < _STILL_THERE * len(left) or (at_first > _DIGITS * diagonal)[alive].any():
-                break
-            cost = np.full(len(left), np.inf)
-            np.divide((W**2).sum(axis=1), diagonal * total, out=cost, where=alive)
-            j = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
-            n_alive -= 1
-            dropped[d - 1 - n_alive], costs[d - 1 - n_alive] = left[j], cost[j]
-            column, weights = inverse[:, j].copy(), W[j] / inverse[j, j]
-            inverse = dger(-1.0 / column[j], column, column, a=inverse, overwrite_a=True)
-            W -= np.outer(column, weights)
-            inverse[j], inverse[:, j], W[j], alive[j] = 0.0, 0.0, 0.0, False
-        left = left[alive]
-    return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
-
-
-def grouped_elimination(C: Floats, B: Floats, total: float, ridge: float, starts: NDArray[np.int64]) -> Elimination:
-    r"""The same if a feature may have several columns, which are dropped together.
-
-    Without the columns J of a feature the fit loses :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`. ``starts`` are
-    the first columns of the features. Sizes of the result count features, degrees of freedom columns.
-    """
-    ends = np.append(starts[1:], len(C))
-    members = [np.arange(start, end) for start, end in zip(starts, ends, strict=True)]
+    members = np.split(np.arange(len(C)), np.arange(1, len(C)) if starts is None else starts[1:])
     d = len(members)
     dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
     values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
-    alive = list(range(d))
+    left = np.arange(d)
     with _threads(len(C)):
-        while alive:
-            left = np.concatenate([members[f] for f in alive])
-            place = {int(column): p for p, column in enumerate(left)}
-            inverse, goal = _inverse(C[np.ix_(left, left)], ridge), B[left]
+        while len(left):
+            columns = np.concatenate([members[feature] for feature in left])
+            inverse = _inverse(C[np.ix_(columns, columns)], ridge)
+            goal = B[columns]
             W = inverse @ goal
-            values[len(alive)] = value = (W * goal).sum() / total
-            residuals[len(alive)] = 1.0 - value - ridge * (W**2).sum() / total
-            freedoms[len(alive)] = len(left) - ridge * inverse.diagonal().sum()
-            cost = np.empty(len(alive))
-            for p, feature in enumerate(alive):
-                own = [place[int(column)] for column in members[feature]]
-                cost[p] = (W[own] * np.linalg.solve(inverse[np.ix_(own, own)], W[own])).sum() / total
-            worst = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
-            dropped[d - len(alive)], costs[d - len(alive)] = alive[worst], cost[worst]
-            alive.pop(worst)
+            sizes = np.array([len(members[feature]) for feature in left])
+            first = np.cumsum(sizes) - sizes
+            alive, kept = np.ones(len(left), dtype=bool), np.ones(len(columns), dtype=bool)
+            at_first = inverse.diagonal().copy()
+            n_alive = len(left)
+            while n_alive:
+                diagonal = inverse.diagonal()
+                values[n_alive] = value = (W * goal).sum() / total  # dropped rows of W are zero
+                residuals[n_alive] = 1.0 - value - ridge * (W**2).sum() / total
+                freedoms[n_alive] = np.count_nonzero(kept) - ridge * diagonal[kept].sum()
+                if n_alive < _STILL_THERE * len(left) or (at_first > _DIGITS * diagonal)[kept].any():
+                    break
+                of_columns = np.full(len(columns), np.inf)
+                np.divide((W**2).sum(axis=1), diagonal * total, out=of_columns, where=kept)
+                cost = of_columns[first]
+                for j in np.flatnonzero(alive & (sizes > 1)):
+                    own = slice(first[j], first[j] + sizes[j])
+                    cost[j] = (W[own] * np.linalg.solve(inverse[own, own], W[own])).sum() / total
+                j = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
+                n_alive -= 1
+                dropped[d - 1 - n_alive], costs[d - 1 - n_alive], alive[j] = left[j], cost[j], False
+                for c in range(first[j], first[j] + sizes[j]):
+                    column, weights = inverse[:, c].copy(), W[c] / inverse[c, c]
+                    inverse = dger(-1.0 / column[c], column, column, a=inverse, overwrite_a=True)
+                    W -= np.outer(column, weights)
+                    inverse[c], inverse[:, c], W[c], kept[c] = 0.0, 0.0, 0.0, False
+            left = left[alive]
     return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
 
 
@@ -188,7 +171,8 @@ def gcv_ridge(C: Floats, B: Floats, total: float, n_rows: float, grid: Floats) -
 #: Penalties tried by cross-validation. Smaller ones are not safe: columns may repeat each other.
 _GRID = np.logspace(-6, 2, 33)
 #: With fewer rows than this per feature, cross-validation cannot be trusted, and the penalty is max(0.05, d / n).
-_ROWS_PER_FEATURE, _FEW_ROWS_RIDGE = 5, 0.05
+_ROWS_PER_FEATURE = 5
+_FEW_ROWS_RIDGE = 0.05
 #: A difference in BIC of 2 is "not worth more than a bare mention" (Kass and Raftery 1995).
 _BARE_MENTION = 2.0
 #: Residuals below this share of the target are rounding errors.
@@ -295,13 +279,16 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
     missing_label: Any = "auto"
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
-        moments, known = SecondMoments.of_problem(problem), problem.supervision
-        if isinstance(known, SeveralTargets):
-            running = RunningMoments(known.kind, known.column_names(), moments, known.n_rows, known.n_labelled)
-        else:
-            running = RunningMoments.of_block(known, moments)
+        moments, target = SecondMoments.of_problem(problem), problem.supervision
+        wide = problem.columns if problem.has_wide_features else None
+        if not target.targets:
+            running = RunningMoments.of_block(target, moments)
+            self._require_running(running)
+            return self._search_running(running, count, wide)
+        running = RunningMoments(target.kind, target.column_names(), moments, target.n_rows, target.n_labelled)
         self._require_running(running)
-        return self._search_running(running, count, problem.columns if problem.has_wide_features else None)
+        found = self._search_running(running, count, wide)
+        return replace(found, attributes={**found.attributes, "_running": None})  # no other block of rows may follow
 
     def _solve_running(
         self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
@@ -310,12 +297,12 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
 
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         moments: SecondMoments = running.moments
-        known = running.has_two_classes or running.kind == "numbers"
-        return bool(known and moments.squares.any() and (moments.products.diagonal() > 0).any())
+        varies = moments.squares.any() and (moments.products.diagonal() > 0).any()
+        return bool(running.independent_columns > 0 and varies)
 
     def _require_running(self, running: RunningMoments[Any]) -> None:
         moments: SecondMoments = running.moments
-        if running.kind not in ("numbers", "several"):
+        if running.independent_columns < 1:
             running.require_two_classes()
         if not moments.squares.any():
             raise InputError(
@@ -337,24 +324,17 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         B = moments.cross[used] / scale[:, None] / np.sqrt(weight)
         total = float(moments.squares.sum()) / weight
         ridge = self._penalty(C, B, total, n)
-        if wide is None:
-            path = ridge_elimination(C, B, total, ridge)
-        else:
-            path = grouped_elimination(C, B, total, ridge, wide.only(varying).starts)
+        path = ridge_elimination(C, B, total, ridge, None if wide is None else wide.only(varying).starts)
         best_first = varying[path.dropped[::-1]]
         scores = np.zeros(len(spread))
         scores[varying[path.dropped]] = path.costs
-        columns = int(np.count_nonzero(moments.class_weight)) - 1
-        if running.kind in ("numbers", "several"):
-            columns = len(running.classes)
-        blocks = wide is None and running.kind != "several"  # may be followed by other blocks of rows
         return Searched(
             {size: best_first[:size] for size in range(1, len(varying) + 1)},
             {size: float(path.values[size]) for size in range(1, len(varying) + 1)},
             np.concatenate([best_first, np.flatnonzero(spread == 0)]),
             scores,
-            _sufficient_size(path, n, columns) if count is None else None,
-            attributes={"ridge_": ridge, "_running": running if blocks else None},
+            _sufficient_size(path, n, running.independent_columns) if count is None else None,
+            attributes={"ridge_": ridge, "_running": running if wide is None else None},
         )
 
     def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: int) -> float:
