@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -13,11 +14,12 @@ from hypothesis import strategies as st
 
 import dubio.searches.fuzzy_rough_gamma as criterion_module
 from dubio import FuzzyRoughSearch, fuzzy_rough_dependency
+from dubio.kernels import connectives
 from dubio.neighbors.greedy import ADD
 from dubio.searches.fuzzy_rough_gamma import (
-    IMPLICATORS,
     MATCHING_IMPLICATOR,
-    T_NORMS,
+    Implicator,
+    TNorm,
     line_decision,
     scale_numbers,
     similarity_coordinates,
@@ -70,17 +72,14 @@ def assert_same_search(fitted, expected):
     assert fitted.dependency_all_ == pytest.approx(gamma_all, abs=1e-10)
 
 
-@pytest.fixture(params=["tree", "pairs"])
-def way(request, monkeypatch):
-    """Every search runs once without and once with the list of live pairs."""
-    monkeypatch.setattr(criterion_module, "_MOST_PAIRS", -1 if request.param == "tree" else 10**9)
-    monkeypatch.setattr(criterion_module, "_LIST_OVER_SEARCH", np.inf)
+@pytest.fixture
+def small_leaves(monkeypatch):
+    """Trees of several levels, although the tables are small."""
     monkeypatch.setattr(criterion_module, "_LEAF_ROWS", 3)
-    return request.param
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3, 0.9, 1.0])
-def test_search_equals_the_literal_one(way, missing):
+def test_search_equals_the_literal_one(small_leaves, missing):
     rng = np.random.default_rng(int(100 * missing))
     for _ in range(60):
         n, d = int(rng.integers(2, 18)), int(rng.integers(1, 7))
@@ -93,7 +92,7 @@ def test_search_equals_the_literal_one(way, missing):
         assert_same_search(fitted, naive.fuzzy_rough_search(X, y, nominal, similarity=similarity))
 
 
-def test_soft_classes_equal_the_literal_ones(way):
+def test_soft_classes_equal_the_literal_ones(small_leaves):
     rng = np.random.default_rng(0)
     for _ in range(40):
         n, d = int(rng.integers(2, 14)), int(rng.integers(1, 6))
@@ -109,7 +108,7 @@ def test_soft_classes_equal_the_literal_ones(way):
         assert_same_search(fitted, naive.fuzzy_rough_search(X, P, nominal, weights))
 
 
-def test_numbers_equal_the_literal_ones(way):
+def test_numbers_equal_the_literal_ones(small_leaves):
     rng = np.random.default_rng(1)
     for _ in range(40):
         n, d = int(rng.integers(2, 16)), int(rng.integers(1, 6))
@@ -122,10 +121,10 @@ def test_numbers_equal_the_literal_ones(way):
 
 
 @pytest.mark.parametrize("similarity", ["std", "gaussian"])
-@pytest.mark.parametrize("t_norm", list(T_NORMS))
+@pytest.mark.parametrize("t_norm", get_args(TNorm))
 def test_other_connectives_equal_the_literal_ones(t_norm, similarity):
     rng = np.random.default_rng(2)
-    for implicator in [None, *IMPLICATORS]:
+    for implicator in [None, *get_args(Implicator)]:
         for kind in ("hard", "soft", "numbers"):
             n, d = int(rng.integers(2, 12)), int(rng.integers(1, 5))
             X, nominal = random_table(rng, n, d)
@@ -153,8 +152,8 @@ def test_other_connectives_equal_the_literal_ones(t_norm, similarity):
 
 
 @pytest.mark.parametrize("kind", ["hard", "soft", "numbers"])
-def test_the_two_criteria_agree_on_a_larger_table(way, kind):
-    """The tree search and the live pairs, on threads, against the path that looks at all pairs."""
+def test_the_two_criteria_agree_on_a_larger_table(small_leaves, kind):
+    """The tree search, on threads, against the path that looks at all pairs."""
     rng = np.random.default_rng(3)
     n, d = 600, 9
     X = np.exp(rng.normal(size=(n, d)))
@@ -249,11 +248,13 @@ def test_one_hot_rows_equal_hard_classes(table, y):
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
 def test_connectives_are_what_they_are_called(a, b, c):
-    for name, t_norm in T_NORMS.items():
+    for name in get_args(TNorm):
+        t_norm = getattr(connectives, f"{name}_t_norm")
         assert t_norm(a, 1.0) == pytest.approx(a)
         assert t_norm(a, b) == t_norm(b, a) == pytest.approx(naive.FUZZY_T_NORMS[name](a, b))
         assert t_norm(t_norm(a, b), c) == pytest.approx(t_norm(a, t_norm(b, c)), abs=1e-12)
-    for name, implicator in IMPLICATORS.items():
+    for name in get_args(Implicator):
+        implicator = getattr(connectives, f"{name.replace('-', '_')}_implicator")
         assert implicator(1.0, b) == pytest.approx(b)
         assert implicator(0.0, b) == 1.0
         assert implicator(a, b) == pytest.approx(naive.FUZZY_IMPLICATORS[name](a, b))

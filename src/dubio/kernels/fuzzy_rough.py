@@ -234,19 +234,18 @@ def search_candidates(
     weights: Any,
     candidates: Any,
     truth: Any,
-) -> tuple[Any, int]:
+) -> Any:
     """Weighted sum, over ``positions[start:stop]``, of the positive region with each candidate added.
 
     The search for a claim ends when every remaining row is, under the features already chosen, at least as far as the
     best row of the worst candidate: no such row can lower any candidate. ``truth`` is set to its value without
-    candidates; ``floors`` are lower bounds on the positive regions. Returns the sums and the number of pairs visited.
+    candidates; ``floors`` are lower bounds on the positive regions.
     """
     rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
     stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
     n_candidates = candidates.shape[1]
     sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
-    n_pairs = 0
     for i in range(start, stop):
         p = positions[i]
         row = rows[p]
@@ -261,124 +260,23 @@ def search_candidates(
                 first, last, depth = _next_leaf(space, label, p, radius, stack, bounds, depth)
                 if first < 0:
                     break
-                found = 0
+                found = False
                 for q in range(first, last):
                     if q == p:
                         continue
                     total = _value(points, n_features, on_a_line, label, p, q, radius)
                     if total < radius:
-                        found += 1
+                        found = True
                         own = min(own, total)
                         _lower(best, total, candidates, p, q)
-                if found > 0:
-                    n_pairs += found
+                if found:
                     radius = best.max()
             truth[claim] = own
             for j in range(n_candidates):
                 region[j] = max(region[j], best[j])
         for j in range(n_candidates):
             sums[j] += weights[row] * region[j]
-    return sums, n_pairs
-
-
-@numba.njit(cache=True, nogil=True)
-def list_pairs(start: int, stop: int, positions: Any, claims: Any, space: Any, pairs: Any, write: bool) -> int:
-    """Count the rows below the ceiling of each live claim; with ``write``, store these rows and their values too."""
-    rows, points, n_features, on_a_line, _, _, _ = space
-    claim_starts, labels, live, ceilings = claims
-    pair_starts, pair_counts, partners, values = pairs
-    stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
-    listed = 0
-    for i in range(start, stop):
-        p = positions[i]
-        for claim in range(claim_starts[rows[p]], claim_starts[rows[p] + 1]):
-            if not live[claim]:
-                continue
-            label, radius, found = labels[claim], ceilings[claim], 0
-            stack[0], bounds[0], depth = 0, -1.0, 1
-            while True:
-                first, last, depth = _next_leaf(space, label, p, radius, stack, bounds, depth)
-                if first < 0:
-                    break
-                for q in range(first, last):
-                    if q == p:
-                        continue
-                    value = _value(points, n_features, on_a_line, label, p, q, radius)
-                    if value < radius:
-                        if write:
-                            partners[pair_starts[claim] + found] = q
-                            values[pair_starts[claim] + found] = value
-                        found += 1
-            pair_counts[claim] = found
-            listed += found
-    return listed
-
-
-@numba.njit(cache=True, nogil=True)
-def scan_candidates(
-    start: int,
-    stop: int,
-    positions: Any,
-    rows: Any,
-    claims: Any,
-    pairs: Any,
-    floors: Any,
-    weights: Any,
-    candidates: Any,
-) -> Any:
-    """The same sums as ``search_candidates``, from the stored list of live pairs."""
-    claim_starts, _, live, ceilings = claims
-    pair_starts, pair_counts, partners, values = pairs
-    n_candidates = candidates.shape[1]
-    sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
-    for i in range(start, stop):
-        p = positions[i]
-        row = rows[p]
-        region[:] = floors[row]
-        for claim in range(claim_starts[row], claim_starts[row + 1]):
-            if not live[claim]:
-                continue
-            radius, since = ceilings[claim], 0
-            best[:] = radius
-            for pair in range(pair_starts[claim], pair_starts[claim] + pair_counts[claim]):
-                if values[pair] < radius:
-                    _lower(best, values[pair], candidates, p, partners[pair])
-                    since += 1
-                    if since == 8:
-                        radius, since = best.max(), 0
-            for j in range(n_candidates):
-                region[j] = max(region[j], best[j])
-        for j in range(n_candidates):
-            sums[j] += weights[row] * region[j]
     return sums
-
-
-@numba.njit(cache=True, nogil=True)
-def add_to_pairs(
-    start: int, stop: int, positions: Any, rows: Any, claims: Any, pairs: Any, column: Any, truth: Any
-) -> None:
-    """Add the distance of one feature to the live pairs, drop those that reach the ceiling, and set the truths."""
-    claim_starts, _, live, ceilings = claims
-    pair_starts, pair_counts, partners, values = pairs
-    for i in range(start, stop):
-        p = positions[i]
-        for claim in range(claim_starts[rows[p]], claim_starts[rows[p] + 1]):
-            if not live[claim]:
-                continue
-            first, ceiling = pair_starts[claim], ceilings[claim]
-            kept, own = first, ceiling
-            for pair in range(first, first + pair_counts[claim]):
-                value = values[pair]
-                distance = abs(column[p] - column[partners[pair]])
-                if distance > 0.0:
-                    value += min(distance, 1.0)
-                if value < ceiling:
-                    partners[kept] = partners[pair]
-                    values[kept] = value
-                    kept += 1
-                    own = min(own, value)
-            pair_counts[claim] = kept - first
-            truth[claim] = own
 
 
 @numba.njit(cache=True, nogil=True)

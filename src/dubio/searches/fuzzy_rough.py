@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,28 +11,24 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.checks import NOT_NEGATIVE, StrOptions, check_parameters
 from dubio.errors import InputError, InputWarning, warn
 from dubio.kernels.threads import resolve_threads
-from dubio.methods.base import Searched, SearchSelector
+from dubio.methods.base import Searched, SearchSelector, TakesWeights
 from dubio.methods.parameters import CONSTRAINTS, Count, documented, estimator
 from dubio.neighbors.greedy import greedy_search
 from dubio.problem import Problem
 from dubio.searches.fuzzy_rough_gamma import (
     GAMMA_TOLERANCE,
-    IMPLICATORS,
     MATCHING_IMPLICATOR,
-    SIMILARITIES,
-    T_NORMS,
     ConnectiveCriterion,
     DependencyCriterion,
+    Implicator,
     LukasiewiczCriterion,
+    Similarity,
+    TNorm,
     read_decision,
     similarity_coordinates,
 )
 from dubio.table.columns import pick_columns
 from dubio.target.reader import Target
-
-Similarity = Literal["std", "range", "gaussian"]
-TNorm = Literal["lukasiewicz", "minimum", "product"]
-Implicator = Literal["lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "goguen"]
 
 
 @documented
@@ -133,7 +129,7 @@ def fuzzy_rough_dependency(
 
 
 @estimator
-class FuzzyRoughSearch(SearchSelector):
+class FuzzyRoughSearch(TakesWeights, SearchSelector):
     """Keep features that together determine the target as well as all features do (FRFS; with missing labels, ssFRFS).
 
     A greedy forward search on the fuzzy-rough dependency gamma (see :func:`fuzzy_rough_dependency`): each step adds
@@ -199,7 +195,6 @@ class FuzzyRoughSearch(SearchSelector):
     """
 
     _name = "fuzzy_rough_search"
-    _takes_weights = True
     _does = "smallest subset that determines the target, FRFS and ssFRFS"
     _takes = ("hard", "soft", "numbers", "none")
     _needs_labels = False
@@ -208,9 +203,9 @@ class FuzzyRoughSearch(SearchSelector):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_features_to_select": [StrOptions({"reduct"}), *CONSTRAINTS["n_features_to_select"]],
         "nominal": [None, "array-like"],
-        "similarity": [StrOptions(set(SIMILARITIES))],
-        "t_norm": [StrOptions(set(T_NORMS))],
-        "implicator": [None, StrOptions(set(IMPLICATORS))],
+        "similarity": [StrOptions(set(get_args(Similarity)))],
+        "t_norm": [StrOptions(set(get_args(TNorm)))],
+        "implicator": [None, StrOptions(set(get_args(Implicator)))],
         "unlabelled_weight": NOT_NEGATIVE,
     }
 
@@ -223,24 +218,6 @@ class FuzzyRoughSearch(SearchSelector):
     target: Target = "auto"
     missing_label: Any = "auto"
     n_jobs: int | None = None
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Search subsets of the features of ``X``.
-
-        Parameters
-        ----------
-        X : array or data frame (n_rows, n_features)
-            The table; NaN is a missing value.
-        y : array-like, optional
-            What is known of the target.
-        sample_weight : array (n_rows,), optional
-            Weight of each row in the dependency; a row of weight zero is left out.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit(X, y, sample_weight=sample_weight)
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table, which may hold categories and missing cells, and a target; see ``fit``."""

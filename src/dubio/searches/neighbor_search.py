@@ -279,11 +279,11 @@ class NeighborSearch(SearchSelector):
         n = len(judged) + len(others)
         space = problem.space(self.standardize)[:, problem.columns_of(searched)]
         goals = belief.supervision.goals()
-        content = np.column_stack(goals)
+        content = np.column_stack([*goals, space])
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
         rows = np.concatenate(
-            [part[_content_order(space[part], content[part])][rng.permutation(len(part))] for part in (judged, others)]
+            [part[np.lexsort(content[part].T)][rng.permutation(len(part))] for part in (judged, others)]
         )
         part = problem.rows(rows)
         features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
@@ -343,20 +343,6 @@ class NeighborSearch(SearchSelector):
             )
             for direction in directions
         }
-
-
-def _content_order(space: NDArray[np.float64], goal: NDArray[np.float64]) -> NDArray[np.int64]:
-    """An order of the rows that depends only on their contents: by the last column, then by the one before it, ..."""
-    if space.shape[1] == 0:
-        return np.lexsort(np.atleast_2d(goal.T))
-    order = np.argsort(space[:, -1], kind="stable")
-    last = space[order, -1]
-    equal = np.append(False, last[1:] == last[:-1])
-    equal[:-1] |= equal[1:]
-    tied = np.flatnonzero(equal)  # most tables have few such rows, and sorting by every column takes long
-    rows = order[tied]
-    order[tied] = rows[np.lexsort((*np.atleast_2d(goal[rows].T), *space[rows].T))]
-    return order
 
 
 def _order_of(
