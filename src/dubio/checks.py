@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import check_random_state
 
-from dubio.errors import InputError, InputWarning, counted, warn
+from dubio.errors import InputError, InputWarning, counted, one_of, warn
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +115,8 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
     for name, value in values.items():
         rules = [_values(rule) for rule in constraints.get(name, [object])]
         if not any(rule.allows(value) for rule in rules):
-            *others, last = [word for rule in rules for word in rule.words]
-            wanted = f"{', '.join(others)} or {last}" if others else last
-            raise InputError(name, f"={value!r}", f"give {wanted}", code=f"parameter {name}")
+            valid = one_of(word for rule in rules for word in rule.words)
+            raise InputError(name, f"={value!r}", f"give {valid}", code=f"parameter {name}")
 
 
 class NeighborsCut(InputWarning):
@@ -135,13 +134,7 @@ def clip_neighbors(n_neighbors: int, available: int, name: str = "n_neighbors", 
         raise InputError("X", f"has n_samples={available + 1} {where}", "a neighbour needs at least two rows")
     if n_neighbors > available:
         others = f"there {'is' if available == 1 else 'are'} only {counted(available, f'other {where}')}"
-        warn(
-            NeighborsCut(
-                name,
-                f"={n_neighbors}, but {others}",
-                f"using {available}",
-            )
-        )
+        warn(NeighborsCut(name, f"={n_neighbors}, but {others}", f"using {available}"))
     return int(min(n_neighbors, available))
 
 

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Self
 
 _PARTS = """
@@ -55,11 +56,7 @@ class _Finding:
         return type(self)(self.argument, found, self.remedy, code=self.code)
 
     def __reduce__(self) -> Any:
-        return _again, (type(self), self.argument, self.found, self.remedy, self.code)
-
-
-def _again(kind: Any, argument: str, found: str, remedy: str, code: str) -> Any:
-    return kind(argument, found, remedy, code=code)
+        return partial(type(self), self.argument, self.found, self.remedy, code=self.code), ()
 
 
 class InputError(_Finding, ValueError):
@@ -83,8 +80,7 @@ def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
     dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
     """
     if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
-        *others, last = map(repr, choices)
-        raise InputError(argument, f"={value!r}", f"give {', '.join(others)} or {last}")
+        raise InputError(argument, f"={value!r}", f"give {one_of(map(repr, choices))}")
 
 
 class InputTypeError(InputError, TypeError):
@@ -161,6 +157,12 @@ def listed(names: Iterable[object], most: int = 8) -> str:
     shown = [str(name) for name in names]
     rest = len(shown) - most
     return ", ".join(shown[:most]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def one_of(words: Iterable[str]) -> str:
+    """``a, b or c``."""
+    *others, last = words
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def quoted(name: object) -> str:

@@ -156,9 +156,8 @@ def view_of(problem: Problem) -> View | None:
         return None
     n_rows, n_columns = problem.X.shape
     most = max(_FEWEST_ROWS, _MOST_CELLS // max(1, n_columns))
-    rows, X, supervision = np.arange(n_rows), problem.X, problem.supervision
+    rows, X, supervision = blocks_of_rows(n_rows, most), problem.X, problem.supervision
     if n_rows > most:
-        rows = blocks_of_rows(n_rows, most)
         X, supervision = X[rows], supervision.rows(rows)
     columns = columns_of_sizes([1] * n_columns) if problem.columns is None else problem.columns
     texts, problems = {}, {}
@@ -187,6 +186,8 @@ _BLOCK = 200
 
 
 def blocks_of_rows(n_rows: int, most: int) -> NDArray[np.int64]:
-    """Blocks of neighbouring rows, spread evenly over the table."""
+    """Blocks of neighbouring rows, spread evenly over the table; all rows if these are not more than ``most``."""
+    if n_rows <= most:
+        return np.arange(n_rows)
     starts = np.linspace(0, n_rows - _BLOCK, max(1, most // _BLOCK)).astype(np.int64)
     return np.unique(starts[:, None] + np.arange(_BLOCK))

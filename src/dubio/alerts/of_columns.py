@@ -18,8 +18,10 @@ _DENSE = 2.0
 _ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|ids|uuid|guid|key|index|mrn|nr|no|number|code|record)$|[a-z]I[Dd]$")
 #: Squared correlation from which two columns say the same.
 _ALIKE = 0.9999
-#: Most columns of which all pairs are compared, and rows on which they are; of more columns, only equal ones are found.
-_MOST_COMPARED, _ROWS_COMPARED = 1500, 1000
+#: Most columns of which all pairs are compared; of more columns, only equal ones are found.
+_MOST_COMPARED = 1500
+#: Rows on which pairs of columns are compared.
+_ROWS_COMPARED = 1000
 #: Numbers that people write for "missing", with how far away they must be from all other values, in ranges of these.
 _SENTINELS = {
     **dict.fromkeys((-9.0, -99.0, -999.0, -9999.0, -99999.0, -999999.0), 0.5),
@@ -84,9 +86,7 @@ def _identifiers_of_text(view: View) -> list[int]:
 def alike_alerts(view: View) -> list[Alert]:
     """Features that are equal, or differ only by their unit."""
     columns = view.numbers
-    rows = np.arange(len(view.X))
-    if len(rows) > _ROWS_COMPARED:
-        rows = np.linspace(0, len(rows) - 1, _ROWS_COMPARED).astype(np.int64)
+    rows = np.linspace(0, len(view.X) - 1, min(len(view.X), _ROWS_COMPARED)).astype(np.int64)
     X = view.X[np.ix_(rows, columns)]
     if len(rows) < 3:
         return []

@@ -20,24 +20,66 @@ Floats = NDArray[np.float64]
 
 #: Share of rows in which a column that names subjects has a value.
 _SHARE_PRESENT = 0.9
-#: Fewest different values of a column that names subjects, and fewest of these that occur in several rows.
-_FEWEST_VALUES, _FEWEST_IN_SUBJECT = 20, 8
+#: Fewest different values of a column that names subjects.
+_FEWEST_VALUES = 20
+#: Fewest of these values that occur in several rows.
+_FEWEST_IN_SUBJECT = 8
 #: Most rows per value, on average: codes of products, diagnoses or towns often have more.
 _MOST_SUBJECT_ROWS = 10.0
-#: Rows per value, on average, of a column that only its name gives away.
-_FEWEST_ROWS_NAMED, _MOST_ROWS_NAMED = 1.2, 20.0
+# Rows per value, on average, of a column that only its name gives away:
+_FEWEST_ROWS_NAMED = 1.2
+_MOST_ROWS_NAMED = 20.0
 #: Two other columns must be the same in all rows of each value; the most that chance may do this to one of them.
 _CHANCE = 1e-6
 #: Mean squared difference between neighbouring values, as a share of that of random ones: an age class is the same for
 #: all rows of an age, and changes little from one age to the next. Names in random order have 1, with a standard
-#: deviation of one over the root of their number; the line is three of these below 1, but within these limits.
-_LOW_STEPS, _HIGH_STEPS = 0.3, 0.7
+#: deviation of one over the root of their number; the line is three of these below 1, but not below this.
+_LOW_STEPS = 0.3
+#: And not above this.
+_HIGH_STEPS = 0.7
 #: Features of a wide table, the first and the last, that are looked at as names and as what stays the same.
 _MOST_SUBJECT_FEATURES = 100
 #: Columns that stay the same, of which no more are looked for.
 _MOST_SAME = 8
 #: Pairs of rows that show at once that most columns do not stay the same.
 _FIRST_ROWS = 300
+# Fewest repeated rows that are worth an alert:
+_FEWEST_REPEATED = 3  # rows
+_SHARE_REPEATED = 0.02  # of all rows
+#: A repeated row counts if chance gives it fewer twins than this.
+_CHANCE_OF_TWIN = 0.05
+# What is enough to see how alike rows are:
+_MOST_ROWS = 4000  # rows of the table
+_MOST_FEATURES = 200  # features
+#: Fewest pairs of neighbouring rows that are compared.
+_FEWEST_PAIRS = 30
+#: Pairs of rows are near if they are among this share of all pairs.
+_NEAR = 0.05
+#: Share of the neighbours in the file that must be near.
+_SHARE_NEAR = 0.25
+#: Rows are alike in a feature if the mean squared difference within pairs or groups is at most this share of that of
+#: random pairs.
+_MOST_WITHIN = 0.4
+#: Rank correlation with the place in the file from which a column is left out: it makes neighbours alike.
+_SORTED = 0.9
+#: Fewest subjects, if their rows are compared.
+_FEWEST_SUBJECTS = 8
+#: Fewest rows of a subject, on average, if they are compared.
+_FEWEST_VISITS = 2.0
+#: Share of the columns in which rows of the same subject are alike.
+_ALIKE = 0.5
+#: The same if each subject has one class, and chance does that less often than the next number.
+_ALIKE_IF_PURE = 1 / 3
+_CHANCE_OF_PURE = 1e-3
+#: The first and the last columns of a wide table that may be names of subjects.
+_MOST_CANDIDATES = 50
+#: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
+#: near 1, for a measurement that others follow near 0.
+_FEWEST_STEPS = 0.7
+#: A column that follows the number of the subject goes in even steps, and says nothing.
+_LEAST_STEP = 0.05
+#: Bins of a numeric target, within which rows are compared.
+_BINS = 10
 #: Names that people give to such columns, as a whole: 'age of patient' and 'in-patient' are measurements.
 _NUMBER = r"(?:ids?|nr|no|num|number|code|key|name)"
 _SUBJECT = r"(?:patient|pat|subject|subj|participant|person|proband|probandin|case|animal|study)"
@@ -167,37 +209,6 @@ def log_chance_of_one_value(sizes: Codes, counts: Codes) -> float:
     return float(sum(n * np.logaddexp.reduce(size * log_shares) for size, n in zip(different, times, strict=True)))
 
 
-#: Fewest repeated rows, as a number and as a share of all rows.
-_FEWEST_REPEATED, _SHARE_REPEATED = 3, 0.02
-#: A repeated row counts if chance gives it fewer twins than this.
-_CHANCE_OF_TWIN = 0.05
-#: Rows of the table and features that are enough to see how alike rows are.
-_MOST_ROWS, _MOST_FEATURES = 4000, 200
-#: Fewest pairs of neighbouring rows that are compared.
-_FEWEST_PAIRS = 30
-#: The nearest twentieth of all pairs of rows, and the share of neighbours in the file that must be as near as these.
-_NEAR, _SHARE_NEAR = 0.05, 0.25
-#: Rows are alike in a feature if the mean squared difference within pairs or groups is at most this share of that of
-#: random pairs.
-_MOST_WITHIN = 0.4
-#: Rank correlation with the place in the file from which a column is left out: it makes neighbours alike.
-_SORTED = 0.9
-#: Fewest different values of a column that names subjects, and fewest rows of each, on average.
-_FEWEST_SUBJECTS, _FEWEST_VISITS = 8, 2.0
-#: Share of the columns in which rows of the same subject are alike; the second one if each subject has one class, and
-#: chance does that less often than the third.
-_ALIKE, _ALIKE_IF_PURE, _CHANCE_OF_PURE = 0.5, 1 / 3, 1e-3
-#: The first and the last columns of a wide table that may be names of subjects.
-_MOST_CANDIDATES = 50
-#: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
-#: near 1, for a measurement that others follow near 0.
-_FEWEST_STEPS = 0.7
-#: A column that follows the number of the subject goes in even steps, and says nothing.
-_LEAST_STEP = 0.05
-#: Bins of a numeric target, within which rows are compared.
-_BINS = 10
-
-
 def repeated_alerts(view: View) -> list[Alert]:
     """Rows that occur more than once, more often than the values of the columns make by chance."""
     X = view.X
@@ -244,12 +255,10 @@ def _twins_by_chance(X: Floats, rows: Codes, repeats: Codes) -> Floats:
 
 def _compared(view: View) -> tuple[Floats, Codes, Codes, Codes]:
     """Standardised columns of some rows, their features, the stratum of each row (its class), and the rows' places."""
-    n_rows = len(view.X)
-    rows = blocks_of_rows(n_rows, _MOST_ROWS) if n_rows > _MOST_ROWS else np.arange(n_rows)
+    rows = blocks_of_rows(len(view.X), _MOST_ROWS)
     columns = np.flatnonzero(view.roles == "value")  # one column per feature
     columns = columns[np.unique(view.feature_of[columns], return_index=True)[1]]
-    if len(columns) > _MOST_FEATURES:
-        columns = columns[np.linspace(0, len(columns) - 1, _MOST_FEATURES).astype(np.int64)]
+    columns = columns[np.linspace(0, len(columns) - 1, min(len(columns), _MOST_FEATURES)).astype(np.int64)]
     X = view.X[np.ix_(rows, columns)]
     some = ~np.isnan(X).all(axis=0)
     X, columns = X[:, some], columns[some]

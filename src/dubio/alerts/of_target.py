@@ -21,10 +21,16 @@ _ROWS_OF_RANKS = 2000
 _MOST_VALUES = 50
 #: Pairs of rows that show at once that a column does not tell the classes.
 _PAIRS = 300
-#: Numbers of classes of a rating; shorter scales are more often codes, and their order cannot be tested.
-_FEWEST_GRADES, _MOST_GRADES = 5, 20
-#: Random orders of the classes, and the share of the differences between classes that one line must explain.
-_N_ORDERS, _LINE_SHARE, _ORDER_CHANCE = 999, 0.5, 0.01
+#: Fewest classes of a rating; shorter scales are more often codes, and their order cannot be tested.
+_FEWEST_GRADES = 5
+#: Most classes of a rating.
+_MOST_GRADES = 20
+#: Random orders of the classes that the one of the ratings is compared with.
+_N_ORDERS = 999
+#: Share of the differences between classes that one straight line must explain.
+_LINE_SHARE = 0.5
+#: Most chance of explaining as much with a random order.
+_ORDER_CHANCE = 0.01
 
 
 def copy_alerts(view: View, units: Units) -> list[Alert]:
@@ -156,9 +162,7 @@ def _copies_of_numbers(view: View, numbers: NDArray[np.float64]) -> list[int]:
     y = numbers[labelled]
     if len(labelled) < _FEWEST_NUMBERS or len(np.unique(y)) < 3:
         return []
-    some = np.arange(len(labelled))
-    if len(some) > _ROWS_OF_RANKS:
-        some = np.linspace(0, len(some) - 1, _ROWS_OF_RANKS).astype(np.int64)
+    some = np.linspace(0, len(y) - 1, min(len(y), _ROWS_OF_RANKS)).astype(np.int64)
     copies = []
     for column in view.numbers.tolist():
         x = view.X[labelled, column]

@@ -91,8 +91,9 @@ _POINT = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[,'{_SPACES}]\d{{3}})+)?(?:\
 _COMMA = re.compile(rf"[+-]?(?:\d+|[1-9]\d{{0,2}}(?:[.'{_SPACES}]\d{{3}})+)?(?:,\d*)?{_TAIL}")
 #: 1,234 may mean 1.234 or 1234. In 0,234 and 1234,567 the comma can only be a decimal comma.
 _UNCLEAR = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})?")
-#: A column of text was meant to hold numbers if at most this share of its cells, or this many different ones, are none.
-_FEW_TEXTS, _FEW_DIFFERENT = 0.1, 10
+# A column of text was meant to hold numbers if few of its cells are none:
+_FEW_TEXTS = 0.1  # as a share of the cells
+_FEW_DIFFERENT = 10  # or as a number of different texts
 
 Decimal = Literal[".", ","]
 

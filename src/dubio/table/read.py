@@ -34,14 +34,19 @@ from dubio.table.matrix import Matrix, check_finite, in_memory, is_numeric, read
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-#: From this share of missing cells on, and this number, "was missing" is a further column of the feature.
-_MISSING_SHARE, _FEWEST_MISSING = 0.01, 3
-#: Most categories of a text column; each of them has two rows on average, unless there are very few.
-_MOST_CATEGORIES, _FEW_CATEGORIES = 100, 5
+# From these on, "was missing" is a further column of the feature:
+_MISSING_SHARE = 0.01  # of the rows
+_FEWEST_MISSING = 3  # cells
+#: Most categories of a text column; each of them has two rows on average, unless there are few of them.
+_MOST_CATEGORIES = 100
+#: Most categories of a text column that may have a single row each.
+_FEW_CATEGORIES = 5
 #: Most categories of a column that is declared to hold categories.
 _MOST_DECLARED = 1000
-#: Days that dates must span for months and for weekdays to be features, and fewest different months, weekdays or hours.
-_DAYS_FOR_MONTHS, _DAYS_FOR_WEEKDAYS, _FEWEST_DIFFERENT = 366, 14, 4
+# Months, weekdays and hours of dates are features
+_DAYS_FOR_MONTHS = 366  # if the dates span at least this number of days,
+_DAYS_FOR_WEEKDAYS = 14  # or this number of days,
+_FEWEST_DIFFERENT = 4  # and if there are at least this number of different ones
 #: The variance of month, weekday and hour, each as a share of that of the days.
 _SEASON_SHARE = 0.25
 
