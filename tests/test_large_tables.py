@@ -19,19 +19,18 @@ from dubio import (
     FeatureSelector,
     MutualInformationSearch,
 )
-from dubio.alerts.alert import Alert
 from dubio.checks import free_bytes, require_memory
 from dubio.errors import InputError
 from dubio.evidence.relevance import relevance_of
+from dubio.findings import Alert
 from dubio.moments.column_moments import ColumnMoments
 from dubio.problem import read_problem
 from dubio.progress import _Line, advance, listener_of, listening, with_time_left
 from dubio.sampling import sample_rows
-from dubio.streams.sample import RowSample, draw_rows
+from dubio.streams.sample import RowSample, draw_rows, of_the_sample
 from dubio.streams.sources import open_source
 from dubio.streams.stream import rank_stream
 from dubio_app.command.output import hushed, step
-from dubio_app.command.rank import of_the_sample
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -81,7 +80,7 @@ def test_every_kind_of_table_gets_the_same_answer(kind):
     fitted = FeatureSelector(max_rows=800).fit(table, y)
     assert set(np.flatnonzero(fitted.support_)) == {1, 4}
     assert fitted.n_sampled_ == 800
-    assert "A sample of 800 of 3000 rows was used" in fitted.explanation_
+    assert "A sample of 800 of 3,000 rows was used" in fitted.explanation_
     chosen = fitted.transform(table)
     if kind in ("pandas", "numpy"):
         assert chosen.shape == (3000, 2)
@@ -195,7 +194,7 @@ def test_the_answer_of_a_stream_speaks_of_all_rows(tmp_path, monkeypatch):
         assert f"{name!r} {100 * share:.3g} %" in ranking.reason
     assert "(10 % of the rows have no class). 3.12 % of the cells of all rows are missing." in ranking.reason
     assert "Only one value in all rows: 'still'." in ranking.reason
-    assert "Only one value in the sample, but others in the rest of the rows: 'rare'." in ranking.reason
+    assert "at most one value in the sample, but others in the rest of the rows: rare." in ranking.reason
     assert "'rare' (only one value in the sample)" in ranking.reason
     frame = ranking.to_frame().set_index("feature")
     np.testing.assert_allclose(frame.loc[X.columns, "std"], X.std(ddof=0), rtol=1e-10)

@@ -16,8 +16,8 @@ SOURCE = ROOT / "src"
 #: The floors of the house, from below. A file imports from its own floor and from lower ones, at the top or inside a
 #: function; rooms of one floor may use each other, but never in a circle of files. See CONTRIBUTING.md.
 FLOORS = (
-    ("_lazy", "errors", "checks", "progress", "_sklearn", "kernels"),
-    ("table", "target", "problem", "sampling", "ranking"),
+    ("_lazy", "errors", "words", "checks", "progress", "_sklearn", "kernels"),
+    ("table", "target", "problem", "sampling", "ranking", "findings"),
     ("moments", "neighbors", "alerts", "evidence"),
     ("doubt", "methods", "scores", "searches"),
     ("selector", "simulate", "trust", "pipelines", "streams", "dubio", "charts", "feature_charts", "plots", "__main__"),

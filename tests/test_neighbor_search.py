@@ -321,7 +321,7 @@ def test_unlabelled_rows_are_completed_by_the_experts():
     assert fitted.n_completed_ == 184
     assert len(fitted.used_rows_) == 200
     assert fitted.subsets_[2].tolist() == [3, 7]
-    assert "184 unlabelled rows were completed by experts" in fitted.notes_
+    assert "184 unlabelled rows were completed by models" in fitted.notes_
 
 
 def test_gross_errors_in_numbers_are_left_out():
@@ -346,7 +346,7 @@ def test_a_large_table_is_sampled_by_content_not_by_place():
     ranking, used, notes = here.ranking_, here.used_rows_, here.notes_
     assert len(used) == 100 and 40 <= y[used].sum() <= 60
     assert notes[:2] == (
-        "The experts learned from a sample of 500 of 900 rows",
+        "The models learned from a sample of 500 of 900 rows",
         "The search used a sample of 100 rows",
     )
     order = rng.permutation(900)

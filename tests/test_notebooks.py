@@ -49,7 +49,7 @@ def test_an_audit_of_ordered_classes_and_of_numbers(table):
 def test_an_audit_that_cannot_judge():
     rng = np.random.default_rng(0)
     audit = audit_labels(rng.normal(size=(60, 2)), np.arange(60) % 2)
-    assert repr(audit) == "<LabelAudit: the columns do not tell the classes>"
+    assert repr(audit) == "<LabelAudit: the columns do not separate the classes>"
     assert "<table" not in audit._repr_html_() and "cannot be judged" in audit._repr_html_()
 
 

@@ -15,13 +15,14 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_iris
 
-from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability
+import dubio
+from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability, words
 from dubio.charts import tick_name
 from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.simulate import flip_labels, unsure_annotator
 from dubio.target.ordered import ordered_classes
-from dubio_app import report
-from dubio_app.report import render_report, sections, words, write_report
+from dubio_app.command.run import run
+from dubio_app.report import render_report, sections, tables, write_report
 from dubio_app.report.findings import gather
 from dubio_app.report.tables import as_json
 from tests.made_up import made_up_stability
@@ -173,7 +174,7 @@ def test_columns_that_were_left_out_are_not_drawn():
     X = pd.DataFrame({"a": y + rng.normal(size=80), "b": rng.normal(size=80), "c": rng.normal(size=80), "zero": 0.0})
     findings = gather(FeatureSelector().fit(X, y), X, y)
     assert findings.ranking.left_out and len(findings.curve.sizes) == 3
-    chance = render_report(findings).split("<h3>Beside chance</h3>")[1].split("</figure>")[0]
+    chance = render_report(findings).split("<h3>Compared with chance</h3>")[1].split("</figure>")[0]
     assert chance.count("<circle") == 2 * 3  # for wide pages, and for phones
 
 
@@ -305,15 +306,16 @@ def test_correlations_of_categories_have_no_sign():
 
 
 def test_every_sentence_has_a_place():
-    """Each code of a sentence or a column is named where the page is made, whole or as the start of a computed one."""
-    folder = Path(report.__file__).parent
-    places = "".join(
-        path.read_text(encoding="utf-8") for path in sorted(folder.iterdir()) if path.suffix in (".py", ".j2")
-    ).replace((folder / "words.py").read_text(encoding="utf-8"), "")
-    computed = re.findall(r'f"([\w ]+ ){', places)
-    for code in (*words.SENTENCES, *words.COLUMNS):
-        assert re.search(f"[\"']{re.escape(code)}[\"']", places) or code.startswith(tuple(computed)), code
-    assert set(words.SECTIONS) == {make.__name__[1:] for make in sections._SECTIONS}
+    """Each code of a sentence or a column is named where it is said, whole or as the start of a computed one."""
+    root = Path(dubio.__file__).parents[1]
+    files = [path for path in root.rglob("*") if path.suffix in (".py", ".j2") and path != Path(words.__file__)]
+    places = "".join(path.read_text(encoding="utf-8") for path in files)
+    computed = tuple(re.findall(r'f"([\w ]+ )\{', places))
+    parts = ("visits ", "constant ", "identifier ", "text ")  # see Alert
+    for code in (*words.SENTENCES, *tables.COLUMNS):
+        named = re.search(f"[\"']{re.escape(code)}[\"']", places) or code.startswith((*computed, *parts))
+        assert named or code.endswith((" remedy", " left out")), code
+    assert set(sections.SECTIONS) == {make.__name__[1:] for make in sections._SECTIONS}
 
 
 def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
@@ -322,10 +324,9 @@ def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
     labels = flip_labels(y, 0.1, random_state=0)
     selector = FeatureSelector().fit(X, labels)
     findings = gather(selector, X, labels, audit=audit_labels(X, labels), stability=made_up_stability(4, X.columns))
-    for code in words.SENTENCES:
-        monkeypatch.setitem(words.SENTENCES, code, f"§{code}§")
-    for name in words.SECTIONS:
-        monkeypatch.setitem(words.SECTIONS, name, ("§", "§"))
+    mark_all(monkeypatch)
+    for name in sections.SECTIONS:
+        monkeypatch.setitem(sections.SECTIONS, name, ("§", "§"))
     page = re.sub("<svg.*?</svg>", "", render_report(findings), flags=re.DOTALL)
     main = page.split("<main>")[1].split('<script type="application/json"')[0]
     said = re.findall(
@@ -334,9 +335,37 @@ def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
     ours = [text for text in said if "§" not in text and text.strip()]
     of_the_library = [selector.explanation_, selector.supervision_.describe() + ".", *X.columns]
     left = [text for text in ours if html.unescape(text) not in of_the_library]
-    assert len(said) > 40 and all(
-        "Keep " in text or "Rows " in text or "<kbd>" in text or "Download" in text for text in left
-    ), left
+    assert len(said) > 40 and all("Rows " in text or "<kbd>" in text or "Download" in text for text in left), left
+
+
+def mark_all(monkeypatch) -> None:
+    for code in words.SENTENCES:
+        monkeypatch.setitem(words.SENTENCES, code, f"§{code}§")
+
+
+def test_python_the_command_and_the_page_say_the_same(monkeypatch, tmp_path, capsys):
+    """With marks in place of sentences, all three front ends show the same ones."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
+    X["copy"], X["name"] = np.repeat([3.0, 7.0], 30), [f"p{i}" for i in range(60)]
+    X.loc[4, "a"] = np.nan
+    X["d"] = 1.0
+    y = np.repeat(["ill", "well"], 30)
+    X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
+    mark_all(monkeypatch)
+    selector = FeatureSelector().fit(X, y)
+    python = f"{selector.explanation_} {selector.to_ranking().headline()} {selector.alerts_[0]}"
+    assert (
+        run(["rank", str(tmp_path / "t.csv"), "-t", "y", "--report", str(tmp_path / "t.html"), "--stability", "0"]) == 0
+    )
+    captured = capsys.readouterr()
+    command = " ".join(f"{captured.out} {captured.err}".split())
+    page = html.unescape((tmp_path / "t.html").read_text(encoding="utf-8"))
+    for front_end in (python, command, page):
+        for code in ("left out", "headline", "advice" if front_end is not page else "copy remedy"):
+            assert f"§{code}§" in front_end, code
+        for code in ("missing cells", "labels joined"):
+            assert f"§{code}§" in front_end.replace(f"§{code[0].upper()}", f"§{code[0]}"), code
 
 
 def test_json_cannot_leave_its_script_element():

@@ -208,7 +208,7 @@ def test_what_each_feature_serves():
     frame = ranking.to_frame()
     assert {"serves", "pvalue of sugar", "pvalue of ill"} <= set(frame.columns)
     assert set(selector.selector_.audits_) == {"ill"}
-    assert any(note.startswith("ill: each label was joined") for note in selector.notes_)
+    assert any(note.startswith("Target 'ill': each label was joined") for note in selector.notes_)
 
 
 @pytest.mark.parametrize("method", ["linear_r2", "smooth_r2"])

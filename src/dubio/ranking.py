@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.errors import InputError, counted, listed, quoted
+from dubio.errors import InputError, counted, listed
+from dubio.words import Note, note, say
 
 #: Most rows of the table shown in a notebook.
 _SHOWN = 50
@@ -122,11 +123,12 @@ class Ranking:
         >>> ranking.with_left_out({"nr": "a different text in every row"}).what_was_left_out()
         "2 of 3 columns were ranked; left out: 'nr' (a different text in every row)"
         """
-        if not self.left_out:
-            return ""
-        names = listed(f"{quoted(name)} ({why})" for name, why in self.left_out.items())
-        ranked = self.n_ranked
-        return f"{ranked} of {ranked + len(self.left_out)} columns were ranked; left out: {names}"
+        return str(self.left_out_note()) if self.left_out else ""
+
+    def left_out_note(self) -> Note:
+        """The same as a note."""
+        columns = [say("because of", name=name, why=why) for name, why in self.left_out.items()]
+        return note("left out", ranked=self.n_ranked, total=self.n_ranked + len(columns), columns=columns)
 
     def without_left_out(self) -> Ranking:
         """The same ranking without the features that could not be used."""
@@ -162,15 +164,11 @@ class Ranking:
         """
         total, kept = self.n_ranked, int(self.support.sum())
         if self.nothing_stands_out:
-            return "No feature stands out: nothing in the table is clearly better than chance."
+            return say("headline nothing")
         shown = self.n_sufficient if self.n_sufficient and kept == self.n_relevant else kept
         names = listed(self.names[self.order[:shown]], most)
-        text = f"Keep {shown} (of {total}): {names}."
-        if shown < kept:
-            more = kept - shown
-            these = "this one predicts" if shown == 1 else f"these {shown} predict"
-            text += f" {more} more {'is' if more == 1 else 'are'} related to the target, but {these} it as well."
-        return text
+        text = say("headline", n=shown, total=total, names=names)
+        return f"{text} {say('headline more', more=kept - shown, n=shown)}" if shown < kept else text
 
     def to_frame(self) -> Any:
         """The ranking as a pandas frame, best first (needs pandas)."""
@@ -246,10 +244,11 @@ class Scored:
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a method to a problem: the ranking, and further attributes of the fitted estimator."""
+    """The answer of a method to a problem: the ranking, further attributes of the fitted estimator, what was done."""
 
     ranking: Ranking
     attributes: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] | None = None
 
 
 def resolve_count(n_features_to_select: int | float | str | None, n_features: int) -> tuple[int, str]:
@@ -260,7 +259,7 @@ def resolve_count(n_features_to_select: int | float | str | None, n_features: in
     """
     wish = n_features_to_select
     if wish is None:
-        return max(1, n_features // 2), "half of the features, the default"
+        return max(1, n_features // 2), say("half")
     if isinstance(wish, Integral) and not isinstance(wish, bool):
         if not 1 <= wish <= n_features:
             raise InputError(
@@ -268,9 +267,9 @@ def resolve_count(n_features_to_select: int | float | str | None, n_features: in
                 f"={wish}, but the table has {counted(n_features, 'feature')}",
                 f"give a number from 1 to {n_features}, or a share",
             )
-        return int(wish), "as many as requested"
+        return int(wish), say("as many")
     if isinstance(wish, float | np.floating) and 0 < wish <= 1:
-        return max(1, int(wish * n_features + 1e-9)), f"{100 * wish:g} % of {n_features} features"
+        return max(1, int(wish * n_features + 1e-9)), say("share", percent=100 * wish, n_features=n_features)
     raise InputError("n_features_to_select", f"={wish!r}", "give None, a positive integer or a share in (0, 1]")
 
 

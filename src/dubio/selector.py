@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -13,11 +13,11 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from dubio._sklearn import wants_pandas
-from dubio.alerts import find_alerts, left_out_by, without_copies
-from dubio.alerts.alert import Alert
+from dubio.alerts import find_alerts, without_copies
 from dubio.checks import NOT_NEGATIVE, Interval, NeighborsCut
-from dubio.errors import InputError, counted, listed
-from dubio.evidence.evidence import groups_in_words
+from dubio.errors import InputError
+from dubio.evidence.evidence import notes_on_groups
+from dubio.findings import Findings, left_out_by
 from dubio.kernels.gpu import DeviceName
 from dubio.methods.base import Selector
 from dubio.methods.parameters import Count, estimator
@@ -34,27 +34,20 @@ from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
 from dubio.trust.tolerance import Flips, LabelTolerance, problem_tolerance
+from dubio.words import Note, note, say
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A method, and why it was chosen."""
-
-    method: str
-    because: str
-
-
-def choose(supervision: Supervision) -> Choice:
-    """The engine for every target, the constraint score for pairs, the Laplacian score if nothing is known."""
-    if supervision.has_pairs:
-        return Choice("constraint", "pairs of rows are given, and the constraint score was the best method for pairs")
-    return Choice(*supervision.usual_method)
+def choose(supervision: Supervision) -> tuple[str, str]:
+    """The method for pairs, or that of the kind of target, and why."""
+    return ("constraint", say("because pairs")) if supervision.has_pairs else supervision.usual_method
 
 
 #: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
 _DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
 #: A sample has at least this many rows.
 _FEWEST_SAMPLED = 20
+#: Facts about the rows that ``fit`` may be told.
+_OF_ROWS = ("groups", "sample_weight")
 
 
 @estimator
@@ -125,6 +118,8 @@ class FeatureSelector(Selector):
     n_sampled_ : int
         Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
         those of the sample.
+    findings_ : Findings
+        The facts behind the explanation.
     notes_ : tuple of str
         What was sampled, grouped, weighed, completed and left out, in sentences.
     told_of_rows_ : tuple of str
@@ -260,7 +255,7 @@ class FeatureSelector(Selector):
         LabelTolerance
         """
         self._check_parameters()
-        given = {"groups": groups, "sample_weight": sample_weight}
+        given = dict(zip(_OF_ROWS, (groups, sample_weight), strict=True))
         for name in getattr(self, "told_of_rows_", ()):
             if given[name] is None:
                 raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
@@ -305,6 +300,51 @@ class FeatureSelector(Selector):
         """Check nothing here: the chosen method checks what it can use."""
 
     def _solve(self, problem: Problem) -> Answer:
+        wish = self._checked_wish(problem)
+        method, because = self._chosen(problem)
+        whole = problem
+        problem = self._understood(problem, method)
+        supervision, alerts = problem.supervision, find_alerts(problem)
+        problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
+        columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
+        left_out = left_out_by(alerts, self.drop_leaks, columns)
+        selector = self._fitted(problem, method, wish, left_out)
+        ranking = selector.to_ranking()
+        if self.redundancy:
+            ranking = self._without_repeats(problem, ranking)
+        findings = Findings(
+            supervision=supervision,
+            method=method.name,
+            does=method.does,
+            because=because,
+            ranking=ranking.with_left_out(left_out),
+            alerts=alerts,
+            columns=columns,
+            notes=self._notes_on(whole, problem, selector),
+            redundancy=self.redundancy,
+        )
+        attributes = {
+            "alerts_": alerts,
+            "findings_": findings,
+            "method_": method.name,
+            "selector_": selector,
+            "supervision_": supervision,
+            "scores_": ranking.scores,
+            "lower_is_better_": ranking.lower_is_better,
+            "n_missing_values_": whole.n_missing,
+            "filled_with_": whole.filled_with,
+            "n_sampled_": problem.n_rows,
+            "told_of_rows_": tuple(name for name in _OF_ROWS if getattr(whole, name) is not None),
+        }
+        if hasattr(selector, "at_the_line_"):
+            attributes["at_the_line_"] = selector.at_the_line_
+        if problem.groups is not None:
+            attributes["n_groups_"] = problem.n_groups
+        ranking = replace(findings.ranking, method=method.name, reason=findings.explanation())
+        return Answer(ranking, attributes, findings.notes)
+
+    def _checked_wish(self, problem: Problem) -> Count:
+        """What the chosen method is asked to keep."""
         wish = self.n_features_to_select
         if not isinstance(wish, str):
             resolve_count(wish, problem.n_features)
@@ -314,72 +354,64 @@ class FeatureSelector(Selector):
                 "changes the order, and then nobody knows how many features suffice",
                 "leave it out, or give a count, a share or 'auto'",
             )
-        told = tuple(name for name in ("groups", "sample_weight") if getattr(problem, name) is not None)
-        n_missing, filled_with = problem.n_missing, problem.filled_with
-        columns = () if problem.columns is None else problem.columns.read
-        supervision, seed = problem.supervision.certain(), self._seed
-        choice = self._choose(supervision)
-        method = get_method(choice.method)
+        return "relevant" if self.redundancy else wish
+
+    def _chosen(self, problem: Problem) -> tuple[Method, str]:
+        """The method, and why."""
+        supervision = problem.supervision.certain()
+        if self.method != "auto":
+            return get_method(self.method), say("because named")
+        name, because = choose(supervision)
+        if supervision.has_pairs and not supervision.goes_with_pairs:
+            raise InputError(
+                "must_link" if len(supervision.pairs.must_link) else "cannot_link",
+                f"cannot be used here: {supervision.given}, and no method takes both",
+                "leave one of them out",
+            )
+        return get_method(name), because
+
+    def _understood(self, problem: Problem, method: Method) -> Problem:
+        """The problem with the target as the method understands it."""
+        supervision = problem.supervision.certain()
         if self.target != "ordered":
             supervision = supervision.taken_by(method.takes)
-            problem = problem.with_supervision(supervision)
         method.require(supervision)
-        alerts, is_sparse = find_alerts(problem.with_supervision(supervision)), sparse.issparse(problem.X)
-        if self.drop_leaks:
-            problem = without_copies(problem, alerts)
-        problem = self._weighed(problem, method)
-        problem = self._affordable(problem, method)
-        problem = problem.filled
+        return problem.with_supervision(supervision)
+
+    def _prepared(self, problem: Problem, method: Method) -> Problem:
+        """The problem as the method gets it: rows that count, as many as it can use, without missing cells."""
+        problem = self._affordable(self._weighed(problem, method), method).filled
         problem = problem.with_supervision(problem.supervision.certain())
         if not method.estimator._takes_nan or self.redundancy:  # tests of features sum squares
             check_squares(problem.X, names=problem.column_names)
-        selector = self._make(method, seed, "relevant" if self.redundancy else wish)
+        return problem
+
+    def _fitted(self, problem: Problem, method: Method, wish: Count, left_out: dict[str, str]) -> Selector:
+        """The estimator of the method, fitted."""
+        selector = self._make(method, wish)
         with warnings.catch_warnings():
             if not self.method_params:
                 warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
             try:
-                selector.fit_problem(problem)
+                return selector.fit_problem(problem)
             except InputError as error:
-                left_out = left_out_by(alerts, self.drop_leaks)
                 if error.code == NOTHING_VARIES and left_out:
                     raise nothing_is_left(problem.feature_names, left_out) from None
                 raise
-        ranking: Ranking = selector.to_ranking()
-        attributes = {
-            "alerts_": alerts,
-            "method_": method.name,
-            "selector_": selector,
-            "supervision_": supervision,
-            "scores_": ranking.scores,
-            "lower_is_better_": ranking.lower_is_better,
-            "n_missing_values_": n_missing,
-            "filled_with_": filled_with,
-            "n_sampled_": problem.n_rows,
-            "told_of_rows_": told,
-        }
-        if hasattr(selector, "at_the_line_"):
-            attributes["at_the_line_"] = selector.at_the_line_
-        if self.redundancy:
-            ranking = self._without_repeats(problem, ranking)
-        notes = getattr(selector, "notes_", ())
-        if problem.sample_weight is not None:
-            notes = ("Rows have different weights", *notes)
-        if problem.groups is not None:
-            attributes["n_groups_"] = problem.n_groups
-            tested = ranking.n_relevant is not None or "pvalue" in ranking.extras
-            notes = (groups_in_words(problem, selector._keeps_groups_apart, tested), *notes)
+
+    def _notes_on(self, whole: Problem, problem: Problem, selector: Selector) -> tuple[Note, ...]:
+        """What was filled, sampled, grouped and weighed, and what the method did."""
+        notes: list[Note] = []
+        if whole.n_missing:
+            notes.append(note("missing cells", n=whole.n_missing, filled_with=whole.filled_with))
         if problem.n_rows < problem.n_rows_in_all:
-            notes = (f"A sample of {problem.n_rows} of {counted(problem.n_rows_in_all, 'row')} was used", *notes)
-        if is_sparse:
-            notes = (*notes, "No alerts were looked for, such as copies of the target, because the table is sparse")
-        attributes["notes_"] = notes
-        if n_missing:
-            were = "was" if n_missing == 1 else "were"
-            notes = (f"{counted(n_missing, 'missing value')} in the table {were} filled with {filled_with}", *notes)
-        notes = (*notes_of(columns), *notes)
-        ranking = ranking.with_left_out(left_out_by(alerts, self.drop_leaks))
-        explanation = self._explain(supervision, choice, method, notes, ranking, alerts)
-        return Answer(replace(ranking, method=method.name, reason=explanation), attributes)
+            notes.append(note("sampled", n_rows=problem.n_rows, n_in_all=problem.n_rows_in_all))
+        if problem.groups is not None:
+            notes += notes_on_groups(problem, selector._keeps_groups_apart, "pvalue" in selector.to_ranking().extras)
+        if problem.sample_weight is not None:
+            notes.append(note("weights"))
+        notes += getattr(selector, "_notes", ())
+        return (*notes, note("sparse")) if sparse.issparse(whole.X) else tuple(notes)
 
     def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
         """Move relevant features that resemble better ones down, within the relevant ones."""
@@ -415,22 +447,11 @@ class FeatureSelector(Selector):
             problem = replace(problem, n_rows_before=whole)
         return replace(problem, X=problem.X.toarray()) if dense else problem
 
-    def _choose(self, supervision: Supervision) -> Choice:
-        if self.method != "auto":
-            return Choice(self.method, "it was requested by name")
-        if supervision.has_pairs and not supervision.goes_with_pairs:
-            raise InputError(
-                "must_link" if len(supervision.pairs.must_link) else "cannot_link",
-                f"cannot be used here: {supervision.given}, and no method takes both",
-                "leave one of them out",
-            )
-        return choose(supervision)
-
-    def _make(self, method: Method, seed: int, count: Count) -> Selector:
+    def _make(self, method: Method, count: Count) -> Selector:
         parameters = {
             "n_features_to_select": count,
             "alpha": self.alpha,
-            "random_state": seed,
+            "random_state": self._seed,
             "n_jobs": self.n_jobs,
             "device": self.device,
         }
@@ -449,37 +470,6 @@ class FeatureSelector(Selector):
                 )
             selector.set_params(**self.method_params)
         return selector
-
-    def _explain(
-        self,
-        supervision: Supervision,
-        choice: Choice,
-        method: Method,
-        notes: tuple[str, ...],
-        ranking: Ranking,
-        alerts: tuple[Alert, ...],
-    ) -> str:
-        sentences = [supervision.describe()]
-        sentences += [f"Alert: {alert.sentence}" for alert in alerts if not alert.asks_nothing]
-        if ranking.left_out:
-            sentences.append(ranking.what_was_left_out())
-        sentences.append(f"Method: {method.name} ({method.does}), because {choice.because}")
-        sentences += notes
-        if self.redundancy:
-            sentences.append(
-                f"Features that resemble better ones were moved down (redundancy weight {self.redundancy:g})"
-            )
-        kept, total = int(ranking.support.sum()), ranking.n_ranked
-        if ranking.nothing_stands_out:
-            handed_on = ranking.names[ranking.order[0]]
-            sentences.append(f"N{ranking.reason[1:]}. Nothing is kept; {handed_on} is handed on so that pipelines run")
-            return ". ".join(sentences) + "."
-        sentences.append(f"Kept {kept} of {total}: {ranking.reason}")
-        if ranking.n_sufficient and ranking.n_sufficient < (ranking.n_relevant or 0):
-            first = listed(ranking.names[ranking.order[: ranking.n_sufficient]])
-            predict = "predicts" if ranking.n_sufficient == 1 else "predict"
-            sentences.append(f"Of these, {ranking.n_sufficient} {predict} the target as well as all of them: {first}")
-        return ". ".join(sentences) + "."
 
 
 def select_features(

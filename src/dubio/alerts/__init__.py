@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from dubio.alerts.alert import Alert, view_of
+from dubio.alerts.alert import view_of
 from dubio.alerts.of_columns import alike_alerts, constant_alerts, identifier_alerts, sentinel_alerts, text_alerts
 from dubio.alerts.of_rows import repeated_alerts, units_of, visit_alerts
 from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
-from dubio.alerts.words import LEAKS
+from dubio.findings import LEAKS, Alert, left_out_by
 from dubio.problem import Problem
 
 __all__ = ["Alert", "find_alerts", "left_out_by", "without_copies"]
@@ -58,30 +58,6 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
     finders = (sentinel_alerts, alike_alerts, text_alerts, constant_alerts)
     others = [alert for find in finders for alert in find(view)]
     return (*copies, *of_rows, *identifier_alerts(view), *of_labels, *others)
-
-
-def left_out_by(alerts: tuple[Alert, ...], drop_leaks: bool = False) -> dict[str, str]:
-    """The features that were left out, each with the reason in a few words.
-
-    Parameters
-    ----------
-    alerts : tuple of Alert
-        As found by :func:`find_alerts`.
-    drop_leaks : bool, default=False
-        Whether suspected copies of the target, and features that separate its classes completely, were left out too.
-
-    Returns
-    -------
-    dict of str to str
-        The reason by the name of the feature.
-    """
-    why = LEAKS if drop_leaks else {}
-    return {
-        name: alert.left_out or why[alert.kind]
-        for alert in alerts
-        if alert.left_out or alert.kind in why
-        for name in alert.features
-    }
 
 
 def without_copies(problem: Problem, alerts: tuple[Alert, ...]) -> Problem:

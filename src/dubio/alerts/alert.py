@@ -1,9 +1,9 @@
-"""Alerts, and the view of a table that they are found in."""
+"""The view of a table that alerts are found in."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,68 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.alerts.words import IN_PYTHON, Phrases, Words, words_of
 from dubio.problem import Problem
 from dubio.table.columns import columns_of_sizes
 from dubio.target.knowledge import Supervision
-
-
-@dataclass(frozen=True)
-class Alert:
-    """Something in the table that may make the answer wrong.
-
-    Attributes
-    ----------
-    kind : str
-        A short name: "copy", "separates", "visits", "repeated rows", "identifier", "constant", "text", "alike",
-        "rating", "lonely class" or "sentinel".
-    features : tuple of str
-        The features it is about; empty if it is about rows or the target.
-    facts : dict
-        The numbers and names in its words.
-    """
-
-    kind: str
-    features: tuple[str, ...] = ()
-    facts: dict[str, Any] = field(default_factory=dict, hash=False)
-
-    def words(self, phrases: Phrases = IN_PYTHON) -> Words:
-        """The alert in words; a front end has its own phrases for what to do."""
-        return words_of(self.kind, self.features, self.facts, phrases)
-
-    @property
-    def sentence(self) -> str:
-        """The finding."""
-        return self.words().sentence
-
-    @property
-    def remedy(self) -> str:
-        """Something to do about it."""
-        return self.words().remedy
-
-    @property
-    def left_out(self) -> str:
-        """Why the features cannot be used, in a few words; empty if they can."""
-        return self.words().left_out
-
-    @property
-    def asks_nothing(self) -> bool:
-        """Whether nothing is to be done: to leave the features out is what anybody would do."""
-        return self.words().asks_nothing
-
-    def __str__(self) -> str:
-        return str(self.words())
-
-    def record(self, phrases: Phrases = IN_PYTHON) -> dict[str, Any]:
-        """The alert as a plain dictionary."""
-        words = self.words(phrases)
-        return {
-            "kind": self.kind,
-            "features": list(self.features),
-            "sentence": words.sentence,
-            "remedy": words.remedy,
-        }
-
 
 #: Cells that are looked at, at most, but never fewer than this number of rows.
 _MOST_CELLS, _FEWEST_ROWS = 2_000_000, 500

@@ -8,7 +8,8 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.alerts.alert import Alert, View
+from dubio.alerts.alert import View
+from dubio.findings import Alert
 
 #: Fewest rows of which all may be different without being an identifier.
 _FEWEST_ROWS = 20

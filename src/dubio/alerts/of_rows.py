@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import Alert, View, blocks_of_rows
+from dubio.alerts.alert import View, blocks_of_rows
+from dubio.findings import Alert
 from dubio.table.rows import centred_within, group_means
 
 Codes = NDArray[np.int64]

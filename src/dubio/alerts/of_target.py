@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import Alert, View
+from dubio.alerts.alert import View
 from dubio.alerts.of_rows import Units, follows, log_chance_of_one_value
+from dubio.findings import Alert
 
 #: Alerts about copies are raised if chance makes one in a table of independent columns at most this often.
 _CHANCE = 1e-3

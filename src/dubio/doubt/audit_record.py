@@ -94,6 +94,10 @@ class LabelAudit:
     held_back: bool = False
     skills: dict[str, float] = field(default_factory=dict)
 
+    noun: ClassVar[str] = "labels"
+    #: What columns do, if they can judge the labels.
+    judge: ClassVar[str] = "separate the classes"
+
     def __post_init__(self) -> None:
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
@@ -167,7 +171,7 @@ class LabelAudit:
             them = "None of them is" if doubtful > 1 else "It is not"
         text = f"{them} more likely wrong than right."
         if self.skills and self.skills["pool"] < _LITTLE_SKILL:
-            text += " The experts know little about the classes, so this is a list of rows to check, not of errors."
+            text += " The models know little about the classes, so this is a list of rows to check, not of errors."
         return text
 
     def why_held_back(self) -> str:
@@ -208,7 +212,7 @@ class LabelAudit:
 
     def __repr__(self) -> str:
         found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful"
-        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not tell the classes'}>"
+        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not separate the classes'}>"
 
     def _repr_html_(self) -> str:
         return shown_in_notebook(self)
@@ -216,8 +220,8 @@ class LabelAudit:
     def __str__(self) -> str:
         if not self.judged:
             return (
-                "The columns do not tell the classes: the labels cannot be judged. The experts predict held-out labels "
-                "no better than the class shares do, so no label is flagged and no rate is given."
+                "The columns do not separate the classes: the labels cannot be judged. The models predict held-out "
+                "labels no better than the class shares do, so no label is flagged and no rate is given."
             )
         rates = ", ".join(f"{name} {rate:.1%}" for name, rate in zip(self.classes, self.error_rates, strict=True))
         missing = len(self) - int(self.labelled.sum())

@@ -26,6 +26,7 @@ from dubio.target.knowledge import Supervision
 from dubio.target.numbers import Numbers
 from dubio.target.positives import Positives
 from dubio.target.several import SeveralTargets
+from dubio.words import Note, note
 
 #: Cleaning never removes a whole class: if fewer rows than this would stay trusted, all its labels are kept.
 _ROWS_TO_LEAVE = 2
@@ -108,41 +109,30 @@ class Belief:
     """Whether the experts' prediction stands in for the numbers that were left out."""
     ordered: bool = False
     """Whether the numbers stand for ordered classes."""
-    said: tuple[str, ...] = ()
-    """Further notes, in sentences without a full stop."""
+    said: tuple[Note, ...] = ()
+    """Further notes."""
     attributes: dict[str, Any] = field(default_factory=dict)
     """Further attributes of the fitted search."""
     joined: str = ""
-    """How the experts' opinions were joined with what was given, in words; empty if they were not."""
+    """What the experts' opinions were joined with, "labels" or "probabilities"; empty if they were not."""
     by_target: dict[str, Belief] = field(default_factory=dict)
     """If there are several targets: what is believed of each, by name."""
 
-    def notes(self) -> tuple[str, ...]:
-        """What was done, in sentences without a full stop."""
+    def notes(self) -> tuple[Note, ...]:
+        """What was done."""
         if self.by_target:
-            return tuple(f"{name}: {_small(note)}" for name, one in self.by_target.items() for note in one.notes())
-        said = list(self.said)
-        if self.joined:
-            said.append(self.joined)
-        if self.n_left_out:
-            said.append(self._left_out())
+            parts = self.by_target.items()
+            return tuple(note("of target", target=name, note=one) for name, belief in parts for one in belief.notes())
+        notes = [*self.said, *([note(f"{self.joined} joined")] if self.joined else [])]
+        if self.n_left_out:  # for numbers the rule is not that of the audit
+            numbers = isinstance(self.supervision, Numbers)
+            code = "doubtful left out" if not numbers else "far replaced" if self.replaced else "far left out"
+            notes.append(note(code, n=self.n_left_out, far=GROSS))
+            if numbers and not self.ordered:  # of classes, the audit may doubt more than these or fewer
+                notes.append(note("audit is stricter"))
         if self.n_completed:
-            said.append(f"{counted(self.n_completed, 'unlabelled row')} {_were(self.n_completed)} completed by experts")
-        return tuple(said)
-
-    def _left_out(self) -> str:
-        """Which labelled rows the search does not use. For numbers its rule is not that of the audit."""
-        if not isinstance(self.supervision, Numbers):
-            return f"{counted(self.n_left_out, 'row')} with a doubtful label {_were(self.n_left_out)} left out"
-        far = f"more than {GROSS:g} robust standard deviations from the experts' prediction"
-        if self.replaced:
-            found = f"{counted(self.n_left_out, 'value')} {far} {_were(self.n_left_out)} replaced by it in the search"
-        else:
-            its = "its value is" if self.n_left_out == 1 else "their values are"
-            found = f"{counted(self.n_left_out, 'row')} {_were(self.n_left_out)} left out of the search: {its} {far}"
-        if self.ordered:  # the audit judges the classes themselves, and may doubt more of them or fewer
-            return found
-        return f"{found}. An audit is stricter: it doubts a value only if it is more likely wrong than right"
+            notes.append(note("completed", n=self.n_completed))
+        return tuple(notes)
 
 
 def believe(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
@@ -184,9 +174,7 @@ def _believe_classes(problem: Problem, clean: Cleaning | None, complete: bool, o
         audit,
         n_completed=int(filled.sum()),
         n_left_out=int((known & ~trusted).sum()),
-        joined="Each label was joined with the opinion of experts that had not seen it"
-        if clean == "experts" and can_judge
-        else "",
+        joined="labels" if clean == "experts" and can_judge else "",
     )
 
 
@@ -216,7 +204,7 @@ def _believe_memberships(problem: Problem, clean: Cleaning | None, complete: boo
         _memberships(supervision, memberships, used),
         np.flatnonzero(used),
         n_completed=int((used & ~known).sum()),
-        joined="Probabilities were joined with the opinion of experts trained on the likeliest classes" if join else "",
+        joined="probabilities" if join else "",
     )
 
 
@@ -247,9 +235,8 @@ def _believe_intervals(problem: Problem, clean: Cleaning | None, complete: bool,
     used = ~np.isnan(values)
     found = Numbers(n_rows=supervision.n_rows, labelled=used, values=values, pairs=supervision.pairs)
     inside = int((supervision.labelled & ~supervision.exact).sum())
-    note = f"Experts set the number of {counted(inside, 'row')} inside {'its' if inside == 1 else 'their'} limits"
     n_completed = int((used & ~supervision.labelled).sum())
-    return Belief(found, np.flatnonzero(used), n_completed=n_completed, said=(note,))
+    return Belief(found, np.flatnonzero(used), n_completed=n_completed, said=(note("set inside", n=inside),))
 
 
 def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
@@ -310,10 +297,6 @@ _WAYS: dict[str, Callable[[Problem, Cleaning | None, bool, ExpertOptions], Belie
 }
 
 
-def _small(sentence: str) -> str:
-    return f"{sentence[0].lower()}{sentence[1:]}"
-
-
 def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.bool_]) -> Memberships:
     return Memberships(
         n_rows=supervision.n_rows,
@@ -322,7 +305,3 @@ def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.b
         memberships=np.where(used[:, None], memberships, 0.0),
         pairs=supervision.pairs,
     )
-
-
-def _were(number: int) -> str:
-    return "was" if number == 1 else "were"

@@ -71,6 +71,9 @@ class NumberAudit:
     #: The columns of :meth:`to_frame` that a list of rows shows.
     columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "low", "high", "wrong", "doubtful", "rank")
     engine: ClassVar[str] = "numbers"
+    noun: ClassVar[str] = "numbers"
+    #: What columns do, if they can judge the numbers.
+    judge: ClassVar[str] = "predict the numbers"
     assumption: ClassVar[str] = ASSUMPTION
 
     given: Floats = field(repr=False)
@@ -135,7 +138,7 @@ class NumberAudit:
 
     def __repr__(self) -> str:
         found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} numbers are doubtful"
-        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not tell the numbers'}>"
+        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not predict the numbers'}>"
 
     def _repr_html_(self) -> str:
         return shown_in_notebook(self)
@@ -143,7 +146,7 @@ class NumberAudit:
     def __str__(self) -> str:
         if not self.judged:
             return (
-                "The columns do not tell the numbers: they cannot be judged. The experts predict held-out numbers no "
+                "The columns do not predict the numbers: they cannot be judged. The models predict held-out numbers no "
                 "better than their mean does, so no number is flagged and no rate is given."
             )
         likely = self.how_likely()

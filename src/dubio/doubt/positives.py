@@ -12,6 +12,7 @@ from scipy import stats
 from dubio.doubt.experts import ExpertOptions, pooled_opinions
 from dubio.problem import Problem, read_problem
 from dubio.target.positives import Positives
+from dubio.words import Note, note
 
 Floats = NDArray[np.float64]
 
@@ -40,8 +41,8 @@ class PositiveEstimate:
         Probability that a row is labelled, by experts that had not seen whether it is.
     posterior : array (n_rows,)
         Probability that a row is positive: 1 for labelled rows.
-    hint : str
-        A sign that the assumption may fail, in words; empty if there is none.
+    hint : Note or None
+        A sign that the assumption may fail.
     """
 
     share: float
@@ -50,16 +51,13 @@ class PositiveEstimate:
     frequency: float
     scores: Floats = field(repr=False)
     posterior: Floats = field(repr=False)
-    hint: str = ""
+    hint: Note | None = None
 
-    def notes(self, given: bool) -> tuple[str, ...]:
-        """The result in sentences without a full stop."""
-        between = "" if given else f" (estimated; {100 * self.low:.0f} to {100 * self.high:.0f} %)"
-        said = (
-            f"About {100 * self.share:.0f} % of the unlabelled rows are positive{between}",
-            "Assumed: the labelled rows are a random part of all positive rows",
-        )
-        return (*said, self.hint) if self.hint else said
+    def notes(self, given: bool) -> tuple[Note, ...]:
+        """The result in words to come."""
+        code = "positives given" if given else "positives"
+        share = note(code, percent=100 * self.share, low=100 * self.low, high=100 * self.high)
+        return (share, note("positives assumed"), *([self.hint] if self.hint else []))
 
 
 def estimate_positives(
@@ -171,7 +169,7 @@ def _scaled(scores: Floats, share: float) -> Floats:
     return np.minimum(1.0, high * odds)
 
 
-def _hint(scores: Floats, labelled: NDArray[np.bool_]) -> str:
+def _hint(scores: Floats, labelled: NDArray[np.bool_]) -> Note | None:
     """A sign that the labelled rows are not a random part of the positive ones.
 
     If they were, and positives were easy to tell, the share of labelled rows would be the same among the rows that look
@@ -182,10 +180,6 @@ def _hint(scores: Floats, labelled: NDArray[np.bool_]) -> str:
     first, second = scores >= middle, (scores < middle) & (scores >= fifth)
     table = np.array([[(labelled & group).sum(), (~labelled & group).sum()] for group in (first, second)])
     if (table.sum(axis=1) < 5).any() or stats.fisher_exact(table).pvalue >= _CHECK:
-        return ""
+        return None
     shares = 100 * table[:, 0] / table.sum(axis=1)
-    return (
-        f"A sign that this does not hold: of the rows that look most positive {shares[0]:.0f} % are labelled, of those "
-        f"that look a little less positive {shares[1]:.0f} %. Perhaps some kinds of positive rows were labelled more "
-        "often than others; then do not rely on the share"
-    )
+    return note("positives look odd", first=shares[0], second=shares[1])

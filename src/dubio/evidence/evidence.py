@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.errors import counted
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
 from dubio.table.columns import Columns, feature_sums
 from dubio.table.matrix import Matrix
 from dubio.table.rows import centred_within, group_means, random_order
 from dubio.table.scaling import standardize
+from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -187,23 +187,18 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     return parts or [(unit_problem(known), 1.0)]
 
 
-def groups_in_words(problem: Problem, kept_apart: bool, tested: bool) -> str:
-    """What was done about rows that belong together, in a sentence without a full stop.
+def notes_on_groups(problem: Problem, kept_apart: bool, tested: bool) -> tuple[Note, Note]:
+    """What was done about rows that belong together.
 
     ``kept_apart``: the method itself compares rows only with rows of other groups. ``tested``: features were tested.
     """
     known = problem.tested.used
-    text = f"{counted(problem.n_groups, 'group')} of rows"
-    if known.n_groups < problem.n_groups:
-        have = "has" if known.n_groups == 1 else "have"
-        text = f"{known.n_groups} of {text} {have} a label"
-    if tested and _variation(known)[0] > _NOTHING:
-        text += "; tests compare their means, and rows within each group"
-    elif tested:
-        text += "; each counts once"
-    if kept_apart:
-        return f"{text}. Experts and neighbours of a row are from other groups"
-    return f"{text}. The order of this method takes rows as independent"
+    use = "groups compared" if _variation(known)[0] > _NOTHING else "groups once"
+    code = "groups labelled" if known.n_groups < problem.n_groups else "groups"
+    return (
+        note(code, n=problem.n_groups, labelled=known.n_groups, use=say(use) if tested else ""),
+        note("other groups" if kept_apart else "independent rows"),
+    )
 
 
 def _variation(problem: Problem) -> tuple[float, float]:

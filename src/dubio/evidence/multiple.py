@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,3 +57,9 @@ def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
 
 class NoFeatureStandsOut(InputWarning):
     """Nothing in the table is clearly related to what is known of the target."""
+
+    @classmethod
+    def because(cls, why: str) -> Self:
+        """The warning with its reason."""
+        remedy = "one feature is handed on so that pipelines run, but nothing shows that it matters"
+        return cls("X", f"has no feature that stands out: {why}", remedy, code="nothing stands out")

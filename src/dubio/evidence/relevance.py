@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from dubio.errors import counted, listed, warn
+from dubio.errors import warn
 from dubio.evidence.evidence import Evidence, independent_parts, varying_features, within_problem
 from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
 from dubio.evidence.relations import TestedFeatures, relation_pvalues
 from dubio.evidence.together import has_enough_rows, joint_pvalues
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
+from dubio.words import capital, note, say
 
 Floats = NDArray[np.float64]
 
@@ -238,23 +239,13 @@ def decide(
     relevant = passes(qvalues, alpha)
     at_the_line = np.zeros(len(pvalues), dtype=bool) if at_the_line is None else at_the_line
     if relevant.any():
-        stand = "stands" if relevant.sum() == 1 else "stand"
-        reason = f"{counted(int(relevant.sum()), 'feature')} {stand} out (false discoveries held at {100 * alpha:g} %)"
+        reason = say("stand out", n=int(relevant.sum()), percent=100 * alpha)
     else:
-        text = (
-            f"the smallest q-value is {qvalues.min():.2g}, and the first feature must reach {alpha / 2:g} (half of "
-            "alpha), so that noise is rarely called a finding"
-        )
-        warn(
-            NoFeatureStandsOut(
-                "X",
-                f"has no feature that stands out: {text}",
-                "the feature with the smallest p-value is handed on, but nothing shows that it matters",
-            )
-        )
-        reason = f"no feature stands out: {text}"
+        why = say("smallest", smallest=qvalues.min(), needed=alpha / 2)
+        warn(NoFeatureStandsOut.because(why))
+        reason = say("nothing stands out", why=why)
     if at_the_line.any() and names is not None:
-        reason += f". At the line, where other random draws might decide otherwise: {listed(names[at_the_line])}"
+        reason = f"{reason}. {capital(note('at the line', names=names[at_the_line].tolist()))}"
     return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
 
 

@@ -97,12 +97,7 @@ def smallest_sufficient_size(
             f"the best criterion of any subset, {values[best]:.4g}, is no better than the criterion without any "
             f"feature, {value_of_nothing:.4g}"
         )
-        warn(
-            NoFeatureStandsOut(
-                "X",
-                f"has no feature that stands out: {text}. One feature is kept, but nothing shows that it matters",
-            )
-        )
+        warn(NoFeatureStandsOut.because(text))
         return sizes[0], f"no feature stands out: {text}; one is kept so that the selection is not empty"
     smaller = sizes[: sizes.index(best)]
     losses = ((size, -sign * np.asarray(row_values(subsets[size]))) for size in smaller)

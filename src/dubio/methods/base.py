@@ -23,6 +23,7 @@ from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
 from dubio.table.columns import refuse_mixed_names
 from dubio.table.matrix import is_dask
 from dubio.target.knowledge import kinds_in_words
+from dubio.words import Note, capital, say
 
 if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
     from dubio.evidence.relevance import Relevance
@@ -216,6 +217,9 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _keep(self, answer: Answer, of_target: dict[str, Any]) -> None:
         self._ranking = ranking = answer.ranking
+        if answer.notes is not None:
+            self._notes = answer.notes
+            self.notes_ = tuple(map(capital, answer.notes))
         self.ranking_, self.support_ = ranking.ranking, ranking.support
         self.n_features_ = int(ranking.support.sum())
         self.explanation_ = ranking.reason
@@ -258,7 +262,7 @@ class Selector(SelectorMixin, BaseEstimator):
                 n_sufficient = sufficient_size(best_first, n_relevant, losses)
             if self.n_features_to_select == "sufficient":
                 count = n_sufficient
-                reason = f"{reason}; {count} of them predict it as well as all" if n_relevant else reason
+                reason = say("enough of them", reason=reason, n=count) if n_relevant else reason
         assert count is not None
         ranks, by, low = rank_in_order(best_first), type(self).__name__, self._lower_is_better
         kept = ranks <= max(1, count)
@@ -487,6 +491,8 @@ class Searched:
         The loss of each row for a list of features, if the method has one: it decides how many features suffice.
     columns, attributes : dict
         Further columns of the ranking, and attributes of the fitted estimator.
+    notes : tuple of Note
+        What was sampled, completed and left out.
     """
 
     subsets: dict[int, NDArray[np.int64]]
@@ -497,6 +503,7 @@ class Searched:
     row_losses: RowLosses | None = None
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
+    notes: tuple[Note, ...] | None = None
 
     def first(self, count: int) -> NDArray[np.int64]:
         """The order of the search, with the subset of this size in front. (It is in front if subsets are nested.)"""
@@ -570,7 +577,8 @@ class SearchSelector(Selector):
             attributes["at_the_line_"] = relevance.at_the_line
             n_sufficient = found.sufficient and found.sufficient[0]
             own = (relevance, found.row_losses, n_sufficient)
-            return Answer(self._ranked(names, found.scores, found.best_first, wished, found.columns, *own), attributes)
+            ranking = self._ranked(names, found.scores, found.best_first, wished, found.columns, *own)
+            return Answer(ranking, attributes, found.notes)
         count = wished[0]
         if count is None:
             if self.n_features_to_select in self._tested and self._tested != TESTED:
@@ -581,4 +589,5 @@ class SearchSelector(Selector):
                 )
             assert found.sufficient is not None
             count, _ = wished = found.sufficient
-        return Answer(self._ranked(names, found.scores, found.first(count), wished, found.columns), attributes)
+        ranking = self._ranked(names, found.scores, found.first(count), wished, found.columns)
+        return Answer(ranking, attributes, found.notes)

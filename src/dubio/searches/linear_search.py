@@ -355,12 +355,7 @@ def _sufficient_size(path: Elimination, n: int, n_columns: int) -> tuple[int, st
     best = int(np.argmin(bic[1:])) + 1
     if bic[best] >= bic[0]:
         text = f"no subset has a better BIC ({bic[best]:.4g}) than no features at all ({bic[0]:.4g})"
-        warn(
-            NoFeatureStandsOut(
-                "X",
-                f"has no feature that stands out: {text}. One feature is kept, but nothing shows that it matters",
-            )
-        )
+        warn(NoFeatureStandsOut.because(text))
         return 1, f"no feature stands out: {text}; one is kept so that the selection is not empty"
     size = int(np.flatnonzero(bic[1:] <= bic[best] + _BARE_MENTION)[0]) + 1
     kept = counted(size, "feature")

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from dubio.checks import AT_LEAST_ONE, Interval, StrOptions, clip_neighbors, require_memory
 from dubio.doubt.belief import Belief, Cleaning, believe
 from dubio.doubt.experts import ExpertOptions
-from dubio.errors import counted
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.kernels.gpu import DeviceName, Worth, find_device
@@ -26,6 +25,7 @@ from dubio.sampling import sample_rows
 from dubio.scores.consensus import mean_rank
 from dubio.table.columns import Columns
 from dubio.target.reader import Target
+from dubio.words import Note, note
 
 #: Rows from which the experts learn, as a multiple of the rows that the search uses.
 EXPERT_ROWS = 5
@@ -206,11 +206,11 @@ class NeighborSearch(SearchSelector):
         sample = np.arange(problem.n_rows)
         if problem.sample_weight is not None:
             sample = np.flatnonzero(problem.sample_weight)
-        notes = []
+        notes: list[Note] = []
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
             sample, part = sample[drawn], whole.rows(drawn)
-            notes.append(f"The experts learned from a sample of {part.n_rows} of {counted(whole.n_rows, 'row')}")
+            notes.append(note("learned from sample", n=part.n_rows, n_in_all=whole.n_rows))
         varying = part.varying_features(part.tested.supervision.labelled)
         options = ExpertOptions(self.experts, self.n_folds, seed, self.n_jobs)
         belief = believe(part, self.clean, self.complete, options)
@@ -219,15 +219,11 @@ class NeighborSearch(SearchSelector):
             judged = belief.rows[sample_rows(part.rows(belief.rows), most, seed)]
             if self.reference_rows == "all":
                 others = np.setdiff1d(belief.rows, judged)
-                among = "judged a sample of {} by their neighbours among all rows"
-            else:
-                among = "used a sample of {}"
-            notes.append(f"The search {among.format(counted(len(judged), 'row'))}")
+            notes.append(note("judged sample" if len(others) else "searched sample", n=len(judged)))
         varying = np.intersect1d(varying, part.varying_features(np.concatenate([judged, others])))
         searched, later = self._screened(part, belief, varying)
         if len(later):
-            best = f"the best {len(searched)} of {counted(len(varying), 'feature')}"
-            notes.append(f"The search looked at {best}, by linear and smooth R2")
+            notes.append(note("screened", n=len(searched), n_in_all=len(varying)))
         criterion = self._criterion_on(part, belief, judged, others, searched)
         paths = self._walk(criterion, len(searched))
         subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
@@ -247,10 +243,10 @@ class NeighborSearch(SearchSelector):
                 "searched_features_": searched,
                 "n_completed_": belief.n_completed,
                 "n_left_out_": belief.n_left_out,
-                "notes_": (*notes, *belief.notes()),
                 "paths_": paths,
                 **belief.attributes,
             },
+            notes=(*notes, *belief.notes()),
         )
 
     def _screened(

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import InputError, counted, listed, quoted
+from dubio.errors import InputError, counted, quoted
+from dubio.findings import Alert, Findings
 from dubio.moments.column_moments import ColumnMoments
 from dubio.progress import advance
 from dubio.streams.moments import column_blocks
 from dubio.streams.sources import Piece, as_numbers, batches_of, coded, is_number, read_ahead, total_rows
-from dubio.target.classes import Classes, Memberships
 from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers
+from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]
 
@@ -291,47 +291,71 @@ def refuse_infinity(drawn: DrawnRows, features: list[str]) -> None:
             )
 
 
+def with_all_rows(findings: Findings, drawn: DrawnRows, features: list[str], labels: list[str]) -> Findings:
+    """The findings of a sample, with what is known of all rows."""
+    if len(drawn.table) == drawn.n_rows:
+        return findings
+    moments, moving = drawn.moments, vary_outside(drawn, features)
+    sampled = note("sampled", n_rows=len(drawn.table), n_in_all=drawn.n_rows)
+    why = say("constant in sample left out")
+    left_out = {name: why if name in moving else reason for name, reason in findings.ranking.left_out.items()}
+    at = _places(drawn, features)
+    has_numbers = np.isfinite(moments.low)
+    counted_columns = at[has_numbers[at] | (moments.present[at] == 0)]  # in text, "?" or "" may mean missing
+    missing, of_all = int(moments.missing[counted_columns].sum()), []
+    if missing:
+        share = _percent(missing / (drawn.n_rows * len(counted_columns)))
+        of_all.append(note("cells missing in all rows", share=share))
+    still = [features[j] for j in np.flatnonzero(has_numbers[at] & ~moments.varies[at])]
+    if still:
+        of_all.append(note("constant in all rows", names=still))
+    return replace(
+        findings,
+        ranking=findings.ranking.with_left_out(left_out),
+        alerts=of_the_sample(findings.alerts, moving),
+        notes=(sampled, *_notes_on_target(drawn, labels, findings.supervision), *of_all, *findings.notes),
+    )
+
+
 def vary_outside(drawn: DrawnRows, features: list[str]) -> list[str]:
     """The features that have only one value in the sample, but vary in all rows."""
     varying = np.flatnonzero(drawn.moments.varies[_places(drawn, features)])
     return [features[j] for j in varying if not moments_of(drawn.table.select([features[j]])).varies[0]]
 
 
-def words_of_all_rows(drawn: DrawnRows, features: list[str], labels: list[str], supervision: Supervision) -> list[str]:
-    """Sentences about all rows: the target, missing cells, and columns with only one value; without full stops."""
-    at, moments = _places(drawn, features), drawn.moments
-    has_numbers = np.isfinite(moments.low)
-    sentences = _words_of_target(drawn, labels, supervision)
-    counted_columns = at[has_numbers[at] | (moments.present[at] == 0)]  # in text, "?" or "" may mean missing
-    missing = int(moments.missing[counted_columns].sum())
-    if missing:
-        share = _percent(missing / (drawn.n_rows * len(counted_columns)))
-        sentences.append(f"{share} of the cells of all rows are missing")
-    still = [features[j] for j in np.flatnonzero(has_numbers[at] & ~moments.varies[at])]
-    if still:
-        sentences.append(f"only one value in all rows: {listed(map(quoted, still))}")
-    return sentences
+def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:
+    """The alerts about a sample of rows; the features ``varying`` have at most one value there, but not in all rows."""
+    changed: list[Alert] = []
+    for alert in alerts:
+        outside = tuple(name for name in alert.features if alert.kind == "constant" and name in varying)
+        if not outside:
+            changed.append(alert)
+            continue
+        if inside := tuple(name for name in alert.features if name not in outside):
+            changed.append(replace(alert, features=inside))
+        changed.append(replace(alert, features=outside, facts=alert.facts | {"varies outside": True}))
+    return tuple(changed)
 
 
-def _words_of_target(drawn: DrawnRows, labels: list[str], supervision: Supervision) -> list[str]:
-    if isinstance(supervision, Classes):
+def _notes_on_target(drawn: DrawnRows, labels: list[str], supervision: Supervision) -> list[Note]:
+    if supervision.given_codes is not None:
         counts = _rows_of_classes(drawn, supervision)
         n_labelled = sum(counts.values())
         if not n_labelled:
             return []
-        most_first = sorted(counts.items(), key=lambda item: -item[1])
-        shares = listed(f"{value} {_percent(n / n_labelled)}" for value, n in most_first)
-        unlabelled = drawn.n_rows - n_labelled
-        rest = f" ({_percent(unlabelled / drawn.n_rows)} of the rows have no class)" if unlabelled else ""
-        return [f"classes of all rows: {shares}{rest}"]
+        shares = [f"{value} {_percent(n / n_labelled)}" for value, n in counts.most_common()]
+        if n_labelled == drawn.n_rows:
+            return [note("classes of all rows", shares=shares)]
+        without = _percent(1 - n_labelled / drawn.n_rows)
+        return [note("some classes of all rows", shares=shares, without=without)]
     at = _places(drawn, labels)
-    if isinstance(supervision, Numbers | Memberships) and len(at) and np.isfinite(drawn.moments.low[at]).all():
+    if not supervision.targets and len(at) and np.isfinite(drawn.moments.low[at]).all():
         means = zip(labels, drawn.moments.mean[at], strict=True)
-        return ["mean of all rows: " + listed(f"{quoted(name)} {mean:.4g}" for name, mean in means)]
+        return [note("means of all rows", means=[f"{quoted(name)} {mean:.4g}" for name, mean in means])]
     return []
 
 
-def _rows_of_classes(drawn: DrawnRows, supervision: Classes) -> Counter[str]:
+def _rows_of_classes(drawn: DrawnRows, supervision: Supervision) -> Counter[str]:
     """Number of rows of each class over all rows, by the name to show.
 
     A value is the class that equals it: 1, 1.0 and True are the same. Text that is no class may be one without the

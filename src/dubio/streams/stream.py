@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from dubio.errors import InputError, counted, listed, quoted
+from dubio.errors import InputError, counted, listed
 from dubio.methods.from_moments import RunningSelector
 from dubio.methods.parameters import Count
 from dubio.methods.register import METHODS, get_method
@@ -16,7 +16,7 @@ from dubio.progress import advance, listener_of, listening
 from dubio.ranking import Ranking
 from dubio.selector import FeatureSelector
 from dubio.streams.moments import BATCH_MOMENTS, StreamColumns
-from dubio.streams.sample import columns_of_all_rows, draw_rows, refuse_infinity, vary_outside, words_of_all_rows
+from dubio.streams.sample import columns_of_all_rows, draw_rows, refuse_infinity, with_all_rows
 from dubio.streams.sources import Piece, batches_of, open_source, sort_of, total_rows, usual_rows
 from dubio.table.matrix import arrow_frame, not_numeric
 
@@ -139,17 +139,8 @@ def _rank_sample(
     ranking = ranking.with_columns(columns_of_all_rows(drawn, [str(name) for name in ranking.names]))
     if table.num_rows == n_rows:
         return ranking
-    said = [f"a sample of {table.num_rows:,} of {n_rows:,} rows was used"]
-    said += words_of_all_rows(drawn, names, labels, selector.supervision_)
-    if moving := vary_outside(drawn, names):
-        shown = listed(map(quoted, moving))
-        said.append(f"only one value in the sample, but others in the rest of the rows: {shown}")
-        why = {name: f"{why} in the sample" if name in moving else why for name, why in ranking.left_out.items()}
-        of_sample = ranking.with_left_out(why)
-        if ranking.left_out:
-            reason = ranking.reason.replace(ranking.what_was_left_out(), of_sample.what_was_left_out(), 1)
-            ranking = replace(of_sample, reason=reason)
-    return replace(ranking, reason=" ".join([*(f"{line[0].upper()}{line[1:]}." for line in said), ranking.reason]))
+    findings = with_all_rows(selector.findings_, drawn, names, labels)
+    return replace(ranking, left_out=findings.ranking.left_out, reason=findings.explanation())
 
 
 def fit_stream(

@@ -23,7 +23,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.table.cells import EXACT, MISSING, rounded_words
+from dubio.table.cells import EXACT, MISSING
+from dubio.words import note
 
 #: The usual separator for each ending; None: none is usual.
 TEXT = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".data": None, ".dat": None}
@@ -231,7 +232,7 @@ def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = la
 
 def rounded_note(name: str, path: str, example: object) -> str:
     """A note on one column of a file whose whole numbers were rounded."""
-    return f"column {quoted(name)} of {called(path)}: {rounded_words(example)}."
+    return f"column {quoted(name)} of {called(path)}: {note('rounded', example=example)}."
 
 
 def arrow_to_pandas(table: Any) -> Any:

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.errors import counted, quoted
+from dubio.errors import counted
+from dubio.words import Note, note
 
 
 def is_missing(value: Any) -> bool:
@@ -123,11 +124,6 @@ class TextNumbers:
     decimal: Decimal = "."
     problem: str = ""
     rounded: str = ""
-
-
-def rounded_words(example: object) -> str:
-    """A note on a column whose whole numbers were rounded."""
-    return f"whole numbers as long as {example} were rounded: floating point numbers hold about 15 digits"
 
 
 def is_missing_text(text: str) -> bool:
@@ -281,12 +277,11 @@ class TextColumn:
         """Number of cells such as "<0.1"."""
         return int(self.counts[self.numbers.limits].sum())
 
-    def notes(self) -> list[str]:
+    def notes(self) -> list[Note]:
         """A note on cells such as "<0.1", if there are some."""
         if not self.n_limits:
             return []
-        example = quoted(self.texts[int(np.argmax(self.numbers.limits))])
-        return [f"{counted(self.n_limits, 'cell')} such as {example} counted as the limit itself"]
+        return [note("at the limit", n=self.n_limits, example=self.texts[int(np.argmax(self.numbers.limits))])]
 
     @property
     def n_numbers(self) -> int:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from dubio.errors import InputError, InputTypeError, counted, has_row_names, listed, quoted
 from dubio.table.cells import is_valid_text
+from dubio.words import Note
 
 
 def column_names(X: Any, *, name: str = "X") -> list[Any] | None:
@@ -119,8 +120,8 @@ class ColumnReading:
         A comma if its numbers were text with decimal commas.
     first : str
         Of dates: the first one, from which days are counted.
-    notes : tuple of str
-        What the user should know, in sentences without a full stop.
+    notes : tuple of Note
+        What the user should know.
     problem : str
         Of text that is left out although it looks like numbers or dates: why it could not be read.
     codes : array (n_rows,) or None
@@ -136,7 +137,7 @@ class ColumnReading:
     n_limits: int = 0
     decimal: str = ""
     first: str = ""
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     problem: str = ""
     codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 

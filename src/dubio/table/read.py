@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.errors import InputError, counted, listed, name_row, quoted
+from dubio.errors import InputError, counted, name_row, quoted
 from dubio.table.cells import (
     DAY,
     EXACT,
@@ -25,11 +25,11 @@ from dubio.table.cells import (
     is_missing_text,
     missing_cells,
     read_texts,
-    rounded_words,
     utc,
 )
 from dubio.table.columns import ColumnReading, Columns, Role, column_names, name_column, pick_columns, some_columns
 from dubio.table.matrix import Matrix, check_finite, in_memory, is_numeric, read_matrix
+from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -140,11 +140,14 @@ class ColumnReader:
             return self.numbers(_at_rows(days, missing), unit="days")
         return self._texts([_as_text(value) for value in present], missing)
 
-    def numbers(self, values: NDArray[Any], rounded: str = "", notes: Sequence[str] = (), **more: Any) -> Piece:
+    def _note(self, code: str, **facts: Any) -> Note:
+        return note("column", name=self.name, what=note(code, **facts))
+
+    def numbers(self, values: NDArray[Any], rounded: str = "", notes: Sequence[Note] = (), **more: Any) -> Piece:
         """Numbers; ``rounded`` is a whole number that lost digits."""
         missing = np.isnan(values)
         count = int(missing.sum())
-        notes = (*notes, rounded_words(rounded)) if rounded else tuple(notes)
+        notes = (*notes, self._note("rounded", example=rounded)) if rounded else tuple(notes)
         more = {"kind": "number" if count < len(values) else "empty", **more}
         return self._piece([values], ["value"], missing, notes=notes, **more)
 
@@ -157,7 +160,8 @@ class ColumnReader:
             self._refuse_infinite(values)
             numbers = text.numbers
             more = {"unit": numbers.unit, "n_limits": text.n_limits, "decimal": numbers.decimal.replace(".", "")}
-            return self.numbers(values, numbers.rounded, text.notes(), **more)
+            notes = [self._note(one.code, **one.facts) for one in text.notes()]
+            return self.numbers(values, numbers.rounded, notes, **more)
         if text.kind == "time":
             return self.numbers(values, kind="time", unit="hours")
         if text.kind == "date":
@@ -184,10 +188,11 @@ class ColumnReader:
             why = problem or f"text with {n_levels} different values, such as {quoted(levels[0])}"
             of_rows = np.full(len(missing), -1)
             of_rows[~missing] = codes
-            more: dict[str, Any] = {"notes": (f"left out: {why}",), "problem": problem, "codes": of_rows}
+            notes = (note("column left out", name=self.name, why=why),)
+            more: dict[str, Any] = {"notes": notes, "problem": problem, "codes": of_rows}
             reading = ColumnReading(self.name, "text", n_missing=int(missing.sum()), **more)
             return Piece([np.zeros(len(missing))], ["value"], reading)
-        notes = (f"taken as {counted(n_levels, 'category', 'categories')}: {problem}",) if problem else ()
+        notes = (self._note("as categories", n=n_levels, problem=problem),) if problem else ()
         shown = range(1 if n_levels == 2 else 0, n_levels)
         columns = [_at_rows(codes == code, missing) for code in shown]
         roles: list[Role] = ["level" if n_levels > 2 else "value"] * len(columns)
@@ -511,22 +516,17 @@ def _assembled(
     return ReadTable(matrix, shown, columns)
 
 
-def notes_of(read: tuple[ColumnReading, ...]) -> list[str]:
-    """Notes on the columns, in sentences without a full stop."""
-    sentences = [f"Column {quoted(one.name)}: {note}" for one in read for note in one.notes]
+def notes_of(read: tuple[ColumnReading, ...]) -> list[Note]:
+    """Notes on the columns."""
+    notes = [one for reading in read for one in reading.notes]
     for kind, words in (("category", "categories"), ("ordered", "ordered categories"), ("date", "dates")):
-        if names := [quoted(one.name) for one in read if one.kind == kind]:
-            sentences.append(f"{counted(len(names), 'column')} {_were(names)} read as {words}: {listed(names)}")
-    if names := [quoted(one.name) for one in read if one.decimal]:
-        count = counted(len(names), "column")
-        sentences.append(f"{count} with decimal commas {_were(names)} read as numbers: {listed(names, 5)}")
-    if units := [f"{quoted(one.name)} ({one.unit})" for one in read if one.unit and one.kind == "number"]:
-        sentences.append(f"Numbers with a unit: {listed(units)}")
-    return sentences
-
-
-def _were(names: list[str]) -> str:
-    return "was" if len(names) == 1 else "were"
+        if names := [one.name for one in read if one.kind == kind]:
+            notes.append(note("columns read", n=len(names), kind=words, names=names))
+    if names := [one.name for one in read if one.decimal]:
+        notes.append(note("decimal commas", n=len(names), names=names))
+    if units := [say("because of", name=one.name, why=one.unit) for one in read if one.unit and one.kind == "number"]:
+        notes.append(note("units", columns=units))
+    return notes
 
 
 def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[Matrix, NDArray[np.bool_]]:

@@ -259,7 +259,7 @@ def read_written(
             shown = f"in days since {first}"
         elif found.kind == "number":
             unit = found.numbers.unit
-            shown = "; ".join([*([f"in {quoted(unit)}"] if unit else []), *found.notes()])
+            shown = "; ".join([*([f"in {quoted(unit)}"] if unit else []), *map(str, found.notes())])
         full = np.full(len(distinct), np.nan)
         full[known] = numbers
         is_number = found.kind == "number"

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from dubio.alerts import find_alerts, left_out_by
-from dubio.alerts.words import LEAKS
+from dubio.alerts import find_alerts
 from dubio.doubt.audit_record import LabelAudit
-from dubio.doubt.number_audit import NumberAudit
-from dubio.errors import InputError, how_rows_count, listed, quoted, rows_named
+from dubio.errors import InputError, how_rows_count, rows_named
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import linear_r2
+from dubio.findings import LEAKS, left_out_by, not_told_yet
 from dubio.problem import Problem, read_problem
 from dubio.table.matrix import check_squares
-from dubio.target.classes import Classes
-from dubio.target.numbers import Numbers
+from dubio.table.read import notes_of
 from dubio.trust.fingerprints import annotators_in_words
+from dubio.words import note, say, sentence
 from dubio_app.command import wording
 from dubio_app.command.options import Call
 from dubio_app.command.output import (
@@ -66,12 +65,15 @@ def _audit(file: TableFile, call: Call) -> None:
     with notes_from_warnings(notes):
         problem = _read(question)
     alerts = find_alerts(problem)
-    reasons, notes = wording.told_once(left_out_by(alerts), notes + _notes_on(problem, question))
-    left_out = listed(f"{quoted(name)} ({why})" for name, why in reasons.items())
+    columns = [] if problem.columns is None else notes_of(problem.columns.read)
+    reasons = left_out_by(alerts, columns=columns)
+    left_out = [say("because of", name=name, why=why) for name, why in reasons.items()]
     notes = [
         *wording.alert_lines(alerts, audit=True),
-        *([wording.LEFT_OUT.format(left_out)] if reasons else []),
+        *([f"{say('left out alone', columns=left_out)}."] if reasons else []),
         *notes,
+        *(f"{one}." for one in not_told_yet(columns, reasons)),
+        *_notes_on(problem, question),
     ]
     run = Run(question, problem, make_selector(question), notes)
     with step("auditing the labels"), notes_from_warnings(notes):
@@ -81,7 +83,7 @@ def _audit(file: TableFile, call: Call) -> None:
         notes += [str(run.fingerprints), annotators_in_words(run.fingerprints)]
     if call.report or call.corrections:
         with step("ranking"), notes_from_warnings(notes):
-            run.selector.fit_problem(problem)
+            run.findings = run.selector.fit_problem(problem).findings_
         run.corrected = before_and_after(run)
         if run.corrected is not None:  # one share of wrong labels, with what the corrections taught
             run.audit = run.corrected.audit or run.audit
@@ -100,7 +102,7 @@ def _read(question: Question) -> Problem:
         allow_nan=True,
         **question.fit,
     )
-    if isinstance(problem.supervision, Numbers) and question.kind != "numbers":
+    if problem.supervision.reads == "numbers" and question.kind != "numbers":
         raise InputError("y", f"holds {question.y.nunique()} different numbers, not classes", wording.NEEDS_CLASSES)
     check_squares(problem.X, names=problem.column_names)
     return problem
@@ -109,11 +111,10 @@ def _read(question: Question) -> Problem:
 def _notes_on(problem: Problem, question: Question) -> list[str]:
     """What was read, what nobody can judge, and what was filled."""
     notes, known = read_notes(question.asked, problem.supervision), problem.supervision
-    alone = known.classes[known.rows_per_class() == 1].tolist() if isinstance(known, Classes) else []
-    if alone:
-        notes.append(wording.lone_classes(alone))
+    if alone := known.lonely_classes:
+        notes.append(f"{note('lonely', n=len(alone), names=alone)}.")
     if problem.n_missing:
-        notes.append(wording.cells_were_filled(problem.n_missing, problem.filled_with))
+        notes.append(f"{note('missing cells', n=problem.n_missing, filled_with=problem.filled_with)}.")
     return notes
 
 
@@ -148,7 +149,7 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
     if not print_answer(call, rows, lambda: _content(run, alerts, rows, by_class), header):
         leaks = wording.alert_lines((alert for alert in alerts if alert.kind in LEAKS), audit=True)
         for line in leaks:  # beside what they make untrue, not among the notes
-            print_paragraph(f"Alert: {line}")
+            print_paragraph(say("alert", alert=line))
         notes = [note for note in notes if note not in leaks]
         _print_tables(run, rows, by_class, header)
         if run.corrected is not None:
@@ -191,11 +192,10 @@ def _print_tables(run: Run, rows: list[dict[str, Any]], by_class: list[dict[str,
         for name in names
     ]
     shown = [[_cell(name, row[name]) for name in names] for row in rows[: call.top]]
-    hidden = wording.more_rows(len(rows) - len(shown), len(rows), "row")
-    caption = f"{paragraph(f'{hidden}. {audit}' if hidden else str(audit))}\n{skills}"
+    hidden = [sentence(note("more rows", n=len(rows) - len(shown), total=len(rows)))] if len(rows) > len(shown) else []
+    caption = f"{paragraph(' '.join([*hidden, str(audit)]))}\n{skills}"
     if shown:
-        what = "numbers" if isinstance(audit, NumberAudit) else "labels"
-        title = f"{'All' if call.all else 'Doubtful'} {what} in {run.question.asked_in_quotes}"
+        title = f"{'All' if call.all else 'Doubtful'} {audit.noun} in {run.question.asked_in_quotes}"
         print_table(title, columns, shown, f"{paragraph(how_rows_count(rows[0]['row']))}\n{caption}")
     else:
         print_text(f"{caption}\n")

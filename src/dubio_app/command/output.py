@@ -21,10 +21,9 @@ from typing import Any
 import numpy as np
 
 from dubio.errors import quoted
-from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.progress import listening
 from dubio_app.command.options import Call, UserError
-from dubio_app.command.wording import nothing_stands_out, one_line
+from dubio_app.command.wording import one_line
 from dubio_app.files import table_format
 
 #: Width of a paragraph.
@@ -182,9 +181,7 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             for warning in caught:
                 # warnings of the libraries that we use are not meant for this user
                 if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    # the command hands no feature on if none stands out
-                    nothing = isinstance(warning.message, NoFeatureStandsOut)
-                    text = nothing_stands_out(warning.message) if nothing else one_line(warning.message)
+                    text = one_line(warning.message)
                     if text not in notes:
                         notes.append(text)
 

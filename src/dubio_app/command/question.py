@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dubio.doubt.audit import reads_as
 from dubio.errors import InputError, counted, name_row, nearest, quoted
 from dubio.streams.text_files import HowToRead
-from dubio.table.read import ReadTable, notes_of, read_any_table
+from dubio.table.read import ReadTable, read_any_table
 from dubio.target.classes import is_whole
 from dubio.target.intervals import interval_targets
 from dubio.target.knowledge import Supervision
@@ -22,8 +22,9 @@ from dubio.target.numbers import WrittenNumbers
 from dubio.target.ordered import ordered_classes
 from dubio.target.positives import positive_unlabelled
 from dubio.target.reader import are_whole_numbers_as_text, has_order, numbers_of
-from dubio.target.several import SeveralTargets, several_targets
+from dubio.target.several import several_targets
 from dubio.target.soft import soft_labels
+from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_of_arguments, options_of
 from dubio_app.command.output import notes_from_warnings
@@ -55,11 +56,8 @@ def target_named(name: str | None) -> Iterator[None]:
 
 def read_notes(target: str, supervision: Supervision) -> list[str]:
     """A note if the numbers of a target were written as text, or are dates."""
-    if isinstance(supervision, SeveralTargets):
-        parts = zip(supervision.names, supervision.parts, strict=True)
-        return [note for name, part in parts for note in read_notes(name, part)]
-    as_read = getattr(supervision, "as_read", "")
-    return [wording.READ_AS_NUMBERS.format(quoted(target), how=as_read)] if as_read else []
+    parts = supervision.targets or {target: supervision}
+    return [f"{note('as numbers', name=name, how=part.as_read)}." for name, part in parts.items() if part.as_read]
 
 
 class _Read(NamedTuple):
@@ -98,7 +96,7 @@ class Question:
         with notes_from_warnings(self.notes):
             self.y, self.kind, self.missing_label = self._target()
         if not self.target_names and not call.pairs:
-            self.notes.append(wording.NO_TARGET)
+            self.notes.append(f"{note('no target')}.")
         self.features = self._features([*self.target_names, *self.call.names_of("fact"), *call.names_of("unused")])
         self.fit = self._pairs() | self._facts()
 
@@ -273,7 +271,7 @@ class Question:
         if kind == "numbers" or found is None or -1 not in found.values:
             return "auto"
         if 2 < column.nunique() <= MAX_CATEGORIES:
-            self.notes.append(wording.MINUS_ONE.format(rows=counted(int((found.values == -1).sum()), "row")))
+            self.notes.append(f"{note('minus one', n=int((found.values == -1).sum()))}.")
         return None
 
     def _positives(self, column: Any, name: str) -> _Read:
@@ -373,7 +371,7 @@ class Question:
         for name in self.table.columns:
             column = self.table[name]
             if name not in apart and name not in nominal and _is_number(column) and counts_rows(column, name):
-                self.notes.append(wording.COUNTS_ROWS.format(quoted(name)))
+                self.notes.append(f"{note('counts rows', name=name)}.")
                 dropped.append(name)
         table = self.table.drop(columns=dropped)
         if not len(table.columns):
@@ -383,9 +381,7 @@ class Question:
         if nominal:
             table = table.astype(dict.fromkeys(nominal, "category"))
             self._write(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
-        read = read_any_table(table, decimal=self.call.decimal, name="X")
-        self.notes += [f"{note[0].lower()}{note[1:]}." for note in notes_of(read.read)]
-        return read
+        return read_any_table(table, decimal=self.call.decimal, name="X")
 
     def _hide(self, values: Any, code: str, name: str) -> Any:
         """Values whose cells are empty where they hold a mark of --unlabelled; the code calls them ``name``."""
@@ -425,7 +421,7 @@ def without_marks(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
     words = values.astype(str)
     unused = [mark for mark in marks if not (words == mark).to_numpy().any()]
     if unused:
-        notes.append(wording.UNUSED_MARKS.format(listing(unused)))
+        notes.append(f"{note('unused marks', marks=unused)}.")
     return values.mask(words.isin(marks))
 
 
@@ -540,7 +536,9 @@ def read_pairs_file(
         found = f"says that row {first.iloc[itself[0]]} differs from itself ({count})"
         raise _wrong_pair(path, itself[0], found, "drop it")
     if named is None and notes is not None and len(rows):
-        notes.append(wording.FIRST_PAIR.format(first.iloc[0], second.iloc[0], *(name_row(int(row)) for row in rows[0])))
+        pair = f"{first.iloc[0]}, {second.iloc[0]}"
+        there = " and ".join(name_row(int(row)) for row in rows[0])
+        notes.append(f"{note('first pair', pair=pair, rows=there)}.")
     return rows[must], rows[cannot]
 
 

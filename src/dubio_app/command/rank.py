@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from dubio.alerts import left_out_by
-from dubio.alerts.alert import Alert
-from dubio.errors import counted, rows_named
-from dubio.streams.sample import DrawnRows, refuse_infinity, vary_outside, words_of_all_rows
+from dubio.errors import rows_named
+from dubio.findings import how_sure, not_told_yet, note_on_evaluation
+from dubio.streams.sample import DrawnRows, refuse_infinity, with_all_rows
 from dubio.target.label_values import CorrectedLabels
 from dubio.trust.fingerprints import annotators_in_words
+from dubio.words import Note, note, say, sentence
 from dubio_app.command import wording
 from dubio_app.command.options import Call
 from dubio_app.command.output import (
@@ -71,23 +70,23 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
     """Rank the features of a table in memory, which may be a sample ``drawn`` of the rows of the file."""
     question = Question(file, call)
     notes = list(question.notes)
-    if drawn is not None and drawn.n_rows == len(file.frame):
-        drawn = None  # all rows
+    names = [str(name) for name in question.features.names or () if drawn is not None and name in drawn.columns]
     if drawn is not None:
-        notes.append(wording.SAMPLE_USED.format(drawn=len(file.frame), rows=drawn.n_rows))
-        names = [name for name in map(str, question.features.names or []) if name in drawn.columns]
         refuse_infinity(drawn, names)
     selector = make_selector(question)
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit)
         require_evaluable(problem, call)
         selector.fit_problem(problem)
+    findings = selector.findings_
     notes += read_notes(question.asked, problem.supervision)
     if drawn is not None:
         labels = [name for name in question.target_names if name in drawn.columns]
-        notes += words_of_all_rows(drawn, names, labels, problem.supervision)
-        selector.alerts_ = of_the_sample(selector.alerts_, vary_outside(drawn, names))
-    run = Run(question, problem, selector, notes)
+        findings, of_sample = with_all_rows(findings, drawn, names, labels), findings
+        notes += [f"{one}." for one in findings.notes[: len(findings.notes) - len(of_sample.notes)]]
+        notes += [f"{say('no stream')}."] if findings is not of_sample else []
+    notes += [f"{one}." for one in not_told_yet(findings.columns, findings.ranking.left_out)]
+    run = Run(question, problem, selector, notes, findings)
     run.stability = resample(run)
     run.tolerance = tolerate(run)
     run.fingerprints = look_for_fingerprints(run)
@@ -101,28 +100,12 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
     _print(run)
 
 
-def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:
-    """The alerts about a sample of rows; the features ``varying`` have at most one value there, but not in all rows."""
-    changed: list[Alert] = []
-    for alert in alerts:
-        parts: dict[bool, list[str]] = {False: [], True: []}
-        for name in alert.features if alert.kind == "constant" else ():
-            parts[name in varying].append(name)
-        if not parts[True]:
-            changed.append(alert)
-            continue
-        if parts[False]:
-            changed.append(replace(alert, features=tuple(parts[False])))
-        changed.append(replace(alert, features=tuple(parts[True]), facts=alert.facts | {"varies outside": True}))
-    return tuple(changed)
-
-
 def _save_table(run: Run) -> None:
     """Write the target and the kept features."""
     call, question, ranking = run.call, run.question, run.selector.to_ranking()
-    said = wording.saved_table(call.save_table, ranking)
+    notes = wording.saved_table(call.save_table, ranking)
     if ranking.nothing_stands_out:
-        tell([said], quiet=False)  # a missing file is said even with --quiet
+        tell(notes, quiet=False)  # a missing file is said even with --quiet
         return
     facts = {name for name in (call.confidence, call.groups, call.weights) if name}
     chosen = {str(name) for name in ranking.names[ranking.support]} | {*question.target_names, *call.id} | facts
@@ -130,7 +113,7 @@ def _save_table(run: Run) -> None:
     if isinstance(question.y, CorrectedLabels):  # the table has the labels that were used
         table = table.assign(**{question.target_names[0]: question.y.labels})
     write_whole(call.save_table, frame_bytes(table, call.save_table))
-    run.notes.append(said)
+    run.notes += notes
 
 
 def _rows(run: Run) -> list[dict[str, Any]]:
@@ -149,40 +132,43 @@ def _rows(run: Run) -> list[dict[str, Any]]:
 def _print(run: Run) -> None:
     """Print the answer and the notes."""
     call, selector, notes = run.call, run.selector, run.notes
-    dropped = call.drop_leaks
-    full = selector.to_ranking().with_left_out(left_out_by(selector.alerts_, dropped))
+    full = run.findings.ranking
     ranking = full.without_left_out()
     rows = _rows(run)[: len(ranking.names)]
-    evaluated, alerts = [], wording.alert_lines(selector.alerts_, dropped=dropped)
+    evaluated, alerts = [], wording.alert_lines(run.findings.alerts, dropped=call.drop_leaks)
     if run.evaluation is not None:
-        evaluated = wording.evaluation_sentences(run.evaluation, call.evaluate, call.keep, bool(ranking.n_relevant))
+        evaluated = [str(_worth(run, bool(ranking.n_relevant))), run.evaluation.verdict()]
     if print_answer(call, rows, lambda: _content(run, ranking, rows)):
         tell([*alerts, *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
+    alpha = call.alpha if full.n_relevant is not None else None
+    sure: list[Any] = list(how_sure(full.without_handed_on(), alpha, run.stability))
     close = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
-    sure = wording.how_sure(ranking, call.alpha, run.stability, [str(name) for name in full.names[close]])
-    if ranking.left_out:
-        why, notes = wording.told_once(ranking.left_out, notes)
-        sure.insert(0, replace(ranking, left_out=why).what_was_left_out())
-    sure += [*evaluated, *(f"Alert: {line}" for line in alerts)]
+    sure += [note("at the line", names=full.names[close].tolist())] if close.any() else []
+    sure += [*evaluated, *(say("alert", alert=line) for line in alerts)]
     is_search = hasattr(selector.selector_, "subsets_")
     print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, is_search=is_search)
     tell(notes, quiet=call.quiet)
+
+
+def _worth(run: Run, tested: bool) -> Note:
+    """What the selection is worth to a model; ``tested``: some features are related to the target."""
+    # the answer above names the sufficient features first: say which ones the folds keep
+    wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if tested else {}
+    return note_on_evaluation(run.evaluation, wording.model_of(run), wishes.get(run.call.keep, "selected"))
 
 
 def _how(run: Run) -> list[str]:
     """How the answer was found, in sentences."""
     selector = run.selector
     how = [selector.supervision_.describe(), f"Method: {selector.method_}", *selector.notes_]
-    how += [wording.RELATED_FIRST] if selector.to_ranking().n_relevant else []
+    how += [note("related first")] if selector.to_ranking().n_relevant else []
     if run.tolerance is not None:
-        how.append(wording.tolerance_columns(run.tolerance))
+        how += wording.tolerance_columns(run.tolerance)
     if run.corrected is not None:
         how += run.corrected.sentences()
     if run.call.annotator and run.fingerprints is not None:
         how += [str(run.fingerprints), annotators_in_words(run.fingerprints)]
-    if selector.n_missing_values_:
-        how.append(wording.FILLED.format(counted(selector.n_missing_values_, "missing value"), selector.filled_with_))
     return how
 
 
@@ -200,7 +186,7 @@ def _content(run: Run, ranking: Any, rows: list[dict[str, Any]]) -> dict[str, An
         "n_relevant": ranking.n_relevant,
         "n_sufficient": ranking.n_sufficient,
         "left_out": ranking.left_out,
-        "alerts": wording.alert_records(selector.alerts_, dropped=call.drop_leaks),
+        "alerts": wording.alert_records(run.findings.alerts, dropped=call.drop_leaks),
         "notes": run.notes,
         "features": rows,
     }
@@ -226,7 +212,7 @@ def print_ranking(
     is_search: bool = False,
 ) -> None:
     """The answer, how sure it is, the best features as a table, and how it was found."""
-    for line in (ranking.headline(), *map(wording.ended, sure)):
+    for line in (ranking.headline(), *map(sentence, sure)):
         print_paragraph(line)
     if not rows:  # no feature varies: the alerts name the columns
         return
@@ -240,10 +226,10 @@ def print_ranking(
     left = ("feature", "kept", "serves")
     columns = [(_LABELS.get(name, name), "left" if name in left else "right") for name in names]
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
-    caption = [wording.more_rows(len(rows) - len(shown), len(rows), "feature")]
-    caption += [wording.SCORES.format("low" if ranking.lower_is_better else "high")] if "score" in names else []
-    text = "\n".join(paragraph(wording.ended(sentence)) for sentence in [*caption, *how] if sentence)
-    print_table(wording.RANKED_TABLE.format(asked) if asked else wording.UNSUPERVISED_TABLE, columns, shown, text)
+    caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []
+    caption += [note("scores", direction="low" if ranking.lower_is_better else "high")] if "score" in names else []
+    text = "\n".join(paragraph(sentence(one)) for one in [*caption, *how])
+    print_table(say("ranked table", asked=asked) if asked else say("table without a target"), columns, shown, text)
 
 
 def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:

@@ -16,6 +16,7 @@ from dubio.streams.sample import draw_rows
 from dubio.streams.sources import Piece, is_number, open_source
 from dubio.streams.stream import rank_stream, require_same_columns, streamed_methods
 from dubio.streams.text_files import arrow_to_pandas
+from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import print_answer, records, require_places, step, tell
@@ -78,7 +79,8 @@ def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
     suspects = [name for name in names if name not in text and is_counter(name or "unnamed_")]
     some = _first_rows(piece, suspects) if suspects else {}
     counters = [name for name in suspects if counts_rows(some[name], name or "unnamed_")]
-    notes += wording.not_in_streams(text, counters)
+    for code, those in (("without numbers", text), ("only count", counters)):
+        notes += [f"{note(code, n=len(those), names=those)}."] if those else []
     return text + counters
 
 
@@ -98,11 +100,11 @@ def rank_streamed(call: Call) -> None:
     notes = list(pieces[0].notes)
     exclude = [*call.ignore, *call.id]
     if not asked:
-        notes.append(wording.READ_ONCE.format(_what(call.table)))
+        notes.append(f"{note('read once', what=_what(call.table))}.")
         exclude += _not_features(pieces[0], {call.target, *call.soft, *exclude}, notes)
     keep = None if isinstance(call.keep, str) else call.keep
     if keep is None:
-        notes.append(wording.HALF_KEPT)
+        notes.append(f"{note('half kept')}.")
     try:
         with step(f"reading {call.table}"), rows_named(lambda row: f"row {row + 1}, counted from 1"):
             ranking = rank_stream(

@@ -18,13 +18,11 @@ from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
 from dubio.problem import Problem
 from dubio.sampling import sample_rows
-from dubio.target.classes import Classes, Memberships
-from dubio.target.numbers import Numbers
-from dubio.target.several import SeveralTargets
 from dubio.trust import BeforeAndAfter, compare
 from dubio.trust.fingerprints import read_annotators, read_votes, row_fingerprints, vote_fingerprints
 from dubio.trust.resampling import problem_stability
 from dubio.trust.tolerance import problem_tolerance
+from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import notes_from_warnings, step
@@ -47,6 +45,7 @@ class Run:
     problem: Problem
     selector: Any
     notes: list[str]
+    findings: Any = None
     stability: Any = None
     tolerance: Any = None
     fingerprints: Any = None
@@ -104,10 +103,9 @@ def tolerate(run: Run) -> Any:
     cheap = call.report and problem.supervision.n_labelled * problem.n_features <= _TOLERANCE_CELLS
     if call.tolerance is False or not (call.tolerance or cheap):
         return None
-    if not isinstance(problem.supervision, Classes | Memberships | Numbers):
+    if not problem.supervision.form:
         if call.tolerance:
-            one = "one --target" if isinstance(problem.supervision, SeveralTargets) else "--target"
-            raise InputError("tolerance", "asks how wrong the labels may be", f"give {one} with classes or numbers")
+            raise InputError("tolerance", "asks how wrong labels may be", "give one --target with classes or numbers")
         return None
     relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
     if relevant is not None and not relevant.any():
@@ -129,22 +127,16 @@ def look_for_fingerprints(run: Run) -> Any:
     """Features related to how the rows were labelled: if annotators are named, or for the report of a small table."""
     call, table = run.call, run.question.table
     problem = run.problem.with_supervision(run.problem.supervision.certain())
-    known = problem.supervision
     cheap = call.report and problem.n_rows * problem.n_features <= _FINGERPRINT_CELLS
     settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
     with step("who labelled the rows"), notes_from_warnings(run.notes):
         if len(call.annotators) > 1 and cheap:
             votes = read_votes(without_marks(table[list(call.annotators)], call.unlabelled, []))
             return vote_fingerprints(problem, votes, list(call.annotators), **settings)
-        if not _can_be_judged(known) or not (call.annotator or cheap):
+        if not problem.supervision.can_be_judged or not (call.annotator or cheap):
             return None
         who = read_annotators(table[call.annotator], problem.n_rows) if call.annotator else None
         return row_fingerprints(problem, who, **settings)
-
-
-def _can_be_judged(known: Any) -> bool:
-    """Whether there are two classes that models can be trained and judged on."""
-    return isinstance(known, Classes) and bool((known.rows_per_class() >= 2).sum() >= 2)
 
 
 def before_and_after(run: Run) -> BeforeAndAfter | None:
@@ -157,18 +149,28 @@ def before_and_after(run: Run) -> BeforeAndAfter | None:
         old = before.read_problem(run.question.features, given, **run.question.fit)
         before.fit_problem(old)
     with step("auditing before and after"), notes_from_warnings([]):
-        old_audit = audit_of(old, run.call) if _can_be_judged(old.supervision) else None
-        new_audit = run.audit
-        if new_audit is None and _can_be_judged(run.problem.supervision):
-            new_audit = audit_of(run.problem, run.call)
-    return compare(run.question.y, before.to_ranking(), run.selector.to_ranking(), old_audit, new_audit)
+        audits = [
+            audit_of(problem, run.call) if problem.supervision.can_be_judged else None for problem in (old, run.problem)
+        ]
+    return compare(run.question.y, before.to_ranking(), run.selector.to_ranking(), *audits)
 
 
 def audit_of(problem: Problem, call: Call) -> Any:
     """The audit of the labels or the numbers."""
-    if isinstance(problem.supervision, Numbers):
-        return audit_numbers(problem.filled, random_state=call.seed, n_jobs=call.jobs)
-    return audit_problem(problem.filled, **call.arguments("audit"))
+    return _AUDITS[problem.supervision.form](problem.filled, call)
+
+
+def _audit_of_numbers(problem: Problem, call: Call) -> Any:
+    return audit_numbers(problem, random_state=call.seed, n_jobs=call.jobs)
+
+
+def _audit_of_classes(problem: Problem, call: Call) -> Any:
+    return audit_problem(problem, **call.arguments("audit"))
+
+
+#: The audit of each form of a target that has one, and the fewest labels that a report audits unasked.
+_AUDITS = {"hard": _audit_of_classes, "numbers": _audit_of_numbers}
+_FEWEST = {"hard": 1, "numbers": FEWEST_AUDITED}
 
 
 def audit_labels(run: Run) -> Any:
@@ -176,17 +178,16 @@ def audit_labels(run: Run) -> Any:
     if run.corrected is not None:  # the labels were audited before
         return run.corrected.audit
     known = run.selector.supervision_
-    numbers = isinstance(known, Numbers) and known.n_labelled >= FEWEST_AUDITED
-    if not numbers and not isinstance(known, Classes):
+    if known.form not in _AUDITS or known.n_labelled < _FEWEST[known.form]:
         return None
-    with step(f"auditing the {'numbers' if numbers else 'labels'}"), notes_from_warnings(run.notes):
+    with step("auditing the target"), notes_from_warnings(run.notes):
         return audit_of(run.problem.with_supervision(known), run.call)
 
 
 def require_evaluable(problem: Problem, call: Call) -> None:
     """Refuse a target that no model can be evaluated on before the work starts, not after it."""
     known = problem.supervision.certain()
-    if call.evaluate is not None and not isinstance(known, Classes | Memberships | Numbers):
+    if call.evaluate is not None and not known.form:
         raise InputError("evaluate", f"needs classes, probabilities or numbers, but {known.given}")
 
 
@@ -195,15 +196,15 @@ def evaluate(run: Run) -> SelectionEvaluation | None:
     call, problem = run.call, run.problem.counted
     if call.evaluate is None:
         return None
-    numeric = isinstance(problem.supervision.certain(), Numbers)
+    reads = problem.supervision.certain().reads
     if problem.n_rows > MOST_EVALUATED:
-        run.notes.append(wording.EVALUATED_ON.format(drawn=MOST_EVALUATED, rows=problem.n_rows))
+        run.notes.append(f"{note('evaluated on', n=MOST_EVALUATED, n_in_all=problem.n_rows)}.")
         problem = problem.rows(sample_rows(problem, MOST_EVALUATED, call.seed))
-    if numeric and call.evaluate == "logistic":
-        run.notes.append(wording.RIDGE)
-    model = usual_model(call.evaluate, "numbers" if numeric else "classes", random_state=call.seed)
+    if reads == "numbers" and call.evaluate == "logistic":
+        run.notes.append(f"{note('ridge')}.")
+    model = usual_model(call.evaluate, reads, random_state=call.seed)
     try:
-        with _in_threads(f"evaluating with {wording.MODELS[call.evaluate][numeric]}"):
+        with _in_threads(f"evaluating with {wording.model_of(run)}"):
             selector, jobs = clone(run.selector).set_params(n_jobs=1), call.jobs or -1
             return evaluate_problem(selector, model, problem, random_state=call.seed, n_jobs=jobs)
     except InputError as error:
@@ -221,8 +222,8 @@ def write_report(run: Run) -> None:
     call, question, selector = run.call, run.question, run.selector
     more: dict[str, Any] = {}
     if run.evaluation is not None:
-        more["model"] = wording.MODELS[call.evaluate][run.evaluation.measure == "R2"]
-    asking = (alert for alert in selector.alerts_ if not alert.asks_nothing)
+        more["model"] = wording.model_of(run)
+    asking = (alert for alert in run.findings.alerts if not alert.asks_nothing)
     about_labels = call.command == "audit"
     with step("writing the report"):
         findings = gather_problem(
@@ -247,4 +248,4 @@ def write_report(run: Run) -> None:
             **more,
         )
         write_whole(call.report, render_report(findings))
-    run.notes.append(wording.REPORT_WRITTEN.format(call.report))
+    run.notes.append(f"{note('report written', path=call.report)}.")

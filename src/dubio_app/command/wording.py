@@ -1,9 +1,4 @@
-"""The words of the command: from facts to sentences.
-
-Errors and warnings of the library have three parts: the argument, what was found, and a remedy (``dubio/errors.py``).
-Here arguments become options, and faults get remedies that a user of the command can follow. All else that the command
-says besides errors is worded here too; each sentence is a function of the facts that it tells.
-"""
+"""How the command names things: arguments are options, and faults have remedies that its user can follow."""
 
 from __future__ import annotations
 
@@ -11,10 +6,12 @@ import math
 import shlex
 import traceback
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any
 
-from dubio.errors import InputError, InputWarning, counted, listed, quoted
+from dubio.errors import InputError, InputWarning, listed, quoted
+from dubio.findings import Alert
+from dubio.ranking import Ranking
+from dubio.words import PYTHON, Note, Phrases, note, sentence
 from dubio_app.command.options import names_of_arguments
 
 #: What the command returns: a fault in dubio, a mistake in the file or the options, an interrupt.
@@ -47,6 +44,7 @@ REMEDIES = {
     "no labels": "label some rows, or leave out --target",
     "no target": "give --target",
     "no device": "install what is missing (pip install 'dubio[gpu]' installs torch), or leave out --device",
+    "nothing stands out": "",  # in Python one feature is handed on, so that pipelines run
     "order": "name all classes, the lowest first: --order LOWEST,...,HIGHEST",
     "one class and blanks": "if the rows without a label may be of this class or not, add --positive VALUE",
     "parameter alpha": "give a number between 0 and 1",
@@ -97,22 +95,12 @@ def one_line(error: Any) -> str:
     return text or traceback.format_exception_only(error)[-1].strip()
 
 
-def nothing_stands_out(warning: Any) -> str:
-    """Why nothing is kept; the library's remedy is about Python, where one feature is kept in any case."""
-    return f"the table {warning.found}."
-
-
 # Pieces of sentences
 
 
-def ended(text: str) -> str:
-    """The text with a full stop, unless it has one."""
-    return text if text.endswith((".", "?")) else f"{text}."
-
-
-def listing(names: Iterable[object], most: int = 5) -> str:
+def listing(names: Iterable[object]) -> str:
     """``'a', 'b' and 3 more``."""
-    return listed(map(quoted, names), most)
+    return listed(map(quoted, names), 5)
 
 
 def joined(names: Iterable[str]) -> str:
@@ -134,188 +122,57 @@ def option_value(columns: Sequence[str]) -> str:
     return shlex.quote(",".join(name.replace(",", ",,") for name in columns[:5]))
 
 
-def phrases(*, audit: bool = False, dropped: bool = False) -> Any:
+#: What a user of the command can do about an alert.
+COMMAND: Phrases = PYTHON | {
+    "columns": lambda facts: option_value(facts["features"]),
+    "leave a copy out": f"{PYTHON['leave a copy out']}, with --ignore {{columns}} or --drop-leaks",
+    "leave it out if late": f"{PYTHON['leave it out if late']}, with --ignore {{columns}} or --drop-leaks",
+    "leave out unless measured": f"{PYTHON['leave out unless measured']}, with --id {{columns}}",
+    "group": "add --groups {columns} if they belong together",
+    "name groups": "name the column that says which rows belong together with --groups",
+    "order": "add --target-kind ordered, or --target-kind numbers,",
+    "missing": "add --na {mark:g}",
+    "all rows": "--method fisher",
+}
+_DROPPED = dict.fromkeys(("leave a copy out", "leave it out if late"), "left out by --drop-leaks")
+_IN_AUDIT = {"assume": "an audit assumes"} | dict.fromkeys(
+    ("leave a copy out", "leave it out if late"),
+    "{features:it|they} may have been written down from the target, and then errors in the target cannot be seen; if "
+    "so, leave {features:it|them} out with --ignore {columns}",
+)
+
+
+def phrases(*, audit: bool = False, dropped: bool = False) -> Phrases:
     """What a user of the command can do about an alert.
 
     An audit asks for something else about copies of the target; nothing is asked about them if they were ``dropped``.
     """
-    from dubio.alerts.words import Phrases
-
-    usual = Phrases(
-        leave_out=", with --ignore {names} or --drop-leaks",
-        identify=", with --id {names}",
-        group="add --groups {names} if they belong together",
-        name_groups="name the column that says which rows belong together with --groups",
-        order="add --target-kind ordered, or --target-kind numbers,",
-        missing="add --na {mark}",
-        all_rows="--method fisher",
-        names=option_value,
-    )
-    if dropped:
-        usual = replace(usual, leaks="left out by --drop-leaks")
-    elif audit:
-        usual = replace(
-            usual,
-            leaks="{it} may have been written down from the target, and then errors in the target cannot be seen; if "
-            "so, leave {them} out with --ignore {names}",
-        )
-    return replace(usual, assume="an audit assumes") if audit else usual
+    return COMMAND | (_IN_AUDIT if audit else {}) | (_DROPPED if dropped else {})
 
 
-def alert_lines(alerts: Iterable[Any], **how: bool) -> list[str]:
-    """One line per alert that asks for something. Text that was left out is in :func:`told_once`."""
+def alert_lines(alerts: Iterable[Alert], **how: bool) -> list[str]:
+    """One line per alert that asks for something. Text that was left out is named among the columns left out."""
     asking = (alert for alert in alerts if not alert.asks_nothing and alert.kind != "text")
-    return [str(alert.words(phrases(**how))) for alert in asking]
+    return [sentence(alert.text(phrases(**how))) for alert in asking]
 
 
-def alert_records(alerts: Iterable[Any], **how: bool) -> list[dict[str, Any]]:
+def alert_records(alerts: Iterable[Alert], **how: bool) -> list[dict[str, Any]]:
     """The alerts for JSON and for the report."""
     return [alert.record(phrases(**how)) for alert in alerts]
 
 
-def told_once(left_out: dict[str, str], notes: list[str]) -> tuple[dict[str, str], list[str]]:
-    """Why each column was left out, with the reason of its note if there is one, and the other notes.
-
-    >>> told_once({"nr": "text"}, ["column 'nr': left out: text such as 'p1'.", "2 rows."])
-    ({'nr': "text such as 'p1'"}, ['2 rows.'])
-    """
-    why, others = dict(left_out), list(notes)
-    for name in left_out:
-        start = f"column {quoted(name)}: left out: "
-        for note in notes:
-            if note.startswith(start):
-                others.remove(note)
-                if left_out[name].startswith("text"):  # other reasons say enough
-                    why[name] = note.removeprefix(start).rstrip(".")
-    return why, others
-
-
-# Notes: the caller fills in the facts, names in quotes
-
-NO_TARGET = "there is no --target: features are ranked only by the structure of the table."
-COUNTS_ROWS = "column {} was left out: it only counts the rows."
-MINUS_ONE = "-1 is read as a class ({rows}). If it means no label, add --unlabelled -1."
-UNUSED_MARKS = "--unlabelled {}: no row has this value."
-READ_AS_NUMBERS = "target {} was read as numbers {how}."
-FIRST_PAIR = (
-    "the pairs count rows from 1, the first row under the header: the first pair ({}, {}) is {} and {} (--id COLUMN "
-    "names rows by their identifiers)."
-)
-LEFT_OUT = "left out: {}."
-SAMPLE_USED = "a sample of {drawn:,} of {rows:,} rows was used (--no-stream loads the whole table)"
-READ_ONCE = "{} is read once, in batches of rows."
-HALF_KEPT = (
-    "half of the features are kept, because only a test on the whole table can tell which features stand out "
-    "(--keep N sets the number)."
-)
-REPORT_WRITTEN = "report written to {}"
-EVALUATED_ON = "the selection was evaluated on {drawn:,} of {rows:,} rows"
-RIDGE = "logistic regression needs classes: for a numeric target, --evaluate logistic is ridge regression"
-
-
-def not_in_streams(text: list[str], counters: list[str]) -> list[str]:
-    """Notes on columns that are no features when a table is streamed: text, and columns that count the rows."""
-    notes, counting = [], "counts" if len(counters) == 1 else "count"
-    for names, what in ((text, "without numbers"), (counters, f"that only {counting} the rows")):
-        if names:
-            were = "was" if len(names) == 1 else "were"
-            notes.append(f"{counted(len(names), 'column')} {what} {were} left out: {listing(names)}.")
-    return notes
-
-
-def lone_classes(names: list[Any]) -> str:
-    """Note on classes that an audit cannot judge."""
-    each = "it is" if len(names) == 1 else "they are"
-    count = counted(len(names), "class", "classes")
-    return f"{count} with only one row cannot be judged ({listing(names)}): {each} treated as unlabelled."
-
-
-def cells_were_filled(count: int, how: str) -> str:
-    """Note on missing cells that were filled."""
-    return f"{counted(count, 'missing value')} in the table {'was' if count == 1 else 'were'} filled with {how}."
-
-
-# The answer of a ranking
-
-
-#: What a table, and parts of the text under it, say.
-RANKED_TABLE, UNSUPERVISED_TABLE = "Features for {}", "Features, without a target"
-RELATED_FIRST = "Related features come first; within each part the order is that of the method"
-SCORES = "Scores: {} is good"
-FILLED = "{} filled with {}"
-
-
-def how_sure(ranking: Any, alpha: float, stability: Any, at_the_line: list[str]) -> list[str]:
-    """How sure the answer is."""
-    said = []
-    if ranking.n_relevant:
-        said.append(f"Tested against chance; about {100 * alpha:g} % of the related features may be chance.")
-    elif ranking.n_relevant is None:
-        said.append("The features were not tested.")
-    if at_the_line:
-        said.append(f"At the line, where other random draws might decide otherwise: {listed(at_the_line)}.")
-    if stability is not None and not ranking.nothing_stands_out:
-        index = stability.index
-        said.append(
-            f"Stability {index.value:.2f} ({index.low:.2f} to {index.high:.2f}) over "
-            f"{counted(len(stability.rankings), 'resample')}; 1 is always the same features."
-        )
-    return said
-
-
-def more_rows(hidden: int, total: int, what: str) -> str:
-    """How to see the rows of a table that were not printed."""
-    return f"{counted(hidden, f'more {what}')}; --top {total} shows all" if hidden > 0 else ""
-
-
-def tolerance_columns(found: Any) -> str:
-    """What the columns of the tolerance mean."""
-    what = {
-        "hard": "the share of labels that may be wrong at random",
-        "soft": "how far all probabilities may be flattened",
-        "numbers": "the share of gross errors",
-    }[found.kind]
-    said = f"Tolerance: {what} before a feature is kept in fewer than half of the draws"
-    if found.no_worst:
-        return f"{said}. What a feature survives at worst is not known {found.no_worst}"
-    if not any(map(math.isfinite, found.worst)):  # no feature passes the linear test, and the column is not shown
-        return said
-    bound = " (an upper bound)" if "at most" in found.surety else ""
-    worst = {
-        "hard": f"how many labels somebody would have to change to push it out{bound}",
-        "numbers": "the shift that pushes it out, in standard deviations",
-    }[found.kind]
-    return f"{said}; worst case: {worst}"
-
-
-def saved_table(path: str, ranking: Any) -> str:
-    """What was written to --save-table."""
-    if ranking.nothing_stands_out:
-        return f"no table was written to {path}, because no feature stands out"
-    n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient
-    which = " (all that are related to the target)" if n_kept > 1 and n_kept == ranking.n_relevant else ""
-    hint = f"; --keep sufficient writes {fewer}" if fewer and fewer < n_kept else ""
-    return f"table with {counted(n_kept, 'feature')}{which} written to {path}{hint}"
-
-
-#: The models of --evaluate in words: for classes, and for numbers.
+#: The models of --evaluate in words.
 MODELS = {
-    "logistic": ("logistic regression", "ridge regression"),
-    "forest": ("a random forest", "a random forest"),
-    "svm": ("a support vector machine", "a support vector machine"),
+    "logistic": {"classes": "logistic regression", "numbers": "ridge regression"},
+    "forest": dict.fromkeys(("classes", "numbers"), "a random forest"),
+    "svm": dict.fromkeys(("classes", "numbers"), "a support vector machine"),
 }
 
 
-def evaluation_sentences(found: Any, model: str, keep: Any, tested: bool) -> list[str]:
-    """What the selection is worth to a model; ``tested``: some features are related to the target."""
-    # the answer above names the sufficient features first: say which ones the folds keep
-    wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if tested else {}
-    name = MODELS[model][found.measure == "R2"]
-    numbers = found.numbers(wishes.get(keep, "selected"))
-    return [f"With {name}: {numbers[0].lower() if found.measure != 'R2' else numbers[0]}{numbers[1:]}", found.verdict()]
+def model_of(run: Any) -> str:
+    """The model of --evaluate in words."""
+    return MODELS[run.call.evaluate][run.problem.supervision.certain().reads]
 
-
-# The answer of an audit
 
 #: The remedy if the target of an audit is numeric.
 NEEDS_CLASSES = (
@@ -334,6 +191,25 @@ def skills_of(found: Any) -> str:
     """How well the models know the classes."""
     if not found.skills:
         return ""
-    said = ", ".join(f"{name} {round(skill, 2) + 0.0:.2f}" for name, skill in found.skills.items())  # never "-0.00"
-    scale = "1 is perfect, 0 is guessing" + (", below 0 is worse than guessing" if "-" in said else "")
-    return f"Skill of the models on rows they had not seen ({scale}): {said}."
+    shown = [f"{name} {round(skill, 2) + 0.0:.2f}" for name, skill in found.skills.items()]  # never "-0.00"
+    return sentence(note("skills below 0" if min(found.skills.values()) < -0.005 else "skills", skills=shown))
+
+
+def tolerance_columns(found: Any) -> list[Note]:
+    """What the columns of the tolerance mean."""
+    notes = [note(f"tolerated {found.kind}")]
+    if found.no_worst:
+        notes.append(note("no worst", why=found.no_worst))
+    elif any(map(math.isfinite, found.worst)):  # if no feature passes the linear test, the column is not shown
+        notes.append(note(f"worst case {found.kind}{' at most' if 'at most' in found.surety else ''}"))
+    return notes
+
+
+def saved_table(path: str, ranking: Ranking) -> list[str]:
+    """What was written to --save-table."""
+    if ranking.nothing_stands_out:
+        return [f"{note('no table', path=path)}."]
+    n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient or 0
+    is_all = n_kept > 1 and n_kept == ranking.n_relevant
+    notes = [note("table of all" if is_all else "table", n=n_kept, path=path)]
+    return [f"{one}." for one in [*notes, *([note("fewer", n=fewer)] if 0 < fewer < n_kept else [])]]

@@ -11,17 +11,14 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dubio.charts import Curve, size_curve, subset_path
-from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import InputError, counted, quoted
 from dubio.methods.register import METHODS
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
 from dubio.table.columns import column_names
 from dubio.table.matrix import is_dask
-from dubio.target.classes import OfClasses
 from dubio.target.knowledge import Supervision
-from dubio.target.ordered import OrderedClasses, OrderedMemberships
-from dubio_app.report.words import SENTENCES
+from dubio.words import say
 
 
 @dataclass(frozen=True)
@@ -62,8 +59,8 @@ class Findings:
         common: dict[str, Any] = {"asked": self.asked, "table": self.table_name, "labels": "labels"}
         if self.audit is not None:
             common |= {"doubtful": int(self.audit.doubtful.sum()), "labelled": int(self.audit.labelled.sum())}
-            common["labels"] = "labels" if isinstance(self.audit, LabelAudit) else "numbers"
-        return SENTENCES[code].format(**common, **facts)
+            common["labels"] = self.audit.noun
+        return say(code, **{**common, **facts})
 
     @property
     def table(self) -> NDArray[np.float64]:
@@ -117,9 +114,8 @@ class Findings:
 
     def places_of(self, names: Sequence[str]) -> list[int]:
         """The place at which each class is drawn; classes that the target does not have come after its own."""
-        known, drawn = self.supervision, list[str]()
-        if isinstance(known, OfClasses):
-            drawn = [str(known.classes.tolist()[k]) for k in class_order(known)]
+        _, classes, order = self.supervision.as_drawn()
+        drawn = [classes[k] for k in order]
         drawn += [name for name in names if name not in drawn]
         return [drawn.index(name) for name in names]
 
@@ -138,13 +134,6 @@ class Findings:
     def stands_out(self) -> bool:
         """False if the features were tested and none passed."""
         return self.ranking.n_relevant != 0
-
-
-def class_order(known: OfClasses) -> NDArray[np.int64]:
-    """Places of the classes as they are drawn: in their own order if they have one, otherwise the largest first."""
-    if isinstance(known, OrderedClasses | OrderedMemberships):
-        return np.arange(known.n_classes)
-    return np.argsort(-known.memberships.sum(axis=0), kind="stable")
 
 
 def drawn_table(problem: Problem) -> NDArray[np.float64]:

@@ -12,20 +12,32 @@ from dubio import charts, feature_charts
 from dubio.charts import Chart
 from dubio.doubt.audit_record import LabelAudit
 from dubio.errors import how_rows_count
+from dubio.findings import how_sure, note_on_evaluation
 from dubio.scores.consensus import likenesses
 from dubio.table.scaling import fill_missing, standardize
-from dubio.target.classes import Classes, Memberships, OfClasses
-from dubio.target.intervals import Intervals
 from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers
-from dubio.target.ordered import OrderedClasses, OrderedMemberships, in_words
-from dubio.target.positives import Positives
-from dubio.target.several import SeveralTargets
 from dubio.trust.fingerprints import annotators_in_words
+from dubio.words import sentence
 from dubio_app.report import tables
-from dubio_app.report.findings import Findings, class_order
+from dubio_app.report.findings import Findings
 from dubio_app.report.svg import figure
-from dubio_app.report.words import PAIR, SECTIONS
+
+#: The sections of the page: their names in the navigation, and their titles.
+SECTIONS = {
+    "changes": ("", "What the corrections changed"),
+    "ranking": ("Ranking", "Ranking"),
+    "size": ("How many", "How many features"),
+    "evaluation": ("Worth", "What the selection is worth"),
+    "drawn": ("Top features", "The top features"),
+    "stability": ("Stability", "Stability"),
+    "tolerance": ("Tolerance", "How wrong may the labels be?"),
+    "redundancy": ("Redundancy", "Redundancy"),
+    "audit": ("Labels in doubt", "Labels in doubt"),
+    "corrections": ("Correct labels", "Correct labels"),
+    "labellers": ("Labellers", "Who labelled the rows"),
+    "labels": ("Labels", "How the labels were read"),
+    "again": ("Repeat this", "Repeat this"),
+}
 
 #: Most features in the answer, with bars, with drawings, and in heat maps; most bars of classes.
 _CHIPS, _BARS, _DRAWN, _HEAT, _CLASSES = 40, 30, 6, 20, 30
@@ -63,7 +75,7 @@ def _answer(findings: Findings) -> dict[str, Any]:
         "more": max(0, len(kept) - _CHIPS),
         "has_key": enough > 0,
         "surety": list(_surety(findings)),
-        "alerts": [(_capital(alert["sentence"]), _capital(alert["remedy"])) for alert in findings.alerts],
+        "alerts": [(sentence(alert["sentence"]), sentence(alert["remedy"])) for alert in findings.alerts],
         "limits": [say(code) for code in _limits(findings)],
         "explanation": findings.explanation,
         "notes": findings.notes,
@@ -74,7 +86,7 @@ def _question(findings: Findings) -> str:
     """The code of the question that the page answers."""
     if findings.about_labels:
         return "question of labels"
-    if findings.supervision.kind != "none":
+    if findings.supervision.has_target:
         return "question"
     return "question of pairs" if findings.supervision.has_pairs else "question of groups"
 
@@ -83,56 +95,31 @@ def _doubt(findings: Findings) -> str:
     """How many labels are doubtful."""
     audit = findings.audit
     if not audit.judged:
-        return findings.say("not judged")
+        return sentence(findings.say("not judged"))
     if audit.doubtful.any():
-        return findings.say("doubtful")
-    return audit.why_held_back() or findings.say("none doubtful")
+        return sentence(findings.say("doubtful"))
+    return audit.why_held_back() or sentence(findings.say("none doubtful"))
 
 
 def _surety(findings: Findings) -> Iterator[str]:
     """How sure the answer is."""
     say, audit = findings.say, findings.audit
-    if findings.ranking.left_out:
-        yield f"{findings.ranking.what_was_left_out()}."
-    if not findings.stands_out:
-        yield say("handed on")
-    elif findings.alpha is not None:
-        yield say("tested", alpha=100 * findings.alpha)
-    if findings.stability is not None:
-        yield _stable(findings)
+    yield from map(sentence, how_sure(findings.ranking, findings.alpha, findings.stability))
     if audit is not None and not audit.judged:
-        yield say("no skill", classes="classes" if isinstance(audit, LabelAudit) else "numbers")
+        yield sentence(say("no skill", judged=audit.judge))
     elif audit is not None:
-        yield say("doubtful share", rate=100 * audit.error_rate) if audit.doubtful.any() else _doubt(findings)
-
-
-def _stable(findings: Findings) -> str:
-    """Whether resampling changes the choice."""
-    stability = findings.stability
-    how = findings.say(f"resampled {stability.resample}")
-    facts = {"resampled": how, "draws": len(stability.rankings)}
-    if findings.n_kept == findings.ranking.n_ranked:
-        return findings.say("all kept")
-    if not findings.n_kept:
-        some = int(stability.selected.any(axis=1).sum())
-        return findings.say("sometimes kept" if some else "never kept", some=some, **facts)
-    index = stability.index
-    word = "barely" if index.value < 0.4 else "moderately" if index.value < 0.75 else "very"
-    value, low, high = (
-        f"{round(number, 2) + 0.0:.2f}" for number in (index.value, index.low, index.high)
-    )  # no "-0.00"
-    return findings.say("stability", how=word, index=value, low=low, high=high, **facts)
+        yield sentence(say("doubtful share", rate=100 * audit.error_rate)) if audit.doubtful.any() else _doubt(findings)
 
 
 def _limits(findings: Findings) -> Iterator[str]:
     """Codes of what the page does not say, so that nobody reads it into the answer."""
     known, tested = findings.supervision, findings.alpha is not None
-    has_target = known.kind != "none"
+    has_target = known.has_target
     yield "cause" if has_target else "no meaning"
     yield "not measured"
     yield "no evidence" if tested else "not tested"
     if has_target and findings.evaluation is None:
-        yield "several not evaluated" if known.kind == "several" else "not evaluated"
+        yield "several not evaluated" if known.targets else "not evaluated"
     if has_target and findings.audit is None:
         yield "not audited"
     if 0 < known.n_labelled < known.n_rows:
@@ -141,11 +128,6 @@ def _limits(findings: Findings) -> Iterator[str]:
         yield "no groups"
     if findings.stability is None:
         yield "not resampled"
-
-
-def _capital(clause: str) -> str:
-    """A clause as a sentence."""
-    return f"{clause[:1].upper()}{clause[1:]}."
 
 
 # ---- the sections ----------------------------------------------------------------------------------------------------
@@ -171,10 +153,10 @@ def _changes(findings: Findings) -> Iterator[Part]:
 
 def _ranking(findings: Findings) -> Iterator[Part]:
     say, ranking, table = findings.say, findings.ranking, tables.feature_table(findings)
-    good = "low" if ranking.lower_is_better else "high"
+    good = "Lower" if ranking.lower_is_better else "Higher"
     sentences = [say("bars", method=findings.method, does=findings.method_does, good=good)]
     if ranking.n_relevant or findings.is_unordered:
-        sentences.append(say("related first" if ranking.n_relevant else "other order"))
+        sentences.append(sentence(say("related first" if ranking.n_relevant else "other order")))
     if findings.stability is not None:
         sentences.append(say("ranks", share=100 * findings.stability.confidence))
     yield {"text": " ".join(sentences)}
@@ -202,15 +184,16 @@ def _evaluation(findings: Findings) -> Iterator[Part]:
     found = findings.evaluation
     if found is not None:
         yield {"text": found.verdict(), "kind": "verdict"}
-        facts = {"model": findings.model, "numbers": found.numbers(), "folds": len(found.selected)}
-        yield {"text": findings.say("evaluation", confidence=100 * found.confidence, **facts)}
+        yield {"text": str(note_on_evaluation(found, findings.model))}
         yield _figure(charts.evaluation_chart(found))
 
 
 def _drawn(findings: Findings) -> Iterator[Part]:
-    kinds = {"numbers": "drawn for numbers", "several": "drawn for several", "none": "drawn for nothing"}
-    sentences = [findings.say(kinds.get(findings.supervision.kind, "drawn for classes"))]
-    if findings.supervision.kind == "soft":
+    known = findings.supervision
+    values, classes, _ = known.as_drawn()
+    drawn = "several" if known.targets else "numbers" if values.ndim == 1 else "classes" if classes else "nothing"
+    sentences = [findings.say(f"drawn for {drawn}")]
+    if drawn == "classes" and (values.max(axis=1) < 1.0)[known.labelled].any():
         sentences.append(findings.say("drawn for memberships"))
     yield {"text": " ".join(sentences)}
     yield {"figures": [_picture(findings, rank, int(j)) for rank, j in enumerate(findings.order[:_DRAWN], start=1)]}
@@ -222,37 +205,33 @@ def _picture(findings: Findings, rank: int, feature: int) -> Part:
     If a feature serves any target, it serves this one.
     """
     name, known, extras = str(findings.ranking.names[feature]), findings.supervision, findings.ranking.extras
-    if not isinstance(known, SeveralTargets):
+    if not known.targets:
         caption = findings.say("picture", rank=rank, name=_shorten(name, 80))
         return _figure(_feature_chart(findings, feature, name, findings.target_name, known), caption)
-    pvalues = [float(extras.get(f"pvalue of {target}", np.ones(feature + 1))[feature]) for target in known.names]
+    pvalues = [float(extras.get(f"pvalue of {target}", np.ones(feature + 1))[feature]) for target in known.targets]
     best = int(np.argmin(pvalues))
     served = _shorten(extras["serves"][feature], 50) if "serves" in extras else None
     code = "picture against" if served is None else "picture serves" if served else "picture serves none"
     if served and str(extras["serves"][feature]).endswith("?"):
         code = "picture serves unclear"
-    target = known.names[best]
+    target, part = list(known.targets.items())[best]
     facts = {"name": _shorten(name, 50), "against": _shorten(target, 50), "serves": served}
-    chart = _feature_chart(findings, feature, name, target, known.parts[best])
+    chart = _feature_chart(findings, feature, name, target, part)
     return _figure(chart, findings.say(code, rank=rank, **facts))
 
 
 def _feature_chart(findings: Findings, feature: int, name: str, target: str, known: Supervision) -> Chart:
     """A feature against one target, or on its own if there is none."""
     values, levels = findings.table[:, feature], findings.levels(feature)
-    if isinstance(known, Positives | Intervals):
-        known = known.as_tested()
-    if isinstance(known, Numbers):
+    drawn, classes, order = known.as_drawn()
+    if drawn.ndim == 1:
         if levels:
-            return feature_charts.number_by_category(name, values, levels, known.values, target)
-        return feature_charts.number_by_number(name, values, known.values, target)
-    memberships, classes, order = np.ones((len(values), 1)), [findings.say("all rows")], np.array([0])
-    if isinstance(known, OfClasses):
-        memberships, classes = known.memberships, [str(c) for c in known.classes.tolist()]
-        order = class_order(known)
+            return feature_charts.number_by_category(name, values, levels, drawn, target)
+        return feature_charts.number_by_number(name, values, drawn, target)
+    classes = classes or [findings.say("all rows")]
     if levels:
-        return feature_charts.categories_by_class(name, values, levels, memberships, classes, order)
-    return feature_charts.numbers_by_class(name, values, memberships, classes, order)
+        return feature_charts.categories_by_class(name, values, levels, drawn, classes, order)
+    return feature_charts.numbers_by_class(name, values, drawn, classes, order)
 
 
 def _shorten(text: object, length: int) -> str:
@@ -270,8 +249,8 @@ def _tolerance(findings: Findings) -> Iterator[Part]:
     found = findings.tolerance
     shown = np.asarray([j for j in findings.order if found is not None and found.kept[j]][:_BARS], dtype=np.int64)
     if len(shown):
-        wrong = findings.say(f"wrong {found.flips if found.kind == 'hard' else found.kind}")
-        worst = findings.say("no worst" if found.no_worst else f"worst {found.kind}", why=found.no_worst)
+        wrong = findings.say(f"wrong {found.kind} {found.flips}")
+        worst = sentence(findings.say("no worst" if found.no_worst else f"worst {found.kind}", why=found.no_worst))
         yield {"text": f"{findings.say('tolerance', wrong=wrong, draws=found.n_draws)} {worst}"}
         yield _figure(charts.tolerance_chart(found, shown))
 
@@ -287,8 +266,8 @@ def _redundancy(findings: Findings) -> Iterator[Part]:
         (names[a], names[b], say("sign", value=value) if has_sign[a, b] else say("no sign", value=abs(value)))
         for a, b, value in zip(first[near], second[near], correlations[first, second][near], strict=True)
     ]
-    yield {"text": say("alike" if pairs else "not alike", near=_NEAR)}
-    yield _table(say("alike table", near=_NEAR), pairs, PAIR, n_texts=2)
+    yield {"text": say("alike pairs" if pairs else "not alike", near=_NEAR)}
+    yield _table(say("alike table", near=_NEAR), pairs, ("feature", "and", "correlation"), n_texts=2)
     yield _figure(charts.correlation_heat(names, correlations, has_sign))
 
 
@@ -318,7 +297,7 @@ def _audit(findings: Findings) -> Iterator[Part]:
         return
     doubt = say("held back", why=audit.why_held_back()) if audit.why_held_back() else say("nearest")
     if audit.doubtful.any():
-        doubt = f"{say('doubtful')} {audit.how_likely()}"
+        doubt = f"{sentence(say('doubtful'))} {audit.how_likely()}"
     yield {"text": f"{doubt} {say('assumption', assumption=audit.assumption)}"}
     if isinstance(audit, LabelAudit):
         names = [str(name) for name in audit.classes.tolist()]
@@ -354,7 +333,7 @@ def _labellers(findings: Findings) -> Iterator[Part]:
     codes = ["marked kept" if findings.ranking.support[j] else "marked not kept" for j in marked]
     yield {"items": [say(code, mark=found.in_words(j)) for code, j in zip(codes, marked, strict=True)]}
     yield {"text": annotators_in_words(found)}
-    truth, classes = "votes" if np.isfinite(found.agreement) else "experts", found.classes.tolist()[:_SHOWN]
+    truth, classes = "votes" if np.isfinite(found.agreement) else "models", found.classes.tolist()[:_SHOWN]
     for name, table in list(zip(found.annotators, found.confusions, strict=False))[:_SHOWN]:
         counts = table[:_SHOWN, :_SHOWN].tolist()
         rows = [
@@ -367,45 +346,14 @@ def _labellers(findings: Findings) -> Iterator[Part]:
 def _labels(findings: Findings) -> Iterator[Part]:
     known = findings.supervision
     yield {"text": f"{known.describe()}."}
-    yield _table(findings.say("counts"), _counts(known))
-    if isinstance(known, OfClasses):
-        totals = known.memberships.sum(axis=0)
+    yield _table(findings.say("counts"), known.counts())
+    memberships, names, _ = known.as_drawn()
+    if names:
+        totals = memberships.sum(axis=0)
         order = np.argsort(-totals, kind="stable")[:_CLASSES]
-        names, labels = [str(known.classes.tolist()[k]) for k in order], [charts.tick_name(totals[k]) for k in order]
-        yield _figure(charts.share_chart(findings.say("classes"), names, totals[order], labels))
-
-
-def _counts(known: Supervision) -> list[tuple[str, str]]:
-    """How the labels were read, as counts."""
-    rows = [("rows", f"{known.n_rows:,}")]
-    if isinstance(known, Classes):
-        rows.append(("rows with one class each", f"{known.n_labelled:,}"))
-    if isinstance(known, Memberships):
-        certain = int((known.memberships[known.labelled].max(axis=1) >= 1 - 1e-9).sum())
-        rows.append(("rows with class probabilities", f"{known.n_labelled:,}"))
-        rows.append(("of these, rows with a certain class", f"{certain:,}"))
-    if isinstance(known, Positives):
-        rows.append((f"rows labelled {known.positive}", f"{known.n_labelled:,}"))
-    if isinstance(known, Intervals):
-        exact, censored = int(known.exact.sum()), int(known.censored.sum())
-        rows.append(("rows with a known number", f"{exact:,}"))
-        rows.append(("rows with a censored number", f"{censored:,}"))
-        rows.append(("rows with other limits", f"{known.n_labelled - exact - censored:,}"))
-    if isinstance(known, SeveralTargets):
-        for name, part in zip(known.names, known.parts, strict=True):
-            rows.append((f"rows with {name}", f"{part.n_labelled:,}"))
-    if known.kind == "numbers":
-        rows.append(("rows with a number", f"{known.n_labelled:,}"))
-    if known.kind != "none":
-        rows.append(("rows without a label", f"{known.n_rows - known.n_labelled:,}"))
-    if isinstance(known, OfClasses):
-        rows.append(("classes", f"{known.n_classes:,}"))
-    if isinstance(known, OrderedClasses | OrderedMemberships):
-        rows.append(("order of the classes", in_words(known.classes)))
-    if known.has_pairs:
-        rows.append(("must-link pairs", f"{len(known.pairs.must_link):,}"))
-        rows.append(("cannot-link pairs", f"{len(known.pairs.cannot_link):,}"))
-    return rows
+        labels = [charts.tick_name(totals[k]) for k in order]
+        classes = [names[k] for k in order]
+        yield _figure(charts.share_chart(findings.say("classes"), classes, totals[order], labels))
 
 
 def _again(findings: Findings) -> Iterator[Part]:

@@ -1,0 +1,228 @@
+"""The facts of a selection, of which every front end tells: :mod:`dubio.words` has the sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dubio.errors import quoted
+from dubio.ranking import Ranking
+from dubio.target.knowledge import Supervision
+from dubio.words import PYTHON, SENTENCES, Note, Phrases, note, paragraph, say
+
+#: Alerts about features that may be the target in disguise.
+LEAKS = ("copy", "separates")
+#: Groups of equal features that are named in one sentence.
+_MOST_GROUPS = 3
+
+
+@dataclass(frozen=True)
+class Alert:
+    """Something in the table that may make the answer wrong.
+
+    Attributes
+    ----------
+    kind : str
+        A short name: "copy", "separates", "visits", "repeated rows", "identifier", "constant", "text", "alike",
+        "rating", "lonely class" or "sentinel".
+    features : tuple of str
+        The features it is about; empty if it is about rows or the target.
+    facts : dict
+        The numbers and names in its words.
+    """
+
+    kind: str
+    features: tuple[str, ...] = ()
+    facts: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def sentence(self) -> str:
+        """The finding."""
+        return self.finding()
+
+    @property
+    def remedy(self) -> str:
+        """Something to do about it."""
+        return self.advice()
+
+    @property
+    def left_out(self) -> str:
+        """Why the features cannot be used, in a few words; empty if they can."""
+        codes = [code for code in self._codes if self.kind not in LEAKS and f"{code} left out" in SENTENCES]
+        return self._say(f"{codes[0]} left out") if codes else ""
+
+    @property
+    def asks_nothing(self) -> bool:
+        """Whether nothing is to be done: to leave the features out is what anybody would do."""
+        return self._codes[1] in ("identifier text", "constant")
+
+    def finding(self, phrases: Phrases = PYTHON) -> str:
+        """The finding, in the phrases of a front end."""
+        found = self._say(self._codes[0], phrases)
+        target = self.facts.get("target")  # one of several
+        return found if target is None else f"target {quoted(target)}: {found}"
+
+    def advice(self, phrases: Phrases = PYTHON) -> str:
+        """Something to do about it, in the phrases of a front end."""
+        return self._say(f"{self._codes[1]} remedy", phrases)
+
+    def text(self, phrases: Phrases = PYTHON) -> str:
+        """The finding and the remedy."""
+        return say("advice", finding=self.finding(phrases), remedy=self.advice(phrases))
+
+    def __str__(self) -> str:
+        return f"{self.text()}."
+
+    def record(self, phrases: Phrases = PYTHON) -> dict[str, Any]:
+        """The alert as a plain dictionary."""
+        names = {"kind": self.kind, "features": list(self.features)}
+        return {**names, "sentence": self.finding(phrases), "remedy": self.advice(phrases)}
+
+    @property
+    def _codes(self) -> tuple[str, str]:
+        """The codes of its finding and of its remedy."""
+        facts, kind = self.facts, self.kind
+        if kind == "visits":
+            return f"visits {facts['why']}", kind if self.features else "visits neighbours alike"
+        if kind == "identifier":
+            return kind, "identifier text" if facts["value"] == "text" else kind
+        if kind == "text":
+            return ("text unclear",) * 2 if facts["problem"] else ("text",) * 2
+        if kind == "constant" and facts.get("varies outside"):
+            return ("constant in sample",) * 2
+        if kind == "constant":  # if no column varies, the table may have been read in a wrong way
+            return f"constant {'one' if facts['values'] else 'none'}", kind if facts["others vary"] else "constant all"
+        return kind, kind
+
+    def _say(self, code: str, phrases: Phrases = PYTHON) -> str:
+        facts = {**self.facts, "features": self.features, "n": len(self.facts.get("classes", self.features))}
+        if self.kind == "alike":
+            facts["groups"] = _groups_in_words(self.facts["groups"])
+        return say(code, phrases, **facts)
+
+
+def _groups_in_words(groups: Sequence[tuple[str, ...]]) -> str:
+    shown = [" and ".join([*map(quoted, names[:5]), *_more(names, 5)]) for names in groups[:_MOST_GROUPS]]
+    return " and ".join(["; ".join(shown), *_more(groups, _MOST_GROUPS)])
+
+
+def _more(names: Sequence[Any], most: int) -> list[str]:
+    return [f"{len(names) - most} more"] if len(names) > most else []
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The facts of one selection.
+
+    Attributes
+    ----------
+    supervision : Supervision
+        What is known of the target.
+    method, does : str
+        The name of the method, and what it does.
+    because : str
+        Why this method, as a clause.
+    ranking : Ranking
+        The features with their scores, order and lines; those that were kept and why, and those that were left out.
+    alerts : tuple of Alert
+    columns, notes : tuple of Note
+        What was read from the columns, and what was sampled, grouped, weighed and completed.
+    redundancy : float or None
+        Weight of the penalty on features that resemble better ones.
+    """
+
+    supervision: Supervision
+    method: str
+    does: str
+    because: str
+    ranking: Ranking
+    alerts: tuple[Alert, ...] = ()
+    columns: tuple[Note, ...] = ()
+    notes: tuple[Note, ...] = ()
+    redundancy: float | None = None
+
+    def explanation(self) -> str:
+        """How the target was read, which method was chosen and why, and how many features were kept and why."""
+        return paragraph(self._clauses())
+
+    def _clauses(self) -> Iterator[object]:
+        ranking = self.ranking
+        yield self.supervision.describe()
+        yield from (note("alert", alert=alert.finding()) for alert in self.alerts if not alert.asks_nothing)
+        if ranking.left_out:
+            yield ranking.what_was_left_out()
+        yield note("method", method=self.method, does=self.does, because=self.because)
+        yield from not_told_yet(self.columns, ranking.left_out)
+        yield from self.notes
+        if self.redundancy:
+            yield note("moved down", weight=self.redundancy)
+        if ranking.nothing_stands_out:
+            yield ranking.reason
+            yield note("nothing kept", feature=ranking.names[ranking.order[0]])
+            return
+        yield note("kept", kept=int(ranking.support.sum()), total=ranking.n_ranked, reason=ranking.reason)
+        enough = ranking.n_sufficient or 0
+        if 0 < enough < (ranking.n_relevant or 0):
+            yield note("sufficient", n=enough, names=ranking.names[ranking.order[:enough]].tolist())
+
+
+def not_told_yet(notes: Iterable[Note], left_out: Mapping[str, str]) -> list[Note]:
+    """The notes on columns, without the reasons of columns that are listed as left out with the same reason."""
+    return [one for one in notes if one.facts.get("why") is None or str(one.facts["name"]) not in left_out]
+
+
+def left_out_by(alerts: Iterable[Alert], drop_leaks: bool = False, columns: Iterable[Note] = ()) -> dict[str, str]:
+    """The features that were left out, each with the reason in a few words.
+
+    Parameters
+    ----------
+    alerts : tuple of Alert
+        As found by :func:`~dubio.alerts.find.find_alerts`.
+    drop_leaks : bool, default=False
+        Whether suspected copies of the target, and features that separate its classes completely, were left out too.
+    columns : tuple of Note
+        Notes on the columns of the table: of text, they say more than the alert.
+
+    Returns
+    -------
+    dict of str to str
+        The reason by the name of the feature.
+    """
+    of_text = {str(one.facts["name"]): one.facts["why"] for one in columns if "why" in one.facts}
+    reasons: dict[str, str] = {}
+    for alert in alerts:
+        leak = drop_leaks and alert.kind in LEAKS
+        why = say(f"{alert.kind} left out") if leak else alert.left_out
+        texts = of_text if alert.kind == "text" else {}
+        reasons |= {name: texts.get(name, why) for name in alert.features if why}
+    return reasons
+
+
+def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> Iterator[Note]:
+    """How sure an answer is: what was left out, the tests at level ``alpha`` (None: no tests), and the stability."""
+    if ranking.left_out:
+        yield ranking.left_out_note()
+    if ranking.nothing_stands_out:
+        yield note("handed on")
+    else:
+        yield note("untested") if alpha is None else note("tested", alpha=100 * alpha)
+    if stability is None:
+        return
+    facts = {"resampled": say(f"resampled {stability.resample}"), "draws": len(stability.rankings)}
+    if ranking.support.sum() == ranking.n_ranked:
+        yield note("all kept")
+    elif not ranking.support.any():
+        some = int(stability.selected.any(axis=1).sum())
+        yield note("sometimes kept" if some else "never kept", some=some, **facts)
+    else:
+        index = stability.index
+        how = "barely" if index.value < 0.4 else "moderately" if index.value < 0.75 else "very"
+        value, low, high = (f"{round(number, 2) + 0.0:.2f}" for number in (index.value, index.low, index.high))
+        yield note("stability", how=how, index=value, low=low, high=high, **facts)  # never "-0.00"
+
+
+def note_on_evaluation(found: Any, model: str, chosen: str = "selected") -> Note:
+    """What the selection is worth to a model; ``chosen`` says which features a fold keeps, such as "related"."""
+    facts = {"model": model, "numbers": found.numbers(chosen), "folds": len(found.selected)}
+    return note("evaluation", confidence=100 * found.confidence, **facts)

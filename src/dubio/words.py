@@ -1,0 +1,428 @@
+"""The words: facts become sentences here, for Python, the command and the page alike.
+
+:data:`SENTENCES` holds every sentence by its code. It names its facts in braces, as :meth:`str.format` does, and may
+say besides ``{rows:was|were}`` (for one, for several), ``{names!q}`` (in quotes), ``{names:5}`` (at most five of them).
+Most sentences are clauses: they begin with a small letter and have no full stop. :func:`sentence` gives them both.
+
+What a user can do has another name in each front end: these names are a table of phrases, :data:`PYTHON` by default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from string import Formatter
+from typing import Any, NamedTuple
+
+from dubio.errors import listed, quoted
+
+Facts = Mapping[str, Any]
+#: The names of a front end for what its user can do. A phrase may use the facts, as sentences do.
+Phrases = Mapping[str, str | Callable[[Facts], str]]
+
+
+class Note(NamedTuple):
+    """Something to say: the code of its sentence, and the facts in it. As text, it is a clause."""
+
+    code: str
+    facts: Facts
+
+    def __str__(self) -> str:
+        return say(self.code, **self.facts)
+
+
+def note(code: str, **facts: Any) -> Note:
+    """A note with these facts."""
+    return Note(code, facts)
+
+
+def say(code: str, phrases: Phrases | None = None, /, **facts: Any) -> str:
+    """The sentence of a code, with its facts, in the phrases of a front end.
+
+    >>> say("missing cells", n=1, filled_with="the median of their column")
+    '1 missing value in the table was filled with the median of their column'
+    """
+    return _Writer(PYTHON if phrases is None else phrases).vformat(SENTENCES[code], (), facts)
+
+
+def sentence(clause: object) -> str:
+    """A clause with a capital letter and a full stop.
+
+    >>> sentence(note("sampled", n_rows=20, n_in_all=30))
+    'A sample of 20 of 30 rows was used.'
+    """
+    text = capital(clause)
+    return text if text.endswith((".", "?")) else f"{text}."
+
+
+def capital(clause: object) -> str:
+    """A clause with a capital letter."""
+    text = str(clause)
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def paragraph(clauses: Iterable[object]) -> str:
+    """Some clauses as sentences, one after the other."""
+    return " ".join(map(sentence, clauses))
+
+
+class _Writer(Formatter):
+    """Fills sentences with facts, and with the phrases of a front end."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+
+    def get_value(self, key: Any, args: Any, kwargs: Any) -> Any:
+        if key in kwargs:
+            return kwargs[key]
+        phrase = self.phrases[key]
+        return phrase(kwargs) if callable(phrase) else self.vformat(phrase, args, kwargs)
+
+    def convert_field(self, value: Any, conversion: Any) -> Any:
+        if conversion != "q":
+            return super().convert_field(value, conversion)
+        return list(map(quoted, value)) if isinstance(value, list | tuple) else quoted(value)
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        several = isinstance(value, list | tuple) and not isinstance(value, Note)
+        if "|" in format_spec:
+            one, many = format_spec.split("|")
+            return one if (len(value) if several else value) == 1 else many
+        return listed(value, int(format_spec or 8)) if several else str(super().format_field(value, format_spec))
+
+
+#: What a user of Python can do, as sentences about alerts name it.
+PYTHON: Phrases = {
+    "leave a copy out": "{features:leave it out if it is not known before the target|leave out what is not known "
+    "before it}",
+    "leave it out if late": "was {features:it|each} measured before the class was known? If not, leave it out",
+    "leave out unless measured": "leave it out unless it is a measurement",
+    "group": lambda facts: f"say groups={_column_of(facts)} if they belong together, and leave the column out",
+    "name groups": "say with groups= which rows belong together",
+    "order": 'say target="ordered" or target="numbers"',
+    "missing": "make these cells missing",
+    "all rows": 'method="fisher"',
+    "assume": "q-values assume",
+}
+
+
+def _column_of(facts: Facts) -> str:
+    return f"X[:, {facts['position']}]" if facts["column"] is None else f"X[{facts['column']!r}]"
+
+
+#: Alerts: what was found, and what to do about it.
+_ALERTS = {
+    "copy": "{features!q:5} {features:is a copy|are copies} of the target, or {features:a recoding|recodings} of it",
+    "copy remedy": "{leave a copy out}",
+    "copy left out": "perhaps a copy of the target",
+    "separates": "{features!q:5} {features:separates|each separate} the classes completely",
+    "separates remedy": "{leave it out if late}",
+    "separates left out": "separates the classes completely",
+    "visits neighbours alike": "rows that stand next to each other in the table are much alike, like visits of the "
+    "same subject or moments of the same process; {assume} independent rows",
+    "visits same values": "rows with the same value of {features!q:5} have the same {same!q:5}, like several rows of "
+    "the same subject, or a code with its properties; {assume} independent rows",
+    "visits alike": "rows with the same value of {features!q:5} are much alike, like visits of the same subject; "
+    "{assume} independent rows",
+    "visits name": "many values of {features!q:5} occur in several rows, like visits of the same subject; {assume} "
+    "independent rows",
+    "visits remedy": "{group}",
+    "visits neighbours alike remedy": "{name groups}",
+    "repeated rows": "{repeated} {repeated:row|rows} of {rows} {repeated:is a repetition|are repetitions} of other "
+    "rows",
+    "repeated rows remedy": "keep each row once, unless different subjects have the same values; {assume} independent "
+    "rows",
+    "identifier": "{n} {n:column has|columns have} a different {value} in every row, like an identifier: "
+    "{features!q:5}",
+    "identifier remedy": "{leave out unless measured}",
+    "identifier text remedy": "nothing needs to be done; it was left out",
+    "identifier text left out": "a different text in every row",
+    "constant one": "{n} {n:column has|columns have} only one value and cannot matter: {features!q:5}",
+    "constant one left out": "only one value",
+    "constant none": "{n} {n:column has|columns have} no value and cannot matter: {features!q:5}",
+    "constant none left out": "no value",
+    "constant remedy": "nothing needs to be done; such columns come last",
+    "constant all remedy": "look at how the table was read",
+    "constant in sample": "at most one value in the sample, but others in the rest of the rows: {features}",
+    "constant in sample remedy": "a method such as {all rows} uses all rows",
+    "constant in sample left out": "only one value in the sample",
+    "text": "{n} {n:column of text was|columns of text were} left out, with many different values or of an unclear "
+    "form: {features!q:5}",
+    "text remedy": "nothing needs to be done, unless it holds numbers, dates or categories",
+    "text left out": "text that could not be used",
+    "text unclear": "column {features!q:5} was left out: {problem}",
+    "text unclear remedy": "write all of its cells in the same way",
+    "text unclear left out": "{problem}",
+    "alike": "{n} features are equal to another one, or nearly so: {groups}",
+    "alike remedy": "one of each is enough",
+    "rating": "the target has {grades} whole numbers ({lowest:g} to {highest:g}) that were read as classes, but the "
+    "features follow their order, as in a rating",
+    "rating remedy": "{order} to use the order",
+    "lonely class": "{n} {n:class has|classes have} only one row: {classes!q:5}",
+    "lonely class remedy": "label more rows of {classes:it|each of them}, merge {classes:it|each of them} with another "
+    "class, or leave the row out",
+    "sentinel": "{mark:g} stands far from all other values of {features!q:5}, and may mean 'missing'",
+    "sentinel remedy": "if so, {missing}; they were used as numbers",
+    "alert": "Alert: {alert}",
+    "advice": "{finding}: {remedy}",
+}
+
+#: The answer, and how it was found.
+_SELECTION = {
+    "because named": "it was requested by name",
+    "because pairs": "pairs of rows are given, and the constraint score was the best method for pairs",
+    "method": "method: {method} ({does}), because {because}",
+    "as many": "as many as requested",
+    "share": "{percent:g} % of {n_features} features",
+    "half": "half of the features, the default",
+    "stand out": "{n} {n:feature stands|features stand} out (false discoveries held at {percent:g} %)",
+    "enough of them": "{reason}; {n} of them predict it as well as all",
+    "nothing stands out": "no feature stands out: {why}",
+    "smallest": "the smallest q-value is {smallest:.2g}, and the first feature must reach {needed:g} (half of alpha), "
+    "so that noise is rarely called a finding",
+    "at the line": "at the line, where other random draws might decide otherwise: {names}",
+    "kept": "kept {kept} of {total}: {reason}",
+    "sufficient": "of these, {n} {n:predicts|predict} the target as well as all of them: {names}",
+    "nothing kept": "nothing is kept; {feature} is handed on so that pipelines run",
+    "moved down": "features that resemble better ones were moved down (redundancy weight {weight:g})",
+    "left out": "{ranked} of {total} columns were ranked; left out: {columns}",
+    "left out alone": "left out: {columns}",
+    "because of": "{name!q} ({why})",
+    "headline": "Keep {n} (of {total}): {names}.",
+    "headline nothing": "No feature stands out: nothing in the table is clearly better than chance.",
+    "headline more": "{more} more {more:is|are} related to the target, but {n:this one predicts|these {n} predict} it "
+    "as well.",
+    # what was read, sampled, grouped, weighed and completed
+    "column": "column {name!q}: {what}",
+    "column left out": "column {name!q}: left out: {why}",
+    "as categories": "taken as {n} {n:category|categories}: {problem}",
+    "at the limit": "{n} {n:cell|cells} such as {example!q} counted as the limit itself",
+    "rounded": "whole numbers as long as {example} were rounded: floating point numbers hold about 15 digits",
+    "columns read": "{n} {n:column was|columns were} read as {kind}: {names!q}",
+    "decimal commas": "{n} {n:column|columns} with decimal commas {n:was|were} read as numbers: {names!q:5}",
+    "units": "numbers with a unit: {columns}",
+    "missing cells": "{n} missing {n:value|values} in the table {n:was|were} filled with {filled_with}",
+    "sampled": "a sample of {n_rows:,} of {n_in_all:,} rows was used",
+    "cells missing in all rows": "{share} of the cells of all rows are missing",
+    "constant in all rows": "only one value in all rows: {names!q}",
+    "classes of all rows": "classes of all rows: {shares}",
+    "some classes of all rows": "classes of all rows: {shares} ({without} of the rows have no class)",
+    "means of all rows": "mean of all rows: {means}",
+    "no stream": "--no-stream loads the whole table",
+    "weights": "rows have different weights",
+    "sparse": "no alerts were looked for, such as copies of the target, because the table is sparse",
+    "groups": "{n} {n:group|groups} of rows{use}",
+    "groups labelled": "{labelled} of {n} {n:group|groups} of rows {labelled:has|have} a label{use}",
+    "groups compared": "; tests compare their means, and rows within each group",
+    "groups once": "; each counts once",
+    "other groups": "models and neighbours of a row are from other groups",
+    "independent rows": "the order of this method takes rows as independent",
+    "of target": "target {target!q}: {note}",
+    "labels joined": "each label was joined with the opinion of models that had not seen it",
+    "probabilities joined": "probabilities were joined with the opinion of models trained on the likeliest classes",
+    "doubtful left out": "{n} {n:row|rows} with a doubtful label {n:was|were} left out",
+    "far replaced": "{n} {n:value|values} more than {far:g} robust standard deviations from the models' prediction "
+    "{n:was|were} replaced by it in the search",
+    "far left out": "{n} {n:row was|rows were} left out of the search: {n:its value is|their values are} more than "
+    "{far:g} robust standard deviations from the models' prediction",
+    "audit is stricter": "an audit is stricter: it doubts a value only if it is more likely wrong than right",
+    "completed": "{n} unlabelled {n:row was|rows were} completed by models",
+    "set inside": "models set the number of {n} {n:row|rows} inside {n:its|their} limits",
+    "positives given": "about {percent:.0f} % of the unlabelled rows are positive",
+    "positives": "about {percent:.0f} % of the unlabelled rows are positive (estimated; {low:.0f} to {high:.0f} %)",
+    "positives look odd": "a sign that this does not hold: of the rows that look most positive {first:.0f} % are "
+    "labelled, of those that look a little less positive {second:.0f} %. Perhaps some kinds of positive rows were "
+    "labelled more often than others; then do not rely on the share",
+    "positives assumed": "assumed: the labelled rows are a random part of all positive rows",
+    "learned from sample": "the models learned from a sample of {n} of {n_in_all} rows",
+    "judged sample": "the search judged a sample of {n} {n:row|rows} by their neighbours among all rows",
+    "searched sample": "the search used a sample of {n} {n:row|rows}",
+    "screened": "the search looked at the best {n} of {n_in_all} features, by linear and smooth R2",
+}
+
+#: The page of a report. {labels} stands for "labels" or "numbers", {asked} for the target.
+_PAGE = {
+    # the answer
+    "title": "{target} in {table}: which features matter",
+    "title of labels": "{target} in {table}: which {labels} look wrong",
+    "question": "Which columns of {table} say something about {asked}?",
+    "question of labels": "Which {labels} of {asked} in {table} look wrong?",
+    "question of groups": "Which columns of {table} show its groups of rows?",
+    "question of pairs": "Which columns of {table} agree with the given pairs of rows?",
+    "doubtful": "{doubtful} of {labelled} {labels} are doubtful",
+    "none doubtful": "none of the {labelled} {labels} is doubtful",
+    "not judged": "the {labels} cannot be judged",
+    "chips": "Features kept, best first",
+    "more": "and {count} more",
+    "key": "Filled: sufficient. Outlined: related too, but not needed beside them.",
+    # how sure it is
+    "handed on": "in Python, the feature with the smallest p-value is handed on so that pipelines run, but nothing "
+    "shows that it matters",
+    "untested": "the features were not tested",
+    "tested": "each feature was tested against chance, alone and together with others; about {alpha:g} % of the "
+    "related features may be there by chance",
+    "all kept": "when the data are resampled, only the order can change: every feature is kept",
+    "never kept": "when {resampled} {draws} times, no feature was kept in any of them",
+    "sometimes kept": "when {resampled} {draws} times, a feature was kept in {some} of them",
+    "stability": "the choice is {how} stable: when {resampled} {draws} times, the stability index was {index} "
+    "(interval {low} to {high}; 1 means always the same features, 0 means no better than chance)",
+    "resampled bootstrap": "rows were drawn again",
+    "resampled subsample": "two thirds of the rows were drawn",
+    "resampled labels": "the labels were drawn again from their probabilities",
+    "resampled pairs": "the pairs were drawn again",
+    "no skill": "the columns do not {judged}, so the {labels} cannot be judged",
+    "doubtful share": "{doubtful} of {labelled} {labels} are doubtful (estimated share of wrong ones: {rate:.1f} %)",
+    "alerts": "Look at this first",
+    # what it does not say
+    "limits": "What this does not tell you",
+    "cause": "Whether a feature causes {asked}, or the other way round. The analysis shows only that they are related.",
+    "no meaning": "Whether the groups of rows mean anything. Nothing was given to compare them with.",
+    "not measured": "Anything about columns that were not measured, or about rows that were selected in another way.",
+    "no evidence": "That the features at the end of the list have nothing to do with it: too little evidence is not "
+    "evidence of nothing.",
+    "not tested": "Which features are there by chance: they were ranked, but not tested.",
+    "not evaluated": "How well a model would predict: dubio rank --evaluate logistic measures this.",
+    "several not evaluated": "How well a model would predict.",
+    "not audited": "Whether the labels are right. They were not audited.",
+    "unlabelled": "Whether the rows without a label are like those with one. If labels are missing for a reason that "
+    "the columns do not show, the answer holds for labelled rows only.",
+    "no groups": "Whether rows belong together. The tests take them as independent; if several are of one patient, "
+    "name the column that says so (--groups).",
+    "not resampled": "How far the ranks would move with other rows: dubio rank --stability 50 shows this.",
+    "done": "What was done, and why",
+    # the ranking and the number of features
+    "bars": "By {method} ({does}). {good} scores are better. Each bar shows where the score lies between the worst (no "
+    "bar) and the best (a full bar) of those shown.",
+    "related first": "related features come first; within each part the order is that of the method, which need not be "
+    "that of the scores",
+    "other order": "the order is that of the method, which need not be that of the scores",
+    "ranks": "The line on the right shows the range of the feature's rank in {share:.0f} % of the resamples, the dot "
+    "its median.",
+    "beside chance": "Compared with chance",
+    "chance": "Each dot is a feature, with its p-value; kept features have a filled dot. If no feature were related to "
+    "the target, the dots would follow the dashed line, or lie below it where a test is conservative; the grey band "
+    "is the range of chance (95 %, for features that do not depend on each other). Dots above the band are more than "
+    "chance gives.",
+    "all features": "All {count:,} features",
+    "legend": "What the columns mean",
+    "no size": "No feature reaches the line, which is at half of alpha so that noise is rarely called a finding.",
+    "size": "The related features are those whose q-value lies below the line. If more were taken, too many of them "
+    "would be false discoveries.",
+    "related mark": "{count} related",
+    "kept mark": "{count} kept",
+    "path": "The search looked at sets of features: beyond the mark, a larger set is not measurably better.",
+    "enough": "{count} are enough",
+    "one enough": "1 is enough",
+    "evaluation": "With {model}, on rows that neither the selection nor the model had seen. {numbers} In brackets: "
+    "{confidence:g} % intervals over {folds} folds.",
+    # the features
+    "drawn for numbers": "Each dot is a row; the line is the running mean. Categories have a bar from the first to the "
+    "third quartile, with the median.",
+    "drawn for classes": "Numbers: filled curves are densities, dots are rows, the vertical line is the median. "
+    "Categories: bars show how many rows of each class have each of them.",
+    "drawn for nothing": "Numbers: filled curves are densities, dots are rows, the vertical line is the median. "
+    "Categories: bars show how many rows have each of them.",
+    "drawn for memberships": "Every row counts for each class according to its probability.",
+    "drawn for several": "Each feature is drawn against one target, which its caption names: the one with its smallest "
+    "p-value. If the target is a number, dots are rows and the line is the running mean; categories have a bar from "
+    "the first to the third quartile, with the median. If the target is a class, filled curves are densities, dots are "
+    "rows and the vertical line is the median; for categories, bars show how many rows of each class have them.",
+    "picture": "{rank}. {name}",
+    "picture against": "{rank}. {name}, against {against}",
+    "picture serves": "{rank}. {name}, against {against}; serves {serves}",
+    "picture serves none": "{rank}. {name}, against {against}; serves no target",
+    "picture serves unclear": "{rank}. {name}, against {against}; it is not clear which target it serves",
+    "heat": "If the dark cells of a feature are on the left, it is reliably among the best. If they are spread out, "
+    "its rank depends on chance.",
+    "tolerance": "The bar ends where the feature is kept in half of the draws in which {wrong}; the line is its "
+    "interval. {draws} draws were needed.",
+    "wrong hard uniform": "labels are changed to any other class at random",
+    "wrong hard one-class": "labels of the largest class are changed at random (the rate is a share of that class)",
+    "wrong hard next": "labels are changed to the next class at random",
+    "wrong soft uniform": "all probabilities are moved towards the shares of the classes, and one class per row is "
+    "drawn",
+    "wrong numbers uniform": "numbers are moved by 3 to 10 standard deviations",
+    "no worst": "what a feature survives at worst is not known {why}",
+    "worst hard": "On the right: what the feature survives if the worst labels were chosen (by the linear test, its "
+    "cut held fixed).",
+    "worst numbers": "On the right: the worst shift of the numbers that it survives (by the linear test, its cut held "
+    "fixed).",
+    "alike pairs": "These pairs of top features carry almost the same information, so one of each pair may be enough "
+    "(--redundancy 1 on the command line, redundancy=1 in Python, moves the other down).",
+    "not alike": "No two of the top features have a correlation of {near} or more.",
+    "alike table": "Top features with a correlation of {near} or more",
+    "sign": "{value:.2f}",
+    "no sign": "{value:.2f} (no direction)",
+    # the labels
+    "rates": "Estimated share of wrong labels by given class",
+    "held back": "{why} The table has the labels that are nearest to it.",
+    "nearest": "None of the {labelled} {labels} is doubtful; the table has those that are nearest to it.",
+    "assumption": "The rates assume that {assumption}.",
+    "suspects": "The most suspicious {labels}, with the values of the top features",
+    "corrections": "Check the rows again, the most doubtful first, and decide. If you can label new rows, take them at "
+    "random: in our trials, choosing them cleverly did not help. Nothing leaves this computer. The browser remembers "
+    "your decisions on this page.",
+    "no script": "This part needs JavaScript. Without it, the table above lists the same rows.",
+    "apply": "Then run the same command again with --corrections corrections.csv, or in Python apply_corrections(y, "
+    '"corrections.csv").',
+    "labellers": "Some features are related to how rows were labelled, not to what they are. Each feature was tested "
+    "against doubt about the labels, among rows that look alike.",
+    "marked": "Look at these features before you trust them:",
+    "marked kept": "{mark} (kept)",
+    "marked not kept": "{mark} (not kept)",
+    "truth of votes": "Labels of {name}: the class most likely by all votes (rows) and the given class (columns)",
+    "truth of models": "Labels of {name}: the class most likely to the models (rows) and the given class (columns)",
+    "class": "class",
+    "counts": "Counts of labels",
+    "classes": "Rows of each class",
+    "all rows": "all rows",
+    # the end
+    "command": "On the command line:",
+    "python": "In Python:",
+    "made": "Made with dubio {version}. This page needs no network: it contains everything it shows.",
+}
+
+#: What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.
+_COMMAND = {
+    "no target": "there is no --target: features are ranked only by the structure of the table",
+    "counts rows": "column {name!q} was left out: it only counts the rows",
+    "without numbers": "{n} {n:column|columns} without numbers {n:was|were} left out: {names!q:5}",
+    "only count": "{n} {n:column that only counts|columns that only count} the rows {n:was|were} left out: {names!q:5}",
+    "minus one": "-1 is read as a class ({n} {n:row|rows}). If it means no label, add --unlabelled -1",
+    "unused marks": "--unlabelled {marks!q:5}: no row has this value",
+    "as numbers": "target {name!q} was read as numbers {how}",
+    "first pair": "the pairs count rows from 1, the first row under the header: the first pair ({pair}) is {rows} "
+    "(--id COLUMN names rows by their identifiers)",
+    "read once": "{what} is read once, in batches of rows",
+    "half kept": "half of the features are kept, because only a test on the whole table can tell which features stand "
+    "out (--keep N sets the number)",
+    "report written": "report written to {path}",
+    "evaluated on": "the selection was evaluated on {n:,} of {n_in_all:,} rows",
+    "ridge": "logistic regression needs classes: for a numeric target, --evaluate logistic is ridge regression",
+    "lonely": "{n} {n:class|classes} with only one row cannot be judged ({names!q:5}): {n:it is|they are} treated as "
+    "unlabelled",
+    "no table": "no table was written to {path}, because no feature stands out",
+    "table": "table with {n} {n:feature|features} written to {path}",
+    "table of all": "table with {n} features (all that are related to the target) written to {path}",
+    "fewer": "--keep sufficient writes {n}",
+    "ranked table": "Features for {asked}",
+    "table without a target": "Features, without a target",
+    "more features": "{n} more {n:feature|features}; --top {total} shows all",
+    "more rows": "{n} more {n:row|rows}; --top {total} shows all",
+    "scores": "scores: {direction} is good",
+    "tolerated hard": "tolerance: the share of labels that may be wrong at random before a feature is kept in fewer "
+    "than half of the draws",
+    "tolerated soft": "tolerance: how far all probabilities may be flattened before a feature is kept in fewer than "
+    "half of the draws",
+    "tolerated numbers": "tolerance: the share of gross errors before a feature is kept in fewer than half of the "
+    "draws",
+    "worst case hard": "worst case: how many labels somebody would have to change to push it out",
+    "worst case hard at most": "worst case: how many labels somebody would have to change to push it out (an upper "
+    "bound)",
+    "worst case numbers": "worst case: the shift that pushes it out, in standard deviations",
+    "skills": "skill of the models on rows they had not seen (1 is perfect, 0 is guessing): {skills:20}",
+    "skills below 0": "skill of the models on rows they had not seen (1 is perfect, 0 is guessing, below 0 is worse "
+    "than guessing): {skills:20}",
+}
+
+#: All sentences, by their codes.
+SENTENCES: dict[str, str] = {**_ALERTS, **_SELECTION, **_PAGE, **_COMMAND}
