@@ -362,9 +362,9 @@ def test_python_the_command_and_the_page_say_the_same(monkeypatch, tmp_path, cap
     command = " ".join(f"{captured.out} {captured.err}".split())
     page = html.unescape((tmp_path / "t.html").read_text(encoding="utf-8"))
     for front_end in (python, command, page):
-        for code in ("left out", "headline", "advice" if front_end is not page else "copy remedy"):
+        for code in ("left out", "headline", "copy" if front_end is page else "alert"):
             assert f"§{code}§" in front_end, code
-        for code in ("missing cells", "labels joined"):
+        for code in ("missing cells", "joined labels"):
             assert f"§{code}§" in front_end.replace(f"§{code[0].upper()}", f"§{code[0]}"), code
 
 

@@ -217,8 +217,8 @@ _SELECTION = {
     "other groups": "models and neighbours of a row are from other groups",
     "independent rows": "the order of this method takes rows as independent",
     "of target": "target {target!q}: {note}",
-    "labels joined": "each label was joined with the opinion of models that had not seen it",
-    "probabilities joined": "probabilities were joined with the opinion of models trained on the likeliest classes",
+    "joined labels": "each label was joined with the opinion of models that had not seen it",
+    "joined probabilities": "probabilities were joined with the opinion of models trained on the likeliest classes",
     "doubtful left out": "{n} {n:row|rows} with a doubtful label {n:was|were} left out",
     "far replaced": "{n} {n:value|values} more than {far:g} robust standard deviations from the models' prediction "
     "{n:was|were} replaced by it in the search",

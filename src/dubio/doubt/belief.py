@@ -123,7 +123,7 @@ class Belief:
         if self.by_target:
             parts = self.by_target.items()
             return tuple(note("of target", target=name, note=one) for name, belief in parts for one in belief.notes())
-        notes = [*self.said, *([note(f"{self.joined} joined")] if self.joined else [])]
+        notes = [*self.said, *([note(f"joined {self.joined}")] if self.joined else [])]
         if self.n_left_out:  # for numbers the rule is not that of the audit
             numbers = isinstance(self.supervision, Numbers)
             code = "doubtful left out" if not numbers else "far replaced" if self.replaced else "far left out"
