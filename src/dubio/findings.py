@@ -178,7 +178,7 @@ def left_out_by(alerts: Iterable[Alert], drop_leaks: bool = False, columns: Iter
     Parameters
     ----------
     alerts : tuple of Alert
-        As found by :func:`~dubio.alerts.find.find_alerts`.
+        As found by :func:`~dubio.alerts.find_alerts`.
     drop_leaks : bool, default=False
         Whether suspected copies of the target, and features that separate its classes completely, were left out too.
     columns : tuple of Note
