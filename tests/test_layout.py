@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import dubio
+
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src"
 
@@ -150,3 +152,43 @@ def test_only_one_place_stores_what_was_fitted():
         module: set() for module in found
     }
     assert set(found) == set(storing)
+
+
+#: Names of all kinds of targets, as classes and as words, and the flags that tell one from another.
+KINDS = {"Supervision", "Nothing", "OfClasses", "Classes", "Memberships", "Numbers", "OrderScores", "OrderedClasses"}
+KINDS |= {"OrderedMemberships", "Intervals", "Positives", "SeveralTargets"}
+KIND_WORDS = {"none", "hard", "soft", "numbers", "ordered", "ordered soft", "positives", "intervals", "several"}
+KIND_FLAGS = {"has_target", "has_neighbors", "goes_with_pairs", "form", "believed"}
+
+
+def questions_about_kinds(source: str) -> list[int]:
+    """The lines that ask of which kind a target is: of its class, of the word for its kind, or of a flag of it."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("isinstance", "issubclass"):
+            names = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+            found += [node.lineno] if names & KINDS else []
+        elif isinstance(node, ast.Compare) and isinstance(node.left, ast.Attribute) and node.left.attr == "kind":
+            words = {word.value for word in ast.walk(node) if isinstance(word, ast.Constant)}
+            found += [node.lineno] if words & KIND_WORDS or "takes" in ast.unparse(node) else []
+        elif isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert | ast.comprehension):
+            tests = node.ifs if isinstance(node, ast.comprehension) else [node.test]
+            flags = [part for test in tests for part in ast.walk(test) if isinstance(part, ast.Attribute)]
+            found += [flag.lineno for flag in flags if flag.attr in KIND_FLAGS]
+    return found
+
+
+def test_questions_about_kinds_are_found():
+    source = "if isinstance(x, Classes | Numbers) and x.kind in ('hard', 'soft') or x.has_target: pass\nx.form"
+    assert questions_about_kinds(source) == [1, 1, 1]
+
+
+def test_the_library_has_few_files():
+    assert sum(module.split(".")[0] == "dubio" for module in MODULES) < 150
+
+
+def test_estimators_have_few_parameters():
+    """At most 20, and the selector over all methods at most 14."""
+    counts = {method.name: len(method.estimator._get_param_names()) for method in dubio.METHODS.values()}
+    assert max(counts.values()) <= 20, counts
+    assert len(dubio.FeatureSelector._get_param_names()) <= 14

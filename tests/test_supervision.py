@@ -257,7 +257,7 @@ def test_own_missing_label():
         ([0.5, 0.25], r"np.column_stack\(\[1 - p, p\]\)"),
         ([np.inf, 1.0], "infinity"),
         (["a", 1], "mixes types: 1 text .*1 number"),
-        ([("a",), ("b", "c")], "ragged|type tuple"),
+        ([("a",), ("b", "c")], "different lengths|type tuple"),
         (np.array([(1, 2), {3}, "x"], dtype=object)[[0, 1]], "type"),
         ([1, 2, 3], "y has 3 rows and X has 2"),
         (np.zeros((2, 2, 2)), "3 dimensions"),

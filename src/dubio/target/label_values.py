@@ -36,14 +36,17 @@ def unmasked(values: Any) -> Any:
     return plain
 
 
-def as_array(values: Any) -> NDArray[Any]:
-    """Values as an array; raises a ValueError if rows have different lengths."""
+def as_array(values: Any, argument: str = "y", remedy: str = "give one value per row") -> NDArray[Any]:
+    """Values as an array; raises if rows have different lengths."""
     if isinstance(values, list | tuple) and any(isinstance(value, str) for value in values):
         # NumPy would turn numbers and None next to text into text, but such a mix is a mistake to report
         array = np.empty(len(values), dtype=object)
         array[:] = values
         return array
-    return np.asarray(unmasked(values))
+    try:
+        return np.asarray(unmasked(values))
+    except ValueError as error:
+        raise InputError(argument, "has rows of different lengths", remedy) from error
 
 
 def as_floats(values: Any) -> NDArray[np.float64]:
@@ -88,25 +91,24 @@ def decoded(column: NDArray[np.bytes_]) -> NDArray[np.str_]:
         ) from error
 
 
+#: Types of labels, by name; the first that fits counts (NumPy says that its durations are whole numbers).
+_TYPES: dict[str, tuple[type, ...]] = {
+    "text": (str,),
+    "bool": (bool, np.bool_),
+    "duration": (datetime.timedelta, np.timedelta64),
+    "number": (int, float, Decimal, Real),
+    "date": (datetime.date, np.datetime64),
+    "time": (datetime.time,),
+}
+
+
 def one_type(values: Sequence[Any] | NDArray[Any], argument: str = "y") -> NDArray[Any]:
     """Known labels as an array of one type; raises if they mix types."""
     kinds: dict[str, list[Any]] = {}
     for value in values:
-        if isinstance(value, str):
-            kinds.setdefault("text", []).append(value)
-        elif isinstance(value, bool | np.bool_):
-            kinds.setdefault("bool", []).append(value)
-        elif isinstance(value, datetime.timedelta | np.timedelta64):  # NumPy counts its durations as whole numbers
-            kinds.setdefault("duration", []).append(value)
-        elif isinstance(value, int | float | Decimal | Real):
-            kinds.setdefault("number", []).append(value)
-        elif isinstance(value, datetime.date | np.datetime64):
-            kinds.setdefault("date", []).append(value)
-        elif isinstance(value, datetime.time):
-            kinds.setdefault("time", []).append(value)
-        else:
-            kinds.setdefault(type(value).__name__, []).append(value)
-    unknown = [name for name in kinds if name not in ("text", "bool", "number", "date", "duration", "time")]
+        name = next((name for name, types in _TYPES.items() if isinstance(value, types)), type(value).__name__)
+        kinds.setdefault(name, []).append(value)
+    unknown = [name for name in kinds if name not in _TYPES]
     if unknown:
         odd = kinds[unknown[0]]
         raise InputError(
@@ -170,10 +172,7 @@ def labels_by_row(y: Any) -> NDArray[Any]:
     """One label per row, None where there is none."""
     if isinstance(y, str | bytes | dict | set) or not hasattr(y, "__len__"):
         raise InputError("y", f"is a {type(y).__name__}", "give one label per row")
-    try:
-        given = np.asarray(unmasked(y), dtype=object)
-    except ValueError:
-        raise InputError("y", "has rows of different lengths", "give one label per row") from None
+    given = as_array(y, remedy="give one label per row").astype(object)
     if given.ndim == 2 and given.shape[1] == 1:
         given = given[:, 0]
     if given.ndim != 1:

@@ -169,7 +169,11 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
         group = np.full(n_rows, -1, dtype=np.int64)
         group[labelled] = class_of
         return RowGroups(group, sparse.csr_array(1.0 - np.eye(len(classes))))
-    links = _link_graph(pairs.must_link, labelled, class_of + n_rows, n_rows + len(classes))
+    links = _symmetric_zero_one(
+        np.append(pairs.must_link[:, 0], labelled),
+        np.append(pairs.must_link[:, 1], class_of + n_rows),
+        n_rows + len(classes),
+    )
     _, component = connected_components(links, directed=False)
     _refuse_two_classes(links, component, n_rows)
 
@@ -238,16 +242,14 @@ def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
     position = np.full(n_rows, -1, dtype=np.int64)
     position[chosen] = np.arange(len(chosen))
     known = close_pairs(pairs, n_rows) if pairs.are_sure else pairs
-    kinds: list[Any] = []
-    weights: list[Any] = []
-    for kind, own in (
-        (known.must_link, known.must_link_weights),
-        (known.cannot_link, known.cannot_link_weights),
-    ):
-        inside = (position[kind] >= 0).all(axis=1)
-        kinds.append(position[kind[inside]])
-        weights.append(None if own is None else own[inside])
-    return read_pairs(kinds[0], kinds[1], len(chosen), weights[0], weights[1])
+    together, apart = ((position[kind] >= 0).all(axis=1) for kind in (known.must_link, known.cannot_link))
+    return read_pairs(
+        position[known.must_link[together]],
+        position[known.cannot_link[apart]],
+        len(chosen),
+        None if known.must_link_weights is None else known.must_link_weights[together],
+        None if known.cannot_link_weights is None else known.cannot_link_weights[apart],
+    )
 
 
 def pair_graph(pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int) -> sparse.csr_array:
@@ -351,14 +353,6 @@ def _sorted_once(
     largest = np.zeros(len(once))
     np.maximum.at(largest, position, weights)
     return distinct, largest
-
-
-def _link_graph(
-    must_link: NDArray[np.int64], labelled: NDArray[np.int64], class_node: NDArray[np.int64], n_nodes: int
-) -> sparse.csr_array:
-    rows = np.concatenate([must_link[:, 0], labelled])
-    columns = np.concatenate([must_link[:, 1], class_node])
-    return _symmetric_zero_one(rows, columns, n_nodes)
 
 
 def _symmetric_zero_one(rows: NDArray[np.int64], columns: NDArray[np.int64], n_nodes: int) -> sparse.csr_array:

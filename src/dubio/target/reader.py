@@ -180,7 +180,7 @@ def _read_array(y: Any, question: Question) -> Supervision:
         names = column_names(y, name="y") or []
         if len(names) > 1 and any(not _holds_numbers(some_columns(y, j)) for j in range(len(names))):
             return _read_several(several_targets(y), question)
-    column = _as_array(y)
+    column = y if type(y) is np.ndarray else as_array(y, remedy="for candidate sets or votes use soft_labels(...)")
     if column.ndim == 2 and column.shape[1] == 1:
         warn(
             DataConversionWarning(
@@ -257,17 +257,6 @@ def _holds_numbers(column: Any) -> bool:
     return (np.asarray(column).dtype.kind if kind is None else kind) in "biuf"
 
 
-def _as_array(y: Any) -> NDArray[Any]:
-    if type(y) is np.ndarray:
-        return y
-    try:
-        return as_array(y)
-    except ValueError as error:
-        raise InputError(
-            "y", "is ragged: its rows have different lengths", "for candidate sets or votes use soft_labels(...)"
-        ) from error
-
-
 def _split_missing(
     y: Any, column: NDArray[Any], missing_label: Any
 ) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
@@ -310,7 +299,7 @@ def numbers_of(y: Any, target: Target = "auto", missing_label: Any = "auto") -> 
     if sparse.issparse(y):
         return None
     y = unmasked(y)
-    column = _as_array(y)
+    column = as_array(y)
     if column.ndim != 1:
         return None
     values, missing, ordered = _split_missing(y, column, missing_label)

@@ -244,7 +244,7 @@ def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
         if len(set(words)) < len(words):
             raise InputError("targets", f"has columns with the same name: {listed(words)}", "rename them")
         return dict(zip(words, columns, strict=True)), True
-    array = _array(targets, "")
+    array = as_array(targets, "targets")
     if array.ndim != 2:
         raise InputError("targets", f"has {array.ndim} dimensions", "give a frame, a 2-D array or a dict of targets")
     return {f"target {place}": array[:, place - 1] for place in range(1, array.shape[1] + 1)}, False
@@ -258,31 +258,21 @@ def _column(values: Any, name: Any) -> Any:
     if not hasattr(values, "__len__") or isinstance(values, str | dict):
         raise InputError("targets", f"[{name!r}] is {values!r}", "give one value per row")
     _refuse_sparse(values, f"[{name!r}] ")
-    if _knows_more(values) or not (hasattr(values, "__array__") or isinstance(values, Collection)):
+    if isinstance(values, GivenByRow) or hasattr(values, "iloc") or hasattr(values, "categories"):
+        return values  # it is more than its cells
+    if column_names(values, name="targets") is not None:
         return values
-    array = _array(values, f"[{name!r}] ")
+    if not (hasattr(values, "__array__") or isinstance(values, Collection)):
+        return values
+    array = as_array(values, f"targets[{name!r}]")
     if array.ndim == 0:
         raise InputError("targets", f"[{name!r}] is a {type(values).__name__}", "give one value per row")
     return array
 
 
-def _knows_more(values: Any) -> bool:
-    """Whether a target is more than its cells: a record, a frame with names, a column with declared categories."""
-    if isinstance(values, GivenByRow) or column_names(values, name="targets") is not None:
-        return True
-    return hasattr(values, "iloc") or hasattr(values, "categories")
-
-
 def _refuse_sparse(values: Any, which: str) -> None:
     if sparse.issparse(values):
         raise InputError("targets", f"{which}is sparse", "give a dense array: values.toarray()")
-
-
-def _array(values: Any, which: str) -> NDArray[Any]:
-    try:
-        return as_array(values)
-    except ValueError:
-        raise InputError("targets", f"{which}has rows of different lengths", "give one value per row") from None
 
 
 def join_targets(names: tuple[str, ...], parts: tuple[Supervision, ...]) -> Supervision:
