@@ -117,7 +117,7 @@ def name_row(position: int) -> str:
 
 
 def how_rows_count(row: int) -> str:
-    """How a list counts rows, with one of them as an example: they count from 1, and a file has a header above them.
+    """The sentence about row numbers in a list, with one row as an example: they count from 1, without a header.
 
     >>> with rows_named(lambda position: f"line {position + 2} of the file"):
     ...     how_rows_count(3)
@@ -174,9 +174,9 @@ def quoted(name: object) -> str:
 
 def nearest(name: str, candidates: Iterable[object], most: int = 3) -> list[str]:
     """The candidates most similar to ``name``, ignoring case."""
-    known = {str(candidate): str(candidate).casefold() for candidate in candidates}
+    folded = {str(candidate): str(candidate).casefold() for candidate in candidates}
     wanted = name.casefold()
-    near = difflib.get_close_matches(wanted, list(known.values()), n=most, cutoff=0.5)
-    found = [original for close in near for original, folded in known.items() if folded == close]
-    found += [original for original, folded in known.items() if wanted and wanted in folded]
-    return list(dict.fromkeys(found))[:most]
+    near = difflib.get_close_matches(wanted, list(folded.values()), n=most, cutoff=0.5)
+    similar = [name for close in near for name, text in folded.items() if text == close]
+    similar += [name for name, text in folded.items() if wanted and wanted in text]
+    return list(dict.fromkeys(similar))[:most]

@@ -229,9 +229,8 @@ def flip_labels_near_border(X: ArrayLike, y: ArrayLike, rate: float, *, random_s
         tree = NearestNeighbors(n_neighbors=1).fit(table[mine])
         to_class[k, ~mine] = tree.kneighbors(table[~mine])[0][:, 0]
         to_class[k, mine] = tree.kneighbors()[0][:, 0] if mine.sum() > 1 else np.inf
-    own = codes[None, :]
-    to_own = np.take_along_axis(to_class, own, axis=0)[0]
-    np.put_along_axis(to_class, own, np.inf, axis=0)
+    to_own = np.take_along_axis(to_class, codes[None, :], axis=0)[0]
+    np.put_along_axis(to_class, codes[None, :], np.inf, axis=0)
     nearness = np.divide(to_class.min(axis=0), to_own, out=np.full(len(codes), np.inf), where=to_own > 0)
     near = np.argsort(nearness, kind="stable")[: 2 * wanted]
     rows = random_of(random_state).permutation(near)[:wanted]

@@ -121,15 +121,15 @@ def sentinel_alerts(view: View) -> list[Alert]:
 def _unit_columns(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Columns of mean 0 and length 1 (a missing cell counts as the mean), and which columns vary."""
     with np.errstate(invalid="ignore", over="ignore"):
-        known = ~np.isnan(X)
-        count = np.maximum(known.sum(axis=0), 1)
+        present = ~np.isnan(X)
+        count = np.maximum(present.sum(axis=0), 1)
         first = np.fmin.reduce(X, axis=0)
-        centred = np.where(known, X - first, 0.0)
-        centred = np.where(known, centred - centred.sum(axis=0) / count, 0.0)
+        centred = np.where(present, X - first, 0.0)
+        centred = np.where(present, centred - centred.sum(axis=0) / count, 0.0)
         largest = np.abs(centred).max(axis=0)
         centred = centred / np.where(largest > 0, largest, 1.0)
         length = np.sqrt((centred**2).sum(axis=0))
-    kept = np.flatnonzero((length > 0) & np.isfinite(length) & (known.sum(axis=0) >= max(3, len(X) // 2)))
+    kept = np.flatnonzero((length > 0) & np.isfinite(length) & (present.sum(axis=0) >= max(3, len(X) // 2)))
     return centred[:, kept] / length[kept], kept
 
 

@@ -41,12 +41,12 @@ def copy_alerts(view: View, units: Units) -> list[Alert]:
     belongs to one subject: chance is then reckoned with one row per unit and class.
     """
     codes, numbers = view.supervision.given_codes, view.supervision.row_numbers
-    found: dict[str, list[int]] = {}
+    suspected: dict[str, list[int]] = {}
     if codes is not None:
-        found = _separating_classes(view, codes, units)
+        suspected = _separating_classes(view, codes, units)
     elif numbers is not None:
-        found = {"copy": _copies_of_numbers(view, numbers)}
-    return [Alert(kind, view.named(features)) for kind, features in found.items() if features]
+        suspected = {"copy": _copies_of_numbers(view, numbers)}
+    return [Alert(kind, view.named(features)) for kind, features in suspected.items() if features]
 
 
 def lonely_alerts(view: View) -> list[Alert]:
@@ -63,10 +63,10 @@ def rating_alerts(view: View) -> list[Alert]:
     The test: of the differences between the class means of all features, the share that one straight line along the
     class numbers explains is compared with the same share for random orders of the classes.
     """
-    found = view.supervision.grades()
-    if found is None:
+    scale, labelled = view.supervision.grades(), view.supervision.labelled
+    if scale is None:
         return []
-    (grades, codes), labelled = found, view.supervision.labelled
+    grades, codes = scale
     codes = codes[labelled]
     weights = np.bincount(codes, minlength=len(grades)).astype(np.float64)
     if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (weights < 2).sum() > 2:
@@ -146,9 +146,9 @@ def _is_told(
     x: NDArray[np.float64], codes: NDArray[np.int64], rows: NDArray[np.int64], units: Units, view: View
 ) -> bool:
     """Whether every value of a feature occurs in one class only, and so often that this is no chance."""
-    known = ~np.isnan(x)
-    x, codes, rows = x[known], codes[known], rows[known]
-    if known.sum() < 0.5 * len(known) or len(np.unique(x[:: max(1, len(x) // (4 * _MOST_VALUES))])) > _MOST_VALUES:
+    present = ~np.isnan(x)
+    x, codes, rows = x[present], codes[present], rows[present]
+    if present.sum() < 0.5 * len(present) or len(np.unique(x[:: max(1, len(x) // (4 * _MOST_VALUES))])) > _MOST_VALUES:
         return False
     values, inverse = np.unique(x, return_inverse=True)
     if not 2 <= len(values) <= _MOST_VALUES or not follows(codes, inverse):
@@ -173,10 +173,10 @@ def _copies_of_numbers(view: View, numbers: NDArray[np.float64]) -> list[int]:
 
 
 def _is_copy(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
-    known = ~np.isnan(x)
-    if known.sum() < max(_FEWEST_NUMBERS, len(x) / 2) or x[known].min() == x[known].max():
+    present = ~np.isnan(x)
+    if present.sum() < max(_FEWEST_NUMBERS, len(x) / 2) or x[present].min() == x[present].max():
         return False
-    x, y = x[known], y[known]
+    x, y = x[present], y[present]
     return _squared_correlation(x, y) >= _SAME or _squared_correlation(rankdata(x), rankdata(y)) >= _SAME
 
 

@@ -68,9 +68,9 @@ def distinct_texts(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     >>> distinct_texts(["b", "a", "b"])
     (['a', 'b'], array([1, 0, 1]))
     """
-    found = sorted(set(texts))
-    places = {text: place for place, text in enumerate(found)}
-    return found, np.fromiter((places[text] for text in texts), dtype=np.int64, count=len(texts))
+    distinct = sorted(set(texts))
+    places = {text: place for place, text in enumerate(distinct)}
+    return distinct, np.fromiter((places[text] for text in texts), dtype=np.int64, count=len(texts))
 
 
 #: Text that means "missing", besides empty cells.

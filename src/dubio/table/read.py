@@ -564,8 +564,8 @@ def _holds_categories(X: Any, index: int, dtype: Any) -> bool:
     """Whether a column of a data frame holds categories, text or bools."""
     word = str(dtype).lower()
     if word == "object":  # text in older pandas, but also numbers mixed with None
-        known = [value for value in column_values(X, index) if not is_missing(value)]
-        return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in known)
+        present = [value for value in column_values(X, index) if not is_missing(value)]
+        return not all(isinstance(v, Number) and not isinstance(v, bool | np.bool_) for v in present)
     return word.startswith(("categor", "enum", "bool", "str", "utf8"))
 
 
