@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """The functions ``__getattr__`` and ``__dir__`` of a package.
+def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """The functions ``__getattr__`` and ``__dir__`` of a package, and its ``__all__``.
 
-    ``homes`` has, for each module of the package, the public names that it holds, with blanks between them. Modules of
-    the package can be used as its attributes too, without importing them first.
+    The public names are those that the stub of the package imports (``__init__.pyi``, which type checkers and editors
+    read too). Modules of the package can be used as its attributes, without importing them first.
     """
-    home_of = {name: f"{package}.{home}" for home, names in homes.items() for name in names.split()}
+    stub = ast.parse(Path(file).with_name("__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    home_of = {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def get(name: str) -> Any:
         here = sys.modules[package]
@@ -29,4 +33,4 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
     def directory() -> list[str]:
         return sorted({*vars(sys.modules[package]), *home_of})
 
-    return get, directory
+    return get, directory, sorted(home_of)

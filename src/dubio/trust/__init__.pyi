@@ -1,0 +1,20 @@
+# ruff: isort: skip_file
+from dubio.trust.corrections import (
+    BeforeAndAfter as BeforeAndAfter,
+    Mended as Mended,
+    audit_left as audit_left,
+    compare as compare,
+)
+from dubio.trust.fingerprints import Fingerprints as Fingerprints, label_fingerprints as label_fingerprints
+from dubio.trust.resampling import (
+    NogueiraIndex as NogueiraIndex,
+    Stability as Stability,
+    nogueira_index as nogueira_index,
+    problem_stability as problem_stability,
+    stability as stability,
+)
+from dubio.trust.tolerance import (
+    LabelTolerance as LabelTolerance,
+    label_tolerance as label_tolerance,
+    problem_tolerance as problem_tolerance,
+)
