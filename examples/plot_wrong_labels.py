@@ -1,6 +1,6 @@
 """
 Wrong labels: find and correct them
-==================================
+===================================
 
 A tenth of the labels was swapped. The audit orders the rows by how doubtful their label is, so that a person can look
 at the first of them again. Correcting them brings the features back.

@@ -309,7 +309,7 @@ def test_command_refuses_corrections_of_another_table(audited, tmp_path, capsys)
     assert "give --target" in capsys.readouterr().err
 
 
-def test_a_saved_table_has_the_mended_labels(tmp_path):
+def test_a_saved_table_has_the_corrected_labels(tmp_path):
     table = write_case(tmp_path)
     frame = pd.read_csv(table)
     first, second = frame["patient"][:2]

@@ -70,7 +70,7 @@ print(f"{audit.doubtful.sum()} labels are flagged; among the first ten, {were_sw
 
 # %%
 # Look at ten samples again, and correct them
-# ----------------------------------------
+# -------------------------------------------
 # The pathologist looks at the first ten samples and decides about each. The page of ``dubio audit --report`` writes
 # such a file of decisions; here it is made from the truth.
 rows = y.index.get_indexer(first.index)

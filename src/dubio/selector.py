@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import field, replace
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
@@ -33,8 +33,10 @@ from dubio.table.rows import check_weights, read_groups
 from dubio.table.scaling import NOTHING_VARIES, nothing_is_left
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
-from dubio.trust.tolerance import Flips, LabelTolerance, problem_tolerance
 from dubio.words import Note, note, say
+
+if TYPE_CHECKING:
+    from dubio.trust.tolerance import Flips, LabelTolerance
 
 
 def choose(supervision: Supervision) -> tuple[str, str]:
@@ -254,6 +256,8 @@ class FeatureSelector(Selector):
         -------
         LabelTolerance
         """
+        from dubio.trust.tolerance import problem_tolerance  # which imports everything, while nothing imports it
+
         self._check_parameters()
         given = dict(zip(_OF_ROWS, (groups, sample_weight), strict=True))
         for name in getattr(self, "told_of_rows_", ()):

@@ -267,8 +267,8 @@ def _believe_several(problem: Problem, clean: Cleaning | None, complete: bool, o
             )
             left_out = one.tested.supervision.labelled & ~known.labelled
             values = np.where(left_out, said.opinions, known.values)
-            mended = replace(cast(Numbers, known), values=values, labelled=known.labelled | left_out)
-            found[name] = replace(found[name], supervision=mended, replaced=True)
+            completed = replace(cast(Numbers, known), values=values, labelled=known.labelled | left_out)
+            found[name] = replace(found[name], supervision=completed, replaced=True)
     believed = SeveralTargets.of(supervision.names, tuple(one.supervision for one in found.values()))
     attributes: dict[str, Any] = {"audits_": {name: one.audit for name, one in found.items() if one.audit is not None}}
     for name, belief in found.items():

@@ -584,17 +584,14 @@ def usual_model(
     Ridge()
     """
     forest = {"n_estimators": 100, "random_state": random_state}
-    models: dict[str, Any] = {
-        "logistic": LogisticRegression(max_iter=1000),
-        "forest": RandomForestClassifier(**forest),
-        "svm": SVC(),
+    models: dict[str, tuple[Any, Any]] = {
+        "logistic": (LogisticRegression(max_iter=1000), Ridge()),
+        "forest": (RandomForestClassifier(**forest), RandomForestRegressor(**forest)),
+        # the margin of the regression is in units of y
+        "svm": (SVC(), TransformedTargetRegressor(SVR(), transformer=StandardScaler())),
     }
-    if target == "numbers":
-        models = {
-            "logistic": Ridge(),
-            "forest": RandomForestRegressor(**forest),
-            "svm": TransformedTargetRegressor(SVR(), transformer=StandardScaler()),  # its margin is in units of y
-        }
     if name not in models:
         raise InputError("name", f"={name!r}", "give 'logistic', 'forest' or 'svm'")
-    return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler(), models[name])
+    return make_pipeline(
+        SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler(), models[name][target == "numbers"]
+    )

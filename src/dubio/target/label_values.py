@@ -294,8 +294,8 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     --------
     >>> from dubio import apply_corrections
     >>> decisions = [{"row": 2, "given": "b", "decision": "change", "label": "a"}]
-    >>> mended = apply_corrections(["a", "b", "b", "a"], decisions)
-    >>> mended.labels.tolist(), mended.confirmed.tolist()
+    >>> corrected = apply_corrections(["a", "b", "b", "a"], decisions)
+    >>> corrected.labels.tolist(), corrected.confirmed.tolist()
     (['a', 'a', 'b', 'a'], [False, True, False, False])
     """
     given = np.asarray(unmasked(y), dtype=object)

@@ -88,15 +88,8 @@ class Stability:
         """One row per feature, those kept most often first (needs pandas)."""
         import pandas as pd
 
-        table = pd.DataFrame(
-            {
-                "feature": self.names,
-                "rank_low": self.rank_low,
-                "rank_median": self.rank_median,
-                "rank_high": self.rank_high,
-                "frequency": self.frequency,
-            }
-        )
+        fields = ("rank_low", "rank_median", "rank_high", "frequency")
+        table = pd.DataFrame({"feature": self.names, **{name: getattr(self, name) for name in fields}})
         return table.iloc[self._most_often_first].reset_index(drop=True)
 
     @property

@@ -233,7 +233,7 @@ def write_report(run: Run) -> None:
             audit=run.audit,
             tolerance=run.tolerance,
             fingerprints=run.fingerprints,
-            mended=run.corrected,
+            corrected=run.corrected,
             evaluation=run.evaluation,
             table_name="standard input" if call.table == "-" else Path(call.table).name,
             target_name=question.asked,

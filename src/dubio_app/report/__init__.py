@@ -57,7 +57,7 @@ def write_report(
     audit: Any = None,
     tolerance: Any = None,
     fingerprints: Any = None,
-    mended: Any = None,
+    corrected: Any = None,
     evaluation: Any = None,
     table_name: str = "the table",
     target_name: str = "the target",
@@ -82,7 +82,7 @@ def write_report(
         From :func:`dubio.label_tolerance`: adds how wrong the labels may be.
     fingerprints : Fingerprints, optional
         From :func:`dubio.label_fingerprints`: adds features that are related to how rows were labelled.
-    mended : BeforeAndAfter, optional
+    corrected : BeforeAndAfter, optional
         From :func:`dubio.trust.compare`: adds what corrections of labels changed.
     evaluation : SelectionEvaluation, optional
         From :func:`dubio.pipelines.evaluate_selection`: adds what the selection is worth to a model.
@@ -115,7 +115,7 @@ def write_report(
         audit=audit,
         tolerance=tolerance,
         fingerprints=fingerprints,
-        mended=mended,
+        corrected=corrected,
         evaluation=evaluation,
         table_name=table_name,
         target_name=target_name,

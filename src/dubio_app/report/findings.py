@@ -40,7 +40,7 @@ class Findings:
     audit: Any = None
     tolerance: Any = None
     fingerprints: Any = None
-    mended: Any = None
+    corrected: Any = None
     evaluation: Any = None
     model: str = "the model"
     table_name: str = "the table"

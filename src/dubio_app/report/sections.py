@@ -147,8 +147,8 @@ def _table(caption: str, rows: list[Any], head: Sequence[Any] = (), n_texts: int
 
 
 def _changes(findings: Findings) -> Iterator[Part]:
-    if findings.mended is not None:
-        yield {"items": findings.mended.sentences()}
+    if findings.corrected is not None:
+        yield {"items": findings.corrected.sentences()}
 
 
 def _ranking(findings: Findings) -> Iterator[Part]:
