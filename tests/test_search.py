@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dubio.kernels.distances import collect_within, nearest_until, scratch_marks
-from dubio.neighbors.distances import SubsetDistances
+from dubio.neighbors.distances import SubsetDistances, check_row_limit
 from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
 from dubio.progress import listening
 
@@ -72,13 +72,19 @@ def test_search_minimises_when_told(linear_problem):
 def test_search_stops_and_reports_and_spares_the_last_update(linear_problem):
     seen = []
     criterion = CorrelationCriterion(*linear_problem)
-    steps = []
     with listening(lambda what, done, total: seen.append((what, done, total))):
-        path = greedy_search(criterion, [0, 1, 3], direction="forward", stop_size=2, on_step=steps.append)
+        path = greedy_search(criterion, [0, 1, 3], direction="forward", stop_size=2)
     assert sorted(path.subsets) == [1, 2]
-    assert [step.size for step in steps] == [1, 2]
+    assert [step.size for step in path.steps] == [1, 2]
     assert seen == [("forward search", 1, 2), ("forward search", 2, 2)]
     assert criterion.calls == [(3, ADD)]
+
+
+def test_search_keeps_the_features_it_starts_with(linear_problem):
+    forward = greedy_search(CorrelationCriterion(*linear_problem), range(5), direction="forward", start=[2])
+    assert forward.subsets[1].tolist() == [2] and forward.order()[0] == 3
+    backward = greedy_search(CorrelationCriterion(*linear_problem), range(5), start=[2])
+    assert backward.subsets[2].tolist() == [2, 3] and all(2 in subset for subset in backward.subsets.values())
 
 
 @pytest.mark.parametrize("stop_size", [0, 6])
@@ -108,7 +114,7 @@ def test_distances_follow_the_subset(n_threads):
 
 def test_distances_refuse_too_many_rows_before_asking_for_memory():
     with pytest.raises(ValueError, match=r"X has 40000 rows, more than max_rows=20000.*12\.8 GB"):
-        SubsetDistances(np.zeros((40_000, 1)))
+        check_row_limit(40_000, 20_000)
 
 
 def test_distances_never_fall_below_zero():

@@ -15,7 +15,7 @@ from dubio.errors import InputError
 from dubio.kernels.information import Balls, Buckets, deal_into_buckets, log_densities
 from dubio.kernels.information_gpu import SortedRows
 from dubio.kernels.threads import resolve_threads, run_chunks
-from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances
+from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
 from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance, parts_of
@@ -377,7 +377,8 @@ def membership_model(
         raise InputError("y", f"cannot be used: {supervision.given}, and estimating memberships needs some labels")
     supervision.require_enough()
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
-    distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs), max_rows=max_rows)
+    check_row_limit(len(table), max_rows)
+    distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs))
     distances.start(np.arange(table.shape[1]))
     order = NeighborOrder(len(table))
     order.update(distances)

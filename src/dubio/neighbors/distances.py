@@ -23,13 +23,11 @@ from dubio.table.columns import Columns
 
 T = TypeVar("T")
 
-# Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
+#: Rows that a kernel handles at a time. Fixed, so that sums over chunks do not depend on the number of threads.
 ROWS_PER_CHUNK = 128
-
-# With fewer rows, starting threads costs more time than it saves.
+#: With fewer rows, starting threads costs more time than it saves.
 MIN_ROWS_FOR_THREADS = 500
-
-# With this many rows the array of distances alone takes 3.2 GB.
+#: With this many rows the array of distances alone takes 3.2 GB.
 MAX_ROWS = 20_000
 
 
@@ -41,7 +39,7 @@ class FollowedSubset(ABC):
     X : array of shape (n_rows, n_columns)
         The table, finite, already scaled.
     n_judged : int, optional
-        Distances are those of the first so many rows to all rows; by default of all rows.
+        Number of rows, the first ones, whose distances to all rows are kept; by default of all rows.
     n_threads : int, default=1
         Threads for work on the CPU; a small table uses only one.
     groups : int64 array (n_rows,), optional
@@ -129,19 +127,11 @@ class SubsetDistances(FollowedSubset):
     ``inf``. Kernels that evaluate candidate subsets read ``squared``, ``columns`` and ``rows`` (see
     ``_kernels/distances.py``) and compute a candidate's distances on the fly. Only this class writes to these arrays.
 
-    Parameters
-    ----------
-    X, n_judged, n_threads, groups, features
-        See :class:`FollowedSubset`.
-    max_rows : int, default=20_000
-        A table with more rows is refused if all are judged, because ``8 n^2`` bytes are needed.
-
     Attributes
     ----------
-    rows, columns, subset, groups
-        See :class:`FollowedSubset`.
     squared : float64 array of shape (n_judged, n_rows)
-        Squared distances over ``subset``.
+        Squared distances over ``subset``; ``rows``, ``columns``, ``subset`` and ``groups`` are those of
+        :class:`FollowedSubset`, like the parameters.
 
     Examples
     --------
@@ -156,20 +146,12 @@ class SubsetDistances(FollowedSubset):
     (9.0, array([0]))
     """
 
-    def __init__(
-        self,
-        X: ArrayLike,
-        *,
-        n_judged: int | None = None,
-        n_threads: int = 1,
-        max_rows: int = MAX_ROWS,
-        groups: NDArray[np.int64] | None = None,
-        features: Columns | None = None,
-    ) -> None:
-        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups, features=features)
-        check_row_limit(self.n_judged, max_rows)
+    def __init__(self, X: ArrayLike, **options: Any) -> None:
+        super().__init__(X, **options)
         require_memory(
-            8.0 * self.n_judged * self.n_rows, "the distances of all pairs of rows", "use a sample of the rows"
+            8.0 * self.n_judged * self.n_rows,
+            "the distances of all pairs of rows",
+            "use a sample of the rows (max_rows, if the method has it)",
         )
         self.squared: NDArray[np.float64] = np.empty((self.n_judged, self.n_rows))
 
@@ -183,10 +165,7 @@ class SubsetDistances(FollowedSubset):
             yield Change(slice(None), candidates, self.squared, self.subset)
             return
         inside = self.subset_columns
-        if change == 0:  # no candidate changes anything
-            yield Change(slice(None), self.wide.starts[candidates], self.squared, inside)
-            return
-        sizes = self.wide.sizes[candidates]
+        sizes = self.wide.sizes[candidates] if change else np.ones(len(candidates))  # without a change, none has parts
         single = np.flatnonzero(sizes == 1)
         if len(single):
             yield Change(single, self.wide.starts[candidates[single]], self.squared, inside)
@@ -270,17 +249,9 @@ class DeviceDistances(FollowedSubset):
         The distances; only code in ``_gpu/`` looks into them.
     """
 
-    def __init__(
-        self,
-        X: ArrayLike,
-        device: Device,
-        *,
-        n_judged: int | None = None,
-        n_threads: int = 1,
-        groups: NDArray[np.int64] | None = None,
-    ) -> None:
-        super().__init__(X, n_judged=n_judged, n_threads=n_threads, groups=groups)
-        self.pairs = PairDistances(device, self.columns, self.n_judged, groups)
+    def __init__(self, X: ArrayLike, device: Device, **options: Any) -> None:
+        super().__init__(X, **options)
+        self.pairs = PairDistances(device, self.columns, self.n_judged, self.groups)
 
     def _fill(self) -> None:
         self.pairs.start(self.subset)

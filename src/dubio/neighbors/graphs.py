@@ -232,7 +232,7 @@ def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> A
     return NNDescent(points, n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=n_jobs)
 
 
-class RowNeighbors(Neighborhood):
+class RowNeighbors(RowSearch, Neighborhood):
     """Rows whose features are near.
 
     Parameters
@@ -256,17 +256,10 @@ class RowNeighbors(Neighborhood):
         n_neighbors: int = 5,
         kernel: Kernel = "squared",
         symmetry: Symmetry = "or",
-        n_jobs: int | None = None,
         **search: Any,
     ) -> None:
-        self.n_rows, self.symmetry = X.shape[0], symmetry
-        self._X, self._kernel, self._n_jobs = X, kernel, n_jobs
-        k = clip_neighbors(n_neighbors, self.n_rows - 1)
-        self._search = RowSearch(_centred(X), k, n_jobs=n_jobs, **search)
-
-    def others(self, rows: Integers) -> Integers:
-        """The k nearest other rows of each of ``rows``."""
-        return self._search.others(rows)
+        super().__init__(_centred(X), clip_neighbors(n_neighbors, X.shape[0] - 1), **search)
+        self.n_rows, self.symmetry, self._X, self._kernel = X.shape[0], symmetry, X, kernel
 
     def distances(self, first: Integers, second: Integers) -> Floats:
         """Squared or plain distances of rows."""
@@ -373,27 +366,17 @@ class MixedNeighbors(Neighborhood):
         See :class:`RowSearch`.
     """
 
-    def __init__(
-        self,
-        X: Matrix,
-        y: Floats,
-        *,
-        n_neighbors: int = 30,
-        C: float = 1.0,
-        n_jobs: int | None = None,
-        **search: Any,
-    ) -> None:
-        self.n_rows = X.shape[0]
-        self._X, self._y, self._C, self._n_jobs = X, y, C, n_jobs
+    def __init__(self, X: Matrix, y: Floats, *, n_neighbors: int = 30, C: float = 1.0, **search: Any) -> None:
+        self.n_rows, self._n_jobs = X.shape[0], search.get("n_jobs")
+        self._X, self._y, self._C, self._points = X, y, C, _centred(X)
         self._k = k = clip_neighbors(n_neighbors, self.n_rows - 1)
-        self._points = _centred(X)
         labelled = ~np.isnan(y)
         self._labelled, self._unlabelled = np.flatnonzero(labelled), np.flatnonzero(~labelled)
         self._place = np.cumsum(labelled) - 1  # position of a labelled row among the labelled ones
         if len(self._unlabelled):
             unlabelled = self._points[self._unlabelled]
-            self._all_rows = RowSearch(self._points, k, n_jobs=n_jobs, **search)
-            self._unlabelled_rows = RowSearch(unlabelled, min(k, len(self._unlabelled)), n_jobs=n_jobs, **search)
+            self._all_rows = RowSearch(self._points, k, **search)
+            self._unlabelled_rows = RowSearch(unlabelled, min(k, len(self._unlabelled)), **search)
 
     def others(self, rows: Integers) -> Integers:
         """The k nearest other rows (m, k) of each of ``rows``."""
@@ -509,11 +492,8 @@ def read_graph(graph: Any, X: Matrix, *, t: Width, kernel: Kernel, symmetry: Sym
         edges.data = heat(kernel_distances(X, *ends_of(edges), kernel), t)
         return edges
     if not sparse.issparse(graph):
-        raise InputError(
-            "graph",
-            f"is a {type(graph).__name__}",
-            "give a SciPy sparse matrix of weights or a neighbours transformer",
-        )
+        remedy = "give a SciPy sparse matrix of weights or a neighbours transformer"
+        raise InputError("graph", f"is a {type(graph).__name__}", remedy)
     if graph.shape != (n, n):
         raise InputError("graph", f"has shape {graph.shape}, but X has {n} rows", f"give an ({n}, {n}) matrix")
     weights = without_diagonal(graph).astype(np.float64)

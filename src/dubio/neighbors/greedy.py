@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -67,7 +66,6 @@ class SearchStep:
     candidates: NDArray[np.int64]
     candidate_values: NDArray[np.float64]
     """Exact for the best candidate; a criterion may give bounds for candidates that cannot win."""
-    seconds: float
 
 
 @dataclass(frozen=True)
@@ -97,7 +95,8 @@ def greedy_search(
     stop_value: float | None = None,
     tie_tolerance: float = 0.0,
     last: ArrayLike = (),
-    on_step: Callable[[SearchStep], None] | None = None,
+    start: ArrayLike = (),
+    names: Sequence[object] | None = None,
 ) -> SearchPath:
     """Go from all features to few (backward) or from none to many (forward), always by the best change.
 
@@ -117,8 +116,10 @@ def greedy_search(
         Values closer than this to the best, or to ``stop_value``, count as equal to it.
     last : array of int, optional
         Features that a forward search adds only if no other one is as good: constant ones.
-    on_step : callable, optional
-        Called with every step, so that the caller has the steps so far if the search is interrupted.
+    start : array of int, optional
+        Features that every subset holds: a forward search begins with them, a backward search never removes them.
+    names : sequence, optional
+        Names of the features, by index: if the user stops the search, the error says how far it got.
 
     Returns
     -------
@@ -144,44 +145,48 @@ def greedy_search(
     >>> path.subsets[2], path.values[1], path.order()
     (array([0, 2]), 3.0, array([0, 2, 1]))
     """
-    features = np.unique(np.asarray(features, dtype=np.int64))
+    fixed = set(np.asarray(start, dtype=np.int64).tolist())
+    every = fixed | set(np.asarray(features, dtype=np.int64).tolist())
     if direction == "backward":
-        change, inside, stop = REMOVE, set(features.tolist()), 1 if stop_size is None else stop_size
+        change, inside, stop = REMOVE, every, max(1, len(fixed)) if stop_size is None else stop_size
     elif direction == "forward":
-        change, inside, stop = ADD, set(), len(features) if stop_size is None else stop_size
+        change, inside, stop = ADD, fixed, len(every) if stop_size is None else stop_size
     else:
         raise InputError("direction", f"={direction!r}", "give 'backward' or 'forward'")
-    if not 1 <= stop <= len(features):
-        raise InputError("stop_size", f"={stop}", f"give a number from 1 to the {len(features)} features searched")
+    if not max(1, len(fixed)) <= stop <= len(every):
+        raise InputError("stop_size", f"={stop}", f"give a number from 1 to the {len(every)} features searched")
 
-    start = np.asarray(sorted(inside), dtype=np.int64)
-    value = float(criterion.start(start))
-    subsets, values, steps = {}, {}, []
+    value = float(criterion.start(np.asarray(sorted(inside), dtype=np.int64)))
+    subsets, values, steps = {}, {}, list[SearchStep]()
     if inside:
-        subsets[len(start)], values[len(start)] = start, value
-    n_steps = abs(len(start) - stop)
+        subsets[len(inside)], values[len(inside)] = np.asarray(sorted(inside), dtype=np.int64), value
+    n_steps = abs(len(inside) - stop)
     sign = 1.0 if criterion.larger_is_better else -1.0
-    while len(inside) != stop:
-        if stop_value is not None and sign * value >= sign * stop_value - tie_tolerance:
-            break
-        began = time.perf_counter()
-        movable = inside if change == REMOVE else set(features.tolist()) - inside
-        candidates = np.asarray(sorted(movable), dtype=np.int64)
-        candidate_values = criterion.evaluate(candidates, change)
-        signed = sign * candidate_values
-        equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
-        best = int(equal[np.argmin(np.isin(candidates[equal], last))])
-        feature, value = int(candidates[best]), float(candidate_values[best])
-        inside = inside - {feature} if change == REMOVE else inside | {feature}
-        if len(inside) != stop:
-            criterion.apply(feature, change)
-        subsets[len(inside)] = np.asarray(sorted(inside), dtype=np.int64)
-        values[len(inside)] = value
-        step = SearchStep(len(inside), feature, value, candidates, candidate_values, time.perf_counter() - began)
-        steps.append(step)
-        advance(f"{direction} search", len(steps), n_steps)
-        if on_step is not None:
-            on_step(step)
+    try:
+        while len(inside) != stop:
+            if stop_value is not None and sign * value >= sign * stop_value - tie_tolerance:
+                break
+            movable = inside - fixed if change == REMOVE else every - inside
+            candidates = np.asarray(sorted(movable), dtype=np.int64)
+            candidate_values = criterion.evaluate(candidates, change)
+            signed = sign * candidate_values
+            equal = np.flatnonzero(signed >= signed.max() - tie_tolerance)
+            best = int(equal[np.argmin(np.isin(candidates[equal], last))])
+            feature, value = int(candidates[best]), float(candidate_values[best])
+            inside = inside - {feature} if change == REMOVE else inside | {feature}
+            if len(inside) != stop:
+                criterion.apply(feature, change)
+            subsets[len(inside)] = np.asarray(sorted(inside), dtype=np.int64)
+            values[len(inside)] = value
+            steps.append(SearchStep(len(inside), feature, value, candidates, candidate_values))
+            advance(f"{direction} search", len(steps), n_steps)
+    except KeyboardInterrupt:
+        verb = "removed" if change == REMOVE else "added"
+        moved = ", ".join(str(step.feature if names is None else names[step.feature]) for step in steps) or "nothing"
+        raise KeyboardInterrupt(
+            f"The {direction} search was stopped after {len(steps)} of {n_steps} steps; {verb} so far: {moved}. The "
+            "selector is not fitted. To go faster, give fewer features or rows, or n_jobs=-1."
+        ) from None
     return SearchPath(direction, subsets, values, tuple(steps))
 
 

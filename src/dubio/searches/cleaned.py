@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import field, replace
 from numbers import Integral
 from typing import Any, ClassVar, Literal
 
@@ -17,7 +17,8 @@ from dubio.methods.base import Selector
 from dubio.methods.parameters import estimator
 from dubio.problem import Problem
 from dubio.ranking import Answer, Ranking
-from dubio.target.classes import Classes, Memberships
+from dubio.target.classes import Memberships
+from dubio.target.knowledge import Supervision
 
 
 @estimator
@@ -99,42 +100,29 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
             n_jobs=self.n_jobs,
         )
         fitted = self._fitted(problem, cleaned)
-        support = np.asarray(fitted.get_support(), dtype=bool)
-        ranks = np.asarray(getattr(fitted, "ranking_", np.where(support, 1, 2)))
         if isinstance(fitted, Selector):
-            inner = fitted.to_ranking()
-            scores, lower_is_better, columns = inner.scores, inner.lower_is_better, inner.extras
-            lines: dict[str, Any] = {"n_relevant": inner.n_relevant, "n_sufficient": inner.n_sufficient}
+            ranking = fitted.to_ranking()
         else:
-            scores, lower_is_better, columns, lines = ranks.astype(np.float64), True, {}, {}
+            support = np.asarray(fitted.get_support(), dtype=bool)
+            ranks = np.asarray(getattr(fitted, "ranking_", np.where(support, 1, 2)))
+            ranking = Ranking(problem.feature_names, ranks.astype(np.float64), True, ranks, support)
         reason = f"chosen by {type(fitted).__name__}, from the labels that the audit trusts"
         return Answer(
-            Ranking(
-                problem.feature_names,
-                scores,
-                lower_is_better,
-                ranks,
-                support,
-                type(self).__name__,
-                reason,
-                extras=columns,
-                **lines,
-            ),
+            replace(ranking, method=type(self).__name__, reason=reason),
             {"selector_": fitted, "audit_": cleaned.audit, "trusted_": cleaned.trusted},
         )
 
     def _fitted(self, problem: Problem, cleaned: CleanedLabels) -> Any:
         """A clone of the selector, fitted on the labels that can be trusted."""
-        known = problem.supervision
-        assert isinstance(known, Classes)
-        fresh = clone(self.selector)
-        rows = np.flatnonzero(cleaned.trusted)
+        target, fresh = problem.supervision, clone(self.selector)
         if not isinstance(fresh, Selector):
-            return fresh.fit(problem.X[rows], known.classes[known.codes[rows]])
+            rows = np.flatnonzero(cleaned.trusted)
+            return fresh.fit(problem.X[rows], target.classes[target.codes[rows]])
         if self.doubtful == "soften":
-            memberships = np.where(known.labelled[:, None], cleaned.memberships, 0.0)
-            softened = Memberships(
-                n_rows=known.n_rows, labelled=known.labelled, classes=known.classes, memberships=memberships
+            memberships = np.where(target.labelled[:, None], cleaned.memberships, 0.0)
+            trusted: Supervision = Memberships(
+                n_rows=target.n_rows, labelled=target.labelled, classes=target.classes, memberships=memberships
             )
-            return fresh.fit_problem(problem.with_supervision(softened))
-        return fresh.fit_problem(problem.with_supervision(known.with_codes(np.where(cleaned.trusted, known.codes, -1))))
+        else:
+            trusted = target.with_codes(np.where(cleaned.trusted, target.codes, -1))
+        return fresh.fit_problem(problem.with_supervision(trusted))

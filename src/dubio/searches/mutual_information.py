@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -20,7 +19,7 @@ from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import ScoreSelector, Searched, SearchSelector, Selector
 from dubio.methods.parameters import estimator
 from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
-from dubio.neighbors.greedy import Direction, SearchPath, SearchStep, greedy_search
+from dubio.neighbors.greedy import Direction, greedy_search
 from dubio.neighbors.information import (
     Groups,
     InformationCriterion,
@@ -250,10 +249,25 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
         d = len(searched)
         n_models = d if self.reestimate == "step" else 1
         distances = scene.distances(searched, n_subsets=0.5 * d * (d + 1), n_models=n_models)
-        path = self._walk(scene, distances, problem.feature_names[columns])
+        options: dict[str, Any] = {"n_neighbors": scene.n_neighbors, "slack": self.slack}
+        path = greedy_search(
+            InformationCriterion(distances, scene.memberships_of, **options),
+            np.arange(d),
+            direction=self.direction,
+            tie_tolerance=_SAME,
+            names=problem.feature_names[columns].tolist(),
+        )
         sufficient = None
-        if count is None:
-            sufficient = self._sufficient(path, scene, distances)
+        if count is None:  # all subsets are compared with the memberships estimated on the best one
+            distances.start(path.subsets[max(path.values, key=lambda size: (path.values[size], -size))])
+            memberships = scene.memberships_of(distances)
+            sufficient = smallest_sufficient_size(
+                path.subsets,
+                path.values,
+                InformationCriterion(distances, lambda _: memberships, **options).row_values,
+                larger_is_better=True,
+                alpha=self.alpha,
+            )
         constant = np.setdiff1d(np.arange(problem.n_features), scene.varying)
         best_first = np.concatenate([columns[path.order()], scene.varying[screened], constant])
         values = {size: path.values[size] for size in sorted(path.values)}
@@ -275,44 +289,6 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
             sufficient,
             attributes={"history_": history, "noise_model_": model},
         )
-
-    def _walk(self, scene: Scene, distances: Distances, names: NDArray[Any]) -> SearchPath:
-        """The greedy search; if the user stops it, the error says how far it got."""
-        criterion = InformationCriterion(
-            distances, scene.memberships_of, n_neighbors=scene.n_neighbors, slack=self.slack
-        )
-        began, steps = time.perf_counter(), list[SearchStep]()
-        try:
-            return greedy_search(
-                criterion,
-                np.arange(len(names)),
-                direction=self.direction,
-                tie_tolerance=_SAME,
-                on_step=steps.append,
-            )
-        except KeyboardInterrupt:
-            moved = ", ".join(str(names[step.feature]) for step in steps) or "nothing"
-            total = len(names) - 1 if self.direction == "backward" else len(names)
-            verb = "removed" if self.direction == "backward" else "added"
-            raise KeyboardInterrupt(
-                f"{type(self).__name__} was stopped after {len(steps)} of {total} steps "
-                f"({time.perf_counter() - began:.0f} s); {verb} so far: {moved}. The selector is not fitted. To go "
-                "faster, use prescreen=..., reestimate='once', a smaller n_init, n_jobs=-1, or fewer rows."
-            ) from None
-
-    def _sufficient(self, path: SearchPath, scene: Scene, distances: Distances) -> tuple[int, str]:
-        """The smallest sufficient size; all subsets are compared with the memberships estimated on the best subset."""
-        best = max(path.values, key=lambda size: (path.values[size], -size))
-        distances.start(path.subsets[best])
-        memberships = scene.memberships_of(distances)
-
-        def row_values(subset: NDArray[np.int64]) -> NDArray[np.float64]:
-            criterion = InformationCriterion(
-                distances, lambda _: memberships, n_neighbors=scene.n_neighbors, slack=self.slack
-            )
-            return criterion.row_values(subset)
-
-        return smallest_sufficient_size(path.subsets, path.values, row_values, larger_is_better=True, alpha=self.alpha)
 
 
 class Scene:
@@ -360,7 +336,7 @@ class Scene:
         if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
             return DeviceDistances(table, gpu, n_threads=self.n_threads)
         own = self._columns.only(features)
-        return SubsetDistances(table, features=own, n_threads=self.n_threads, max_rows=self._method.max_rows)
+        return SubsetDistances(table, features=own, n_threads=self.n_threads)
 
     @property
     def _subsets_per_model(self) -> float:

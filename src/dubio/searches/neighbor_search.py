@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.checks import AT_LEAST_ONE, Interval, StrOptions, clip_neighbors, require_memory
+from dubio.checks import AT_LEAST_ONE, Interval, StrOptions, clip_neighbors
 from dubio.doubt.belief import Belief, Cleaning, believe
 from dubio.doubt.experts import ExpertOptions
 from dubio.evidence.evidence import Evidence
@@ -23,7 +23,6 @@ from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
 from dubio.sampling import sample_rows
 from dubio.scores.consensus import mean_rank
-from dubio.table.columns import Columns
 from dubio.target.reader import Target
 from dubio.words import Note, note
 
@@ -225,7 +224,7 @@ class NeighborSearch(SearchSelector):
         if len(later):
             notes.append(note("screened", n=len(searched), n_in_all=len(varying)))
         criterion = self._criterion_on(part, belief, judged, others, searched)
-        paths = self._walk(criterion, len(searched))
+        paths = self._walk(criterion, part.feature_names[searched].tolist())
         subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
         constant = np.setdiff1d(np.arange(part.n_features), varying)
         present = np.zeros(part.n_features)
@@ -282,37 +281,30 @@ class NeighborSearch(SearchSelector):
             [part[np.lexsort(content[part].T)][rng.permutation(len(part))] for part in (judged, others)]
         )
         part = problem.rows(rows)
-        features = problem.columns.only(searched) if problem.has_wide_features else None  # type: ignore[union-attr]
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
+        options: dict[str, Any] = {
+            "n_judged": len(judged),
+            "n_threads": resolve_threads(self.n_jobs),
+            "groups": part.groups,
+        }
+        distances: SubsetDistances | DeviceDistances
+        gpu = None
+        if self.device != "cpu" and not problem.has_wide_features:  # those are searched on the processor only
+            gpu = find_device(self.device, float(len(judged)) * n * self._n_subsets(space.shape[1]), _GPU_IS_WORTH)
+        if gpu is not None:
+            distances = DeviceDistances(space[rows], gpu, **options)
+        else:
+            features = None if problem.columns is None else problem.columns.only(searched)
+            distances = SubsetDistances(space[rows], features=features, **options)
         return NeighborLoss(
-            self._distances(space[rows], len(judged), part.groups, features),
+            distances,
             [goal[rows] for goal in goals],
             n_neighbors=k,
             balanced=self.class_weight == "balanced",
             weights=part.uneven_weights,
         )
-
-    def _distances(
-        self, space: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None, features: Columns | None
-    ) -> SubsetDistances | DeviceDistances:
-        options: dict[str, Any] = {
-            "n_judged": n_judged,
-            "n_threads": resolve_threads(self.n_jobs),
-            "groups": groups,
-        }
-        work = float(n_judged) * len(space) * self._n_subsets(space.shape[1])
-        # features of several columns are searched on the processor only
-        gpu = find_device(self.device, work, _GPU_IS_WORTH) if self.device != "cpu" and features is None else None
-        if gpu is not None:
-            return DeviceDistances(space, gpu, **options)
-        require_memory(
-            8.0 * n_judged * len(space),
-            "the distances of all pairs of rows",
-            "give max_rows, so that the search uses a sample of the rows",
-        )
-        return SubsetDistances(space, max_rows=n_judged, features=features, **options)
 
     def _n_subsets(self, n_features: int) -> float:
         """How many subsets the search looks at."""
@@ -325,17 +317,18 @@ class NeighborSearch(SearchSelector):
         """How many features a forward search adds."""
         return n_features if self.max_steps is None else min(self.max_steps, n_features)
 
-    def _walk(self, criterion: NeighborLoss, n_features: int) -> dict[str, SearchPath]:
+    def _walk(self, criterion: NeighborLoss, names: list[str]) -> dict[str, SearchPath]:
         directions: tuple[Direction, ...] = ("forward", "backward")
         if self.direction != "both":
             directions = ("backward",) if self.direction == "backward" else ("forward",)
         return {
             direction: greedy_search(
                 criterion,
-                np.arange(n_features),
+                np.arange(len(names)),
                 direction=direction,
-                stop_size=self._n_steps(n_features) if direction == "forward" else None,
+                stop_size=self._n_steps(len(names)) if direction == "forward" else None,
                 tie_tolerance=_SAME * criterion.value_of_nothing,
+                names=names,
             )
             for direction in directions
         }

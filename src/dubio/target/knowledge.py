@@ -109,6 +109,9 @@ class Supervision(ABC):
         def values(self) -> Floats:
             """The number of each row; NaN for a row without a number."""
 
+        def with_codes(self, codes: NDArray[np.int64]) -> Self:
+            """The same classes with other labels."""
+
         def standardized(self) -> Floats:
             """The numbers with mean 0 and standard deviation 1 over the labelled rows."""
 
