@@ -156,9 +156,8 @@ def test_both_keeps_the_better_subset_of_each_size():
 def test_combined_paths_of_unequal_length():
     long = SearchPath("backward", {3: np.array([0, 1, 2]), 2: np.array([0, 1])}, {3: 1.0, 2: 2.0}, ())
     short = SearchPath("forward", {1: np.array([2]), 2: np.array([1, 2])}, {1: 5.0, 2: 3.0}, ())
-    subsets, values = best_subsets([long, short], larger_is_better=False)
+    subsets, values = best_subsets([long, short])
     assert values == {1: 5.0, 2: 2.0, 3: 1.0}
-    assert best_subsets([long, short], larger_is_better=True)[1] == {1: 5.0, 2: 3.0, 3: 1.0}
     assert order_by_presence(subsets, 4).tolist() == [2, 0, 1, 3]
 
 

@@ -260,6 +260,10 @@ class DeviceDistances(FollowedSubset):
         self.pairs.change(feature, change)
 
 
+#: Distances on the processor or on a device.
+Distances = SubsetDistances | DeviceDistances
+
+
 def check_row_limit(n_rows: int, max_rows: int) -> None:
     """Refuse a table whose distances would not fit, before any memory is allocated."""
     if n_rows > max_rows:

@@ -112,11 +112,8 @@ class Neighborhood(ABC):
         share = self._shares(rows, neighbors)
         counted = share > 0
         if not counted.any():
-            raise InputError(
-                "n_neighbors",
-                f"={neighbors.shape[1]} leaves no sampled row with an edge",
-                "give more neighbours or anchors, or symmetry='or'",
-            )
+            found = f"={neighbors.shape[1]} leaves no sampled row with an edge"
+            raise InputError("n_neighbors", found, "give more neighbours or anchors, or symmetry='or'")
         ends = np.broadcast_to(rows[:, None], neighbors.shape), neighbors
         distances = self.distances(ends[0].ravel(), neighbors.ravel()).reshape(neighbors.shape)
         width = float((share * distances).sum() / share.sum()) or 1.0 if t == "mean" else float(t)

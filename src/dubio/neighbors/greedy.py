@@ -193,14 +193,12 @@ def greedy_search(
 Subsets = dict[int, NDArray[np.int64]]
 
 
-def best_subsets(paths: Sequence[SearchPath], *, larger_is_better: bool) -> tuple[Subsets, dict[int, float]]:
-    """For each size, the best subset that any path passed, and its value; ties go to the earlier path."""
+def best_subsets(paths: Sequence[SearchPath]) -> tuple[Subsets, dict[int, float]]:
+    """For each size, the subset of any path with the smallest value, and this value; ties go to the earlier path."""
     subsets: Subsets = {}
     values: dict[int, float] = {}
     for size in sorted(set().union(*(path.subsets for path in paths))):
-        passed = [path for path in paths if size in path.subsets]
-        sign = -1.0 if larger_is_better else 1.0
-        best = min(passed, key=lambda path: sign * path.values[size])
+        best = min((path for path in paths if size in path.subsets), key=lambda path: path.values[size])
         subsets[size], values[size] = best.subsets[size], best.values[size]
     return subsets, values
 

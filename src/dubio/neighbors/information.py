@@ -24,7 +24,7 @@ from dubio.kernels.information import (
 )
 from dubio.kernels.information_gpu import information_terms
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
-from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
+from dubio.neighbors.distances import Change, DeviceDistances, Distances, SubsetDistances
 from dubio.problem import Problem, read_problem
 from dubio.table.matrix import read_matrix
 
@@ -292,7 +292,6 @@ def _information_sum(table: NDArray[np.float64], groups: Groups, n_threads: int)
 # feature wins, and their balls are large. Candidates that may still win are then evaluated exactly.
 MINOR = 1e-3
 
-Distances = SubsetDistances | DeviceDistances
 MembershipsOf = Callable[[Distances], NDArray[np.float64]]
 
 

@@ -13,7 +13,7 @@ from dubio.errors import InputError, counted
 from dubio.kernels.neighbor_loss import Targets, fill_nearest, loss_sums
 from dubio.kernels.neighbor_loss_gpu import Terms, row_losses
 from dubio.kernels.threads import run_chunks
-from dubio.neighbors.distances import Change, DeviceDistances, SubsetDistances
+from dubio.neighbors.distances import Change, DeviceDistances, Distances, SubsetDistances
 
 Floats = NDArray[np.float64]
 
@@ -75,7 +75,7 @@ class NeighborLoss:
 
     def __init__(
         self,
-        distances: SubsetDistances | DeviceDistances,
+        distances: Distances,
         goals: Sequence[Floats],
         *,
         n_neighbors: int = 15,
@@ -117,7 +117,7 @@ class NeighborLoss:
             votes,
         )
         self._near = self._any_rows()
-        self._terms: Terms | None = None  # on a device, from the first time that they are needed
+        self._terms: Terms | None = None  # on a device, once they are needed
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Start at a subset and return its value, or 0.0 for the empty subset."""

@@ -12,6 +12,7 @@ from sklearn.base import MetaEstimatorMixin, clone
 from dubio.checks import HasMethods, Interval, StrOptions
 from dubio.doubt.audit import Engine
 from dubio.doubt.belief import CleanedLabels, clean_labels
+from dubio.doubt.experts import ExpertOptions
 from dubio.errors import InputError
 from dubio.methods.base import Selector
 from dubio.methods.parameters import estimator
@@ -91,14 +92,8 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
                 f"='soften' passes class probabilities on, but {type(self.selector).__name__} needs one label per row",
                 "use doubtful='drop', or a selector that takes soft labels",
             )
-        cleaned = clean_labels(
-            problem,
-            self.clean,
-            experts=self.experts,
-            n_folds=self.n_folds,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+        options = ExpertOptions(self.experts, self.n_folds, self.random_state, self.n_jobs)
+        cleaned = clean_labels(problem, self.clean, **options.for_audit)
         fitted = self._fitted(problem, cleaned)
         if isinstance(fitted, Selector):
             ranking = fitted.to_ranking()

@@ -237,20 +237,13 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         implicator = MATCHING_IMPLICATOR[self.t_norm] if self.implicator is None else self.implicator
         coordinates = similarity_coordinates(problem.table[kept], problem.nominal, self.similarity)
         decision = read_decision(problem.supervision.rows(kept), self.similarity)
-        n_threads = resolve_threads(self.n_jobs)
+        given = coordinates, decision, weights[kept], resolve_threads(self.n_jobs)
+        gaussian = self.similarity == "gaussian"
         # Only then can near rows be found in a tree; else all pairs of rows are visited.
-        if self.t_norm == implicator == "lukasiewicz" and self.similarity != "gaussian":
-            return LukasiewiczCriterion(coordinates, decision, weights[kept], n_threads), kept
-        return ConnectiveCriterion(
-            coordinates,
-            decision,
-            weights[kept],
-            n_threads,
-            nominal=problem.nominal,
-            t_norm=self.t_norm,
-            implicator=implicator,
-            gaussian=self.similarity == "gaussian",
-        ), kept
+        if self.t_norm == implicator == "lukasiewicz" and not gaussian:
+            return LukasiewiczCriterion(*given), kept
+        relation: dict[str, Any] = {"t_norm": self.t_norm, "implicator": implicator, "gaussian": gaussian}
+        return ConnectiveCriterion(*given, nominal=problem.nominal, **relation), kept
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         problem = one_column_per_feature(problem)

@@ -92,22 +92,20 @@ class DependencyCriterion(ABC):
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
         """gamma of the chosen features with each candidate added (candidates: all features not chosen, ascending)."""
         assert change == ADD
-        self._values = dict(zip(candidates.tolist(), self._candidate_values(), strict=True))
-        return np.array(list(self._values.values()))
+        live_rows = np.zeros(self.n_rows, dtype=bool)
+        live_rows[self._row_of_claim[self._live]] = True
+        settled = (self.weights[~live_rows] * self._floors[~live_rows]).sum()
+        sums = self._candidate_sums(live_rows) if live_rows.any() else np.zeros(len(candidates))
+        values = np.minimum((settled + sums) / self._total_weight, self.value_all)
+        self._values = dict(zip(candidates.tolist(), values.tolist(), strict=True))
+        return values
 
     def apply(self, feature: int, change: int) -> None:
         """Add a candidate to the chosen features."""
         assert change == ADD
         self.chosen.append(feature)
         self.candidates = self.candidates[self.candidates != feature]
-        self.value = float(self._values[feature])
-
-    def _candidate_values(self) -> NDArray[np.float64]:
-        live_rows = np.zeros(self.n_rows, dtype=bool)
-        live_rows[self._row_of_claim[self._live]] = True
-        settled = (self.weights[~live_rows] * self._floors[~live_rows]).sum()
-        sums = self._candidate_sums(live_rows) if live_rows.any() else np.zeros(len(self.candidates))
-        return np.minimum((settled + sums) / self._total_weight, self.value_all)
+        self.value = self._values[feature]
 
     @abstractmethod
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -126,33 +124,20 @@ class DependencyCriterion(ABC):
         np.maximum(self._floors, self._region(self._truth), out=self._floors)
         self._live = self._live & (self._ceilings > self._floors[self._row_of_claim] + TRUTH_TOLERANCE)
 
-    @property
-    def _on_done(self) -> Callable[[int, int], None]:
-        """Reports the parts of one step, if it takes long."""
-        return parts_of(f"step {len(self.chosen) + 1}")
-
-    def _in_chunks(self, n: int, work: Callable[[int, int], Any]) -> list[Any]:
-        return run_chunks(work, chunks(n, _ROWS_A_CHUNK), self.n_threads, self._on_done)
+    def _in_chunks(self, n: int, work: Callable[[int, int], Any], size: int = _ROWS_A_CHUNK) -> list[Any]:
+        on_done = parts_of(f"step {len(self.chosen) + 1}")
+        return run_chunks(work, chunks(n, size), self.n_threads, on_done)
 
 
 class ConnectiveCriterion(DependencyCriterion):
     """Any t-norm, implicator and similarity: visits all pairs of rows each time, but never stores them."""
 
     def __init__(
-        self,
-        coordinates: NDArray[np.float64],
-        decision: Decision,
-        weights: NDArray[np.float64],
-        n_threads: int = 1,
-        *,
-        nominal: NDArray[np.bool_],
-        t_norm: str,
-        implicator: str,
-        gaussian: bool,
+        self, *given: Any, nominal: NDArray[np.bool_], t_norm: TNorm, implicator: Implicator, gaussian: bool
     ) -> None:
         self._nominal = nominal
         self._relation = (get_args(TNorm).index(t_norm), get_args(Implicator).index(implicator), gaussian)
-        super().__init__(coordinates, decision, weights, n_threads)
+        super().__init__(*given)
 
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
         truth = self._ceilings.copy()
@@ -193,7 +178,9 @@ class LukasiewiczCriterion(DependencyCriterion):
     """
 
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        return self._nearest(self._space(features), self.n_threads, self._on_done)
+        truth, space, every = self._ceilings.copy(), self._space(features), np.arange(self.n_rows)
+        self._in_chunks(self.n_rows, lambda start, stop: nearest_claims(start, stop, every, self._claims, space, truth))
+        return truth
 
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         if not self.chosen:
@@ -215,29 +202,15 @@ class LukasiewiczCriterion(DependencyCriterion):
         rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
         return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
 
-    def _nearest(
-        self, space: tuple[Any, ...], n_threads: int, on_done: Callable[[int, int], None] | None = None
-    ) -> NDArray[np.float64]:
-        truth = self._ceilings.copy()
-        positions = np.arange(self.n_rows)
-        run_chunks(
-            lambda start, stop: nearest_claims(start, stop, positions, self._claims, space, truth),
-            chunks(self.n_rows, _ROWS_A_CHUNK),
-            n_threads,
-            on_done,
-        )
-        return truth
-
     def _single_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-        def sums_of(start: int, stop: int) -> list[float]:
-            found = []
-            for feature in self.candidates[start:stop]:
-                region = self._region(self._nearest(self._space(np.array([feature])), 1))
-                found.append(float((self.weights[live_rows] * region[live_rows]).sum()))
-            return found
+        every = np.arange(self.n_rows)
 
-        parts = run_chunks(sums_of, chunks(len(self.candidates), 1), self.n_threads, self._on_done)
-        return np.array([value for part in parts for value in part])
+        def sum_of(start: int, stop: int) -> float:
+            truth, space = self._ceilings.copy(), self._space(self.candidates[start:stop])
+            nearest_claims(0, self.n_rows, every, self._claims, space, truth)
+            return float((self.weights[live_rows] * self._region(truth)[live_rows]).sum())
+
+        return np.array(self._in_chunks(len(self.candidates), sum_of, size=1))
 
 
 def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], similarity: str) -> NDArray[np.float64]:

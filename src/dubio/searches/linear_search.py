@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
@@ -121,9 +121,9 @@ def ridge_elimination(
                 of_columns = np.full(len(columns), np.inf)
                 np.divide((W**2).sum(axis=1), diagonal * total, out=of_columns, where=kept)
                 cost = of_columns[first]
-                for j in np.flatnonzero(alive & (sizes > 1)):
-                    own = slice(first[j], first[j] + sizes[j])
-                    cost[j] = (W[own] * np.linalg.solve(inverse[own, own], W[own])).sum() / total
+                for several in np.flatnonzero(alive & (sizes > 1)):
+                    own = slice(first[several], first[several] + sizes[several])
+                    cost[several] = (W[own] * np.linalg.solve(inverse[own, own], W[own])).sum() / total
                 j = int(np.flatnonzero(cost <= cost.min() * (1.0 + SAME) + NOTHING)[-1])
                 n_alive -= 1
                 dropped[d - 1 - n_alive], costs[d - 1 - n_alive], alive[j] = left[j], cost[j], False
@@ -281,14 +281,15 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
     def _search(self, problem: Problem, count: int | None) -> Searched:
         moments, target = SecondMoments.of_problem(problem), problem.supervision
         wide = problem.columns if problem.has_wide_features else None
-        if not target.targets:
+        if target.targets:
+            running = RunningMoments(target.kind, target.column_names(), moments, target.n_rows, target.n_labelled)
+        else:
             running = RunningMoments.of_block(target, moments)
-            self._require_running(running)
-            return self._search_running(running, count, wide)
-        running = RunningMoments(target.kind, target.column_names(), moments, target.n_rows, target.n_labelled)
         self._require_running(running)
         found = self._search_running(running, count, wide)
-        return replace(found, attributes={**found.attributes, "_running": None})  # no other block of rows may follow
+        if target.targets:  # each is scaled by all of its rows, so no other block of rows may follow
+            found.attributes["_running"] = None
+        return found
 
     def _solve_running(
         self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
@@ -358,10 +359,8 @@ def _sufficient_size(path: Elimination, n: int, n_columns: int) -> tuple[int, st
         warn(NoFeatureStandsOut.because(text))
         return 1, f"no feature stands out: {text}; one is kept so that the selection is not empty"
     size = int(np.flatnonzero(bic[1:] <= bic[best] + _BARE_MENTION)[0]) + 1
-    kept = counted(size, "feature")
-    if size == best:
-        return size, f"{kept}: the smallest BIC of all subsets of the search ({bic[size]:.4g})"
-    return size, (
-        f"{kept}: the smallest subset whose BIC ({bic[size]:.4g}) is about as good as the best ({bic[best]:.4g}, "
-        f"{best} features)"
-    )
+    why = f"the smallest BIC of all subsets of the search ({bic[size]:.4g})"
+    if size != best:
+        as_good = f"about as good as the best ({bic[best]:.4g}, {best} features)"
+        why = f"the smallest subset whose BIC ({bic[size]:.4g}) is {as_good}"
+    return size, f"{counted(size, 'feature')}: {why}"

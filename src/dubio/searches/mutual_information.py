@@ -18,7 +18,7 @@ from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import ScoreSelector, Searched, SearchSelector, Selector
 from dubio.methods.parameters import estimator
-from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
+from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, Distances, SubsetDistances, check_row_limit
 from dubio.neighbors.greedy import Direction, greedy_search
 from dubio.neighbors.information import (
     Groups,
@@ -29,8 +29,6 @@ from dubio.neighbors.information import (
 from dubio.problem import Problem
 from dubio.ranking import Scored, rank_in_order
 from dubio.table.columns import columns_of_sizes
-
-Distances = SubsetDistances | DeviceDistances
 
 #: Distances from which on a GPU is faster (rows x rows x subsets; for noise models, see below).
 _GPU_IS_WORTH = Worth(again=2e7, first=5e9)

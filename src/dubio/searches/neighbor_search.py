@@ -17,7 +17,7 @@ from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import Searched, SearchSelector
 from dubio.methods.parameters import estimator
-from dubio.neighbors.distances import DeviceDistances, SubsetDistances
+from dubio.neighbors.distances import DeviceDistances, Distances, SubsetDistances
 from dubio.neighbors.greedy import Direction, SearchPath, best_subsets, greedy_search, order_by_presence
 from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
@@ -225,7 +225,7 @@ class NeighborSearch(SearchSelector):
             notes.append(note("screened", n=len(searched), n_in_all=len(varying)))
         criterion = self._criterion_on(part, belief, judged, others, searched)
         paths = self._walk(criterion, part.feature_names[searched].tolist())
-        subsets, values = best_subsets(list(paths.values()), larger_is_better=False)
+        subsets, values = best_subsets(list(paths.values()))
         constant = np.setdiff1d(np.arange(part.n_features), varying)
         present = np.zeros(part.n_features)
         for subset in subsets.values():
@@ -284,12 +284,9 @@ class NeighborSearch(SearchSelector):
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
             k = min(k, max(_FEWEST_NEIGHBORS, n // _ROWS_PER_NEIGHBOR))
-        options: dict[str, Any] = {
-            "n_judged": len(judged),
-            "n_threads": resolve_threads(self.n_jobs),
-            "groups": part.groups,
-        }
-        distances: SubsetDistances | DeviceDistances
+        distances: Distances
+        n_threads = resolve_threads(self.n_jobs)
+        options: dict[str, Any] = {"n_judged": len(judged), "n_threads": n_threads, "groups": part.groups}
         gpu = None
         if self.device != "cpu" and not problem.has_wide_features:  # those are searched on the processor only
             gpu = find_device(self.device, float(len(judged)) * n * self._n_subsets(space.shape[1]), _GPU_IS_WORTH)
