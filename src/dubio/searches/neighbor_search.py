@@ -202,9 +202,8 @@ class NeighborSearch(SearchSelector):
     def _search(self, problem: Problem, count: int | None) -> Searched:
         seed, most = self.random_state, self.max_rows
         whole = part = problem.counted
-        sample = np.arange(problem.n_rows)
-        if problem.sample_weight is not None:
-            sample = np.flatnonzero(problem.sample_weight)
+        counts = np.ones(problem.n_rows) if problem.sample_weight is None else problem.sample_weight
+        sample = np.flatnonzero(counts)
         notes: list[Note] = []
         if most is not None and whole.n_rows > EXPERT_ROWS * most and self.reference_rows == "sample":
             drawn = sample_rows(whole, EXPERT_ROWS * most, seed)
