@@ -132,7 +132,7 @@ class ColumnReader:
             self._refuse_infinite(numbers)
             whole = max((int(value) for value in present if isinstance(value, int | np.integer)), key=abs, default=0)
             rounded = str(whole) if abs(whole) > EXACT else ""
-            return self.numbers(numbers, rounded, **({"kind": "yes/no"} if types == {"bool"} else {}))
+            return self.numbers(numbers, rounded, kind="yes/no" if types == {"bool"} else "")
         if types == {"date"}:
             return self._dates(_at_rows(np.array([utc(value) for value in present]), missing))
         if types == {"duration"}:
@@ -143,13 +143,15 @@ class ColumnReader:
     def _note(self, code: str, **facts: Any) -> Note:
         return note("column", name=self.name, what=note(code, **facts))
 
-    def numbers(self, values: NDArray[Any], rounded: str = "", notes: Sequence[Note] = (), **more: Any) -> Piece:
+    def numbers(
+        self, values: NDArray[Any], rounded: str = "", notes: Sequence[Note] = (), *, kind: str = "", **more: Any
+    ) -> Piece:
         """Numbers; ``rounded`` is a whole number that lost digits."""
         missing = np.isnan(values)
         count = int(missing.sum())
         notes = (*notes, self._note("rounded", example=rounded)) if rounded else tuple(notes)
-        more = {"kind": "number" if count < len(values) else "empty", **more}
-        return self._piece([values], ["value"], missing, notes=notes, **more)
+        kind = kind or ("number" if count < len(values) else "empty")
+        return self._piece([values], ["value"], missing, notes=notes, kind=kind, **more)
 
     def _texts(self, texts: list[str], missing: Mask) -> Piece:
         """Text: numbers, dates or times that were written as text, categories, or free text."""
@@ -159,7 +161,11 @@ class ColumnReader:
         if text.kind == "number":
             self._refuse_infinite(values)
             numbers = text.numbers
-            more = {"unit": numbers.unit, "n_limits": text.n_limits, "decimal": numbers.decimal.replace(".", "")}
+            more: dict[str, Any] = {
+                "unit": numbers.unit,
+                "n_limits": text.n_limits,
+                "decimal": numbers.decimal.replace(".", ""),
+            }
             notes = [self._note(one.code, **one.facts) for one in text.notes()]
             return self.numbers(values, numbers.rounded, notes, **more)
         if text.kind == "time":
@@ -188,8 +194,8 @@ class ColumnReader:
             why = problem or f"text with {n_levels} different values, such as {quoted(levels[0])}"
             of_rows = np.full(len(missing), -1)
             of_rows[~missing] = codes
-            notes = (note("column left out", name=self.name, why=why),)
-            more: dict[str, Any] = {"notes": notes, "problem": problem, "codes": of_rows}
+            left_out = note("column left out", name=self.name, why=why)
+            more: dict[str, Any] = {"notes": (left_out,), "problem": problem, "codes": of_rows}
             reading = ColumnReading(self.name, "text", n_missing=int(missing.sum()), **more)
             return Piece([np.zeros(len(missing))], ["value"], reading)
         notes = (self._note("as categories", n=n_levels, problem=problem),) if problem else ()

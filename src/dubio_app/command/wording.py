@@ -123,7 +123,8 @@ def option_value(columns: Sequence[str]) -> str:
 
 
 #: What a user of the command can do about an alert.
-COMMAND: Phrases = PYTHON | {
+COMMAND: Phrases = {
+    **PYTHON,
     "columns": lambda facts: option_value(facts["features"]),
     "leave a copy out": f"{PYTHON['leave a copy out']}, with --ignore {{columns}} or --drop-leaks",
     "leave it out if late": f"{PYTHON['leave it out if late']}, with --ignore {{columns}} or --drop-leaks",
@@ -147,7 +148,7 @@ def phrases(*, audit: bool = False, dropped: bool = False) -> Phrases:
 
     An audit asks for something else about copies of the target; nothing is asked about them if they were ``dropped``.
     """
-    return COMMAND | (_IN_AUDIT if audit else {}) | (_DROPPED if dropped else {})
+    return {**COMMAND, **(_IN_AUDIT if audit else {}), **(_DROPPED if dropped else {})}
 
 
 def alert_lines(alerts: Iterable[Alert], **how: bool) -> list[str]:
