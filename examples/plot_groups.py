@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from dubio import FeatureSelector
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import NoFeatureStandsOut
 
 rng = np.random.default_rng(0)
 patient = np.repeat(np.arange(40), 10)

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from dubio import FeatureSelector, interval_targets
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import NoFeatureStandsOut
 
 rng = np.random.default_rng(0)
 labs = rng.normal(size=(160, 8))

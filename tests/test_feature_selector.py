@@ -11,8 +11,7 @@ from scipy import sparse
 
 import dubio
 from dubio import METHODS, FeatureSelector, select_features
-from dubio.errors import InputError
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
 from dubio.selector import choose

@@ -16,9 +16,8 @@ from sklearn.pipeline import make_pipeline
 
 from dubio import FeatureSelector, NeighborSearch, audit_labels, select_features, stability
 from dubio.doubt.experts import out_of_fold
-from dubio.errors import InputError
+from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.evidence.evidence import Evidence, independent_parts
-from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.permutation import within_moments
 from dubio.evidence.relations import fewest_orders, linear_pvalues, linear_r2, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of

@@ -93,7 +93,7 @@ def test_the_mean_between_limits_equals_scipys():
     assert truncated_mean(np.array([40.0]), 0.1, np.array([-1.0]), np.array([1.0]))[0] == pytest.approx(1.0, abs=1e-2)
 
 
-@pytest.mark.filterwarnings("ignore::dubio.evidence.multiple.NoFeatureStandsOut")
+@pytest.mark.filterwarnings("ignore::dubio.errors.NoFeatureStandsOut")
 def test_known_numbers_are_a_numeric_target():
     X, y = made(80)
     some = y.copy()

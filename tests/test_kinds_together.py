@@ -15,8 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
 import dubio
-from dubio.errors import InputError
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.pipelines import evaluate_selection
 from dubio.simulate import blur_numbers, censor_numbers, label_some_positives
 from dubio_app.command.run import run

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 
 import dubio
 from dubio import LinearSearch
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import NoFeatureStandsOut
 from dubio.kernels.threads import one_blas_thread
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import read_problem

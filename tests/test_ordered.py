@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dubio
-from dubio.errors import InputError
+from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.evidence.evidence import Evidence
-from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.problem import read_problem
@@ -63,7 +62,7 @@ def test_probabilities_of_zero_and_one_are_ordered_classes():
     np.testing.assert_array_equal(hard.codes, codes)
 
 
-@pytest.mark.filterwarnings("ignore::dubio.evidence.multiple.NoFeatureStandsOut")
+@pytest.mark.filterwarnings("ignore::dubio.errors.NoFeatureStandsOut")
 def test_two_ordered_classes_are_two_classes():
     y = ["low", "high", "low", None]
     read = read_supervision(dubio.ordered_classes(y, ["low", "mid", "high"]), 4)

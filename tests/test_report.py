@@ -18,7 +18,7 @@ from sklearn.datasets import load_diabetes, load_iris
 import dubio
 from dubio import FeatureSelector, FisherScore, FuzzyRoughSearch, LinearR2Score, Ranking, audit_labels, stability, words
 from dubio.charts import tick_name
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import NoFeatureStandsOut
 from dubio.simulate import flip_labels, unsure_annotator
 from dubio.target.ordered import ordered_classes
 from dubio_app.command.run import run

@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 import dubio
-from dubio.errors import InputError
+from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.evidence.evidence import Evidence
-from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.relations import linear_r2, smooth_r2
 from dubio.evidence.relevance import relevance_of, served
 from dubio.neighbors.distances import SubsetDistances

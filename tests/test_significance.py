@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import sparse, stats
 
 import dubio
+from dubio.errors import NoFeatureStandsOut
 from dubio.evidence.evidence import Evidence
-from dubio.evidence.multiple import NoFeatureStandsOut, cauchy_combination
 from dubio.evidence.permutation import (
     RatioForms,
     checked_pvalue,
@@ -27,13 +27,13 @@ from dubio.evidence.permutation import (
 from dubio.evidence.relations import (
     SmoothNull,
     _with_limits,
+    cauchy_combination,
     linear_pvalues,
     orthonormal_basis,
     relation_pvalues,
     smooth_r2,
 )
-from dubio.evidence.relevance import decide, relevance_of
-from dubio.evidence.together import joint_pvalues, smallest_sufficient_size
+from dubio.evidence.relevance import decide, joint_pvalues, relevance_of, smallest_sufficient_size
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.problem import read_problem
 from dubio.scores.laplacian import _graph

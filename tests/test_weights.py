@@ -18,9 +18,8 @@ from sklearn.pipeline import make_pipeline
 from dubio import FeatureSelector, FisherScore, LinearR2Score, LinearSearch, NeighborSearch, SmoothR2Score, audit_labels
 from dubio.doubt.experts import fit_weighted, rows_in_proportion
 from dubio.doubt.random_trees import RandomTrees
-from dubio.errors import InputError
+from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.evidence.evidence import Evidence
-from dubio.evidence.multiple import NoFeatureStandsOut
 from dubio.evidence.permutation import column_moments, permutation_moments
 from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of

@@ -119,6 +119,12 @@ def check_parameters(constraints: Mapping[str, list[Any]], values: Mapping[str, 
             raise InputError(name, f"={value!r}", f"give {valid}", code=f"parameter {name}")
 
 
+def check_alpha(alpha: Any) -> None:
+    """Raise if ``alpha`` is no share of false discoveries."""
+    if not isinstance(alpha, Real) or isinstance(alpha, bool | np.bool_) or not 0 < float(alpha) < 1:
+        raise InputError("alpha", f"={alpha!r}", "it must lie strictly between 0 and 1")
+
+
 class NeighborsCut(InputWarning):
     """The user wanted more neighbours than there are rows."""
 

@@ -180,3 +180,13 @@ def nearest(name: str, candidates: Iterable[object], most: int = 3) -> list[str]
     similar = [name for close in near for name, text in folded.items() if text == close]
     similar += [name for name, text in folded.items() if wanted and wanted in text]
     return list(dict.fromkeys(similar))[:most]
+
+
+class NoFeatureStandsOut(InputWarning):
+    """Nothing in the table is clearly related to what is known of the target."""
+
+    @classmethod
+    def because(cls, why: str) -> Self:
+        """The warning with its reason."""
+        remedy = "one feature is handed on so that pipelines run, but nothing shows that it matters"
+        return cls("X", f"has no feature that stands out: {why}", remedy, code="nothing stands out")

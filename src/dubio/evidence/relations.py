@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.special import gammaln
 from scipy.stats import false_discovery_control
@@ -14,7 +14,6 @@ from scipy.stats import false_discovery_control
 from dubio.checks import generator
 from dubio.errors import InputError, counted
 from dubio.evidence.evidence import Evidence
-from dubio.evidence.multiple import cauchy_combination
 from dubio.evidence.permutation import (
     MOST_PERMUTATIONS,
     SMALL,
@@ -33,6 +32,45 @@ from dubio.table.rows import groups_of_rows
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+
+#: In the Cauchy rule a p-value near 1 would outweigh all others (its tangent goes to minus infinity).
+_CEILING = 0.99
+
+
+def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
+    r"""One p-value from several tests of the same feature, which may depend on each other in any way [1]_.
+
+    .. math:: p = \tfrac12 - \tfrac1\pi \arctan\Bigl( \tfrac1m \sum_{i=1}^m \tan\bigl((\tfrac12 - p_i)\pi\bigr) \Bigr).
+
+    p-values above 0.99 count as 0.99, so that one test that sees nothing cannot cancel another.
+
+    References
+    ----------
+    .. [1] Y. Liu and J. Xie (2020). Cauchy combination test. Journal of the American Statistical Association 115.
+
+    Examples
+    --------
+    >>> from dubio.evidence.relations import cauchy_combination
+    >>> cauchy_combination([0.001, 0.5], [0.4, 0.5]).round(4)
+    array([0.002, 0.5  ])
+    """
+    if not pvalues:
+        raise InputError("pvalues", "is empty", "pass one array or more")
+    table = np.clip(np.stack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), 1e-300, _CEILING)
+    # tan((1/2 - p) pi) = 1 / tan(p pi); the right side stays accurate for tiny p
+    mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
+    return np.arctan2(1.0, mean) / np.pi
+
+
+def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
+    p = np.asarray(pvalues, dtype=np.float64)
+    if p.size == 0 or p.ndim == 0:
+        raise InputError(name, f"has shape {p.shape}", "give one p-value per feature")
+    bad = p[~((p >= 0) & (p <= 1))]
+    if len(bad):
+        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {bad[0]:g}")
+    return p
+
 
 #: Permutations per kernel call. The test ends at so many of them, or once so many reached the score.
 _LEVEL_CHUNK, _MOST_LEVEL_DRAWS, _ENOUGH = 64, 100_000, 200
@@ -118,7 +156,7 @@ def relation_pvalues(
 
     There are two tests: a linear test with a closed-form null (analysis of variance for classes, its soft form for
     memberships, correlation for numbers), and the rank-smooth R2 with one permutation null for all features. For
-    numbers, the supervised Laplacian score is a third test. :func:`~dubio.evidence.multiple.cauchy_combination`
+    numbers, the supervised Laplacian score is a third test. :func:`~dubio.evidence.relations.cauchy_combination`
     combines the p-values. Permutations of smooth R2 go on until every decision of Benjamini and Hochberg's rule at
     ``alpha`` is safe, or until a limit on the work is reached.
 
@@ -228,7 +266,7 @@ def linear_pvalues(evidence: Evidence, *, most_permutations: int = MOST_PERMUTAT
     samples. If rows change places only within groups, mean and variance are those of such permutations
     (:func:`~dubio.evidence.permutation.within_moments`). A column "was missing" is also tested alone, because it may
     have little weight in its feature; both p-values are combined
-    (:func:`~dubio.evidence.multiple.cauchy_combination`).
+    (:func:`~dubio.evidence.relations.cauchy_combination`).
 
     If a few rows decide, such as a rare category and a class of one row, no such law is right. Then a small p-value is
     checked by permutations, and is at least theirs (:mod:`dubio.evidence.permutation`).

@@ -26,8 +26,7 @@ from dubio.target.knowledge import kinds_in_words
 from dubio.words import Note, capital, say
 
 if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
-    from dubio.evidence.relevance import Relevance
-    from dubio.evidence.together import RowLosses
+    from dubio.evidence.relevance import Relevance, RowLosses
 
 Floats = NDArray[np.float64]
 #: Values of ``n_features_to_select`` that need tests: the second line of the answer (two names), and the first line.
@@ -257,7 +256,7 @@ class Selector(SelectorMixin, BaseEstimator):
             reason = relevance.reason
             n_sufficient = None if n_sufficient is None else min(n_sufficient, n_relevant)
             if losses is not None:
-                from dubio.evidence.together import sufficient_size
+                from dubio.evidence.relevance import sufficient_size
 
                 n_sufficient = sufficient_size(best_first, n_relevant, losses)
             if self.n_features_to_select == "sufficient":
@@ -464,7 +463,7 @@ class ScoreSelector(Selector):
         return Answer(ranking, {"scores_": scored.scores, **scored.attributes})
 
     def _row_losses(self, problem: Problem) -> RowLosses:
-        from dubio.evidence.together import row_losses_of
+        from dubio.evidence.relevance import row_losses_of
 
         if not problem.supervision.has_target:
             raise InputError(

@@ -14,8 +14,7 @@ from scipy.linalg.blas import dger
 from scipy.special import gammaln
 
 from dubio.checks import Interval, StrOptions
-from dubio.errors import InputError, counted, warn
-from dubio.evidence.multiple import NoFeatureStandsOut
+from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
 from dubio.kernels.threads import one_blas_thread
 from dubio.methods.base import Searched, SearchSelector, TakesWeights
 from dubio.methods.from_moments import RunningSelector

@@ -13,7 +13,7 @@ from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, StrOptions, clip_
 from dubio.doubt.noise_model import NoiseModel, NoiseTracker
 from dubio.errors import InputError
 from dubio.evidence.evidence import level_features, levels_of
-from dubio.evidence.together import smallest_sufficient_size
+from dubio.evidence.relevance import smallest_sufficient_size
 from dubio.kernels.gpu import DeviceName, Worth, find_device
 from dubio.kernels.threads import resolve_threads
 from dubio.methods.base import ScoreSelector, Searched, SearchSelector, Selector
@@ -145,7 +145,7 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
         A count, a share, or None for half. "auto" or "relevant": the features that tests find related to the target
         (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": as many of these as the smallest subset has
         whose mutual information is not significantly below the best
-        (:func:`~dubio.evidence.together.smallest_sufficient_size`).
+        (:func:`~dubio.evidence.relevance.smallest_sufficient_size`).
     alpha : float, default=0.05
         With "auto": the allowed share of false discoveries, and the level of the test of mutual information.
     label_noise : bool, default=True

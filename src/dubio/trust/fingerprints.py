@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control, rankdata
 
-from dubio.checks import seed_of
+from dubio.checks import check_alpha, seed_of
 from dubio.doubt.experts import ExpertOptions, pooled_opinions
 from dubio.errors import InputError, counted, listed
-from dubio.evidence.multiple import check_alpha
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance
 from dubio.table.cells import is_missing

@@ -11,13 +11,18 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import isotonic_regression
 
-from dubio.checks import seed_of
+from dubio.checks import check_alpha, seed_of
 from dubio.errors import counted, require_choice
 from dubio.evidence.evidence import Evidence, independent_parts, varying_features
-from dubio.evidence.multiple import cauchy_combination, check_alpha
-from dubio.evidence.relations import linear_law, linear_pvalues, pvalues_against, smooth_null, smooth_r2
-from dubio.evidence.relevance import SINGLE, TOGETHER, passes, qvalues_of, relevance_of
-from dubio.evidence.together import has_enough_rows, joint_pvalues
+from dubio.evidence.relations import (
+    cauchy_combination,
+    linear_law,
+    linear_pvalues,
+    pvalues_against,
+    smooth_null,
+    smooth_r2,
+)
+from dubio.evidence.relevance import SINGLE, TOGETHER, has_enough_rows, joint_pvalues, passes, qvalues_of, relevance_of
 from dubio.methods.parameters import documented
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance, listener_of, listening
