@@ -1,7 +1,7 @@
 # ruff: isort: skip_file
 from dubio.doubt.audit import audit_labels as audit_labels
 from dubio.doubt.audit_record import LabelAudit as LabelAudit
-from dubio.doubt.noise_model import NoiseModel as NoiseModel, estimate_memberships as estimate_memberships
+from dubio.doubt.noise_model import estimate_memberships as estimate_memberships
 from dubio.errors import InputError as InputError, InputWarning as InputWarning
 from dubio.methods.register import METHODS as METHODS
 from dubio.neighbors.information import (
@@ -11,7 +11,7 @@ from dubio.neighbors.information import (
 )
 from dubio.ranking import Ranking as Ranking
 from dubio.scores.coherence import coherence as coherence
-from dubio.scores.consensus import MeanRankScore as MeanRankScore, redundancy_ranking as redundancy_ranking
+from dubio.scores.consensus import MeanRankScore as MeanRankScore
 from dubio.scores.constrained_laplacian import (
     ConstrainedLaplacianScore as ConstrainedLaplacianScore,
     constrained_laplacian_score as constrained_laplacian_score,
@@ -55,16 +55,14 @@ from dubio.searches.mutual_information import (
 )
 from dubio.searches.neighbor_search import NeighborSearch as NeighborSearch
 from dubio.selector import FeatureSelector as FeatureSelector, select_features as select_features
-from dubio.target.classes import SoftLabels as SoftLabels
-from dubio.target.intervals import IntervalLabels as IntervalLabels, interval_targets as interval_targets
-from dubio.target.knowledge import Supervision as Supervision
-from dubio.target.label_values import CorrectedLabels as CorrectedLabels, apply_corrections as apply_corrections
-from dubio.target.ordered import OrderedLabels as OrderedLabels, ordered_classes as ordered_classes
-from dubio.target.positives import PositiveLabels as PositiveLabels, positive_unlabelled as positive_unlabelled
-from dubio.target.several import SeveralLabels as SeveralLabels, several_targets as several_targets
+from dubio.target.intervals import interval_targets as interval_targets
+from dubio.target.label_values import apply_corrections as apply_corrections
+from dubio.target.ordered import ordered_classes as ordered_classes
+from dubio.target.positives import positive_unlabelled as positive_unlabelled
+from dubio.target.several import several_targets as several_targets
 from dubio.target.soft import soft_labels as soft_labels
-from dubio.trust.fingerprints import Fingerprints as Fingerprints, label_fingerprints as label_fingerprints
-from dubio.trust.resampling import Stability as Stability, stability as stability
-from dubio.trust.tolerance import LabelTolerance as LabelTolerance, label_tolerance as label_tolerance
+from dubio.trust.fingerprints import label_fingerprints as label_fingerprints
+from dubio.trust.resampling import stability as stability
+from dubio.trust.tolerance import label_tolerance as label_tolerance
 
 __version__: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from numbers import Real
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.neighbors import NearestNeighbors
 
+from dubio._lazy import moved_name
 from dubio.checks import NOT_NEGATIVE, Interval, check_parameters, random_of
 from dubio.errors import InputError
 from dubio.methods.parameters import documented
@@ -21,6 +21,15 @@ from dubio.target.positives import PositiveLabels
 from dubio.target.several import SeveralLabels, several_targets
 
 Codes = NDArray[np.int64]
+
+__getattr__ = partial(
+    moved_name,
+    __name__,
+    old={
+        "unsure_expert": "dubio.simulate.unsure_annotator",
+        "UnsureExpert": "dubio.simulate.UnsureAnnotator",
+    },
+)
 
 _documented = partial(
     documented,
@@ -112,14 +121,6 @@ def unsure_annotator(
     np.put_along_axis(P, wrong[:, None], doubt[:, None], axis=1)
     switched = np.where(rng.uniform(size=len(codes)) < doubt, wrong, codes)
     return UnsureAnnotator(SoftLabels(P, classes), classes[switched], classes[P.argmax(axis=1)])
-
-
-def __getattr__(name: str) -> Any:
-    new = {"unsure_expert": "unsure_annotator", "UnsureExpert": "UnsureAnnotator"}.get(name)
-    if new is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    warnings.warn(f"{name} is called {new} now", DeprecationWarning, stacklevel=2)
-    return globals()[new]
 
 
 @_documented

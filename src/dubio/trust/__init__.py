@@ -2,4 +2,6 @@
 
 from dubio._lazy import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__, __file__, {"Mended": "dubio.trust.BeforeAndAfter"}
+)

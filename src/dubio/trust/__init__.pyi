@@ -1,7 +1,8 @@
 # ruff: isort: skip_file
+from dubio.doubt.noise_model import NoiseModel as NoiseModel
+from dubio.target.label_values import CorrectedLabels as CorrectedLabels
 from dubio.trust.corrections import (
     BeforeAndAfter as BeforeAndAfter,
-    Mended as Mended,
     audit_left as audit_left,
     compare as compare,
 )

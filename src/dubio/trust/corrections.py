@@ -85,9 +85,6 @@ class BeforeAndAfter:
         }
 
 
-Mended = BeforeAndAfter  # its old name
-
-
 def compare(
     corrected: CorrectedLabels,
     before: Ranking,
