@@ -11,11 +11,16 @@ import pytest
 
 from dubio.errors import InputError, nearest, quoted
 from dubio.streams.text_files import separator_of
-from dubio.table.read import read_any_table
+from dubio.table.read import notes_of, read_any_table
 from dubio_app.command.options import Call
 from dubio_app.command.question import Question
 from dubio_app.files import TableFile, frame_bytes, read_file, read_table, require_columns
 from dubio_app.whole_files import write_whole
+
+
+def column_notes(asked: Question) -> list[str]:
+    """The notes on the columns of a question, as the command prints them after those on its file and its target."""
+    return list(map(str, notes_of(asked.features.read)))
 
 
 @pytest.fixture
@@ -68,7 +73,7 @@ def test_decimal_commas_are_numbers(tmp_path):
     assert ratio.tolist() == [0.125, 0.25, 12.5, 1234.5]
     pd.testing.assert_frame_equal(asked.table, frame)  # what was read is not changed
     assert frame["size"][0] == "3,14"
-    assert "2 columns with decimal commas were read as numbers: 'size', 'ratio'." in asked.notes
+    assert "2 columns with decimal commas were read as numbers: 'size', 'ratio'" in column_notes(asked)
     scope: dict = {"pd": pd}
     exec("\n".join(asked.code), scope)
     np.testing.assert_array_equal(read_any_table(scope["X"]).matrix, asked.features.matrix)
@@ -83,7 +88,7 @@ def test_commas_that_may_part_thousands_stay_text(tmp_path):
     assert asked.features.matrix[:, 0].tolist() == [1250.0, 2000.0, 12500.0]
     path.write_text("price\tx\ty\n1,250\t1\ta\n2,000\t2\tb\n950\t3\ta\n")
     asked = Question(read_file(str(path)), Call(target="y"))
-    assert any("the comma may mark decimals or thousands" in note for note in asked.notes)
+    assert any("the comma may mark decimals or thousands" in note for note in column_notes(asked))
     path = tmp_path / "t.csv"
     path.write_text('size,x,y\n"1,3",1,a\n"2,3",2,b\n"1,3",3,a\n')  # quoted in a file of commas
     assert Question(read_file(str(path)), Call(target="y")).features.matrix[:, 0].tolist() == [1.3, 2.3, 1.3]
@@ -240,7 +245,7 @@ def test_features_are_made_of_what_the_table_has():
     assert made.features.names == ["x", "flag", "colour", "name", "when"]
     kinds = [one.kind for one in made.features.read]
     assert kinds == ["number", "number", "category", "text", "date"]
-    told = " ".join(made.notes)
+    told = " ".join([*made.notes, *column_notes(made)])
     for name in ("unnamed_0", "name", "when", "colour"):
         assert f"'{name}'" in told
 

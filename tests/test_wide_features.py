@@ -21,7 +21,7 @@ from dubio.scores.consensus import likenesses
 from dubio.scores.relief import ReliefFScore, for_neighbors, scale_to_range
 from dubio.scores.weighted import FisherScore, WeightedLaplacianScore
 from dubio.searches.linear_search import ridge_elimination
-from dubio.table.columns import columns_of_sizes
+from dubio.table.matrix import columns_of_sizes
 from tests import naive
 
 PARTS = [[0], [1, 2, 3], [4], [5, 6]]
@@ -359,7 +359,8 @@ def test_tables_as_people_have_them(make, best, left_out):
     assert sorted(ranking.ranking.tolist()) == list(range(1, len(table.columns) + 1))
     assert set(ranking.names[ranking.order[: len(best)]]) == best
     for name in left_out:
-        assert f"Column '{name}': left out" in selector.explanation_
+        reason = ranking.left_out[name]
+        assert "text" in reason and f"'{name}' ({reason})" in selector.explanation_
         assert ranking.ranking[ranking.names.tolist().index(name)] > len(table.columns) - len(left_out)
     kept = table[ranking.names[ranking.support].tolist()]
     pd.testing.assert_frame_equal(selector.set_output(transform="pandas").transform(table), kept)

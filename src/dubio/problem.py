@@ -16,8 +16,7 @@ from scipy import sparse
 
 from dubio.errors import InputError
 from dubio.sampling import order_of_groups
-from dubio.table.columns import Columns, column_names, feature_sums
-from dubio.table.matrix import Matrix, in_memory, read_matrix
+from dubio.table.matrix import Columns, Matrix, column_names, feature_sums, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
 from dubio.table.rows import check_weights, random_order, read_groups
 from dubio.table.scaling import fill_missing, standardize, varying_columns

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dubio.problem import Problem
-from dubio.table.columns import columns_of_sizes
+from dubio.table.matrix import columns_of_sizes
 from dubio.target.knowledge import Supervision
 
 #: Cells that are looked at, at most, but never fewer than this number of rows.
@@ -29,7 +29,7 @@ class View:
     feature_of : array (n_columns,)
         The feature of each column.
     roles : array (n_columns,) of str
-        What each column holds: see :mod:`dubio.table.columns`.
+        What each column holds: see :mod:`dubio.table.matrix`.
     names : array (n_features,)
     supervision : Supervision
     texts : dict of int to array (n_rows,)

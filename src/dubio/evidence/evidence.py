@@ -14,8 +14,7 @@ from scipy import sparse
 
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
-from dubio.table.columns import Columns, feature_sums
-from dubio.table.matrix import Matrix
+from dubio.table.matrix import Columns, Matrix, feature_sums
 from dubio.table.rows import centred_within, group_means, random_order
 from dubio.table.scaling import standardize
 from dubio.words import Note, note, say

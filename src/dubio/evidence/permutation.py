@@ -17,8 +17,7 @@ from dubio.neighbors.quadratic import laplacian_ratio
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.ranking import Scored
-from dubio.table.columns import Columns
-from dubio.table.matrix import Matrix
+from dubio.table.matrix import Columns, Matrix
 from dubio.table.rows import groups_of_rows, random_order
 
 Floats = NDArray[np.float64]

@@ -25,7 +25,7 @@ from dubio.neighbors.greedy import ADD, greedy_search
 from dubio.neighbors.losses import NeighborLoss
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents, sample_half, sample_rows
-from dubio.table.columns import Columns, columns_of_sizes
+from dubio.table.matrix import Columns, columns_of_sizes
 from dubio.table.rows import random_order
 from dubio.table.scaling import standardize
 from dubio.words import capital, note, say

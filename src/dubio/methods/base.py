@@ -20,8 +20,7 @@ from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.progress import lines_of, listening
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
-from dubio.table.columns import refuse_mixed_names
-from dubio.table.matrix import is_dask
+from dubio.table.matrix import is_dask, refuse_mixed_names
 from dubio.target.knowledge import kinds_in_words
 from dubio.words import Note, capital, say
 

@@ -15,7 +15,7 @@ from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import Moments, RunningMoments, dask_moments
 from dubio.problem import read_problem
 from dubio.ranking import Answer, default_names
-from dubio.table.columns import refuse_mixed_names
+from dubio.table.matrix import refuse_mixed_names
 
 
 class RunningSelector(Selector):

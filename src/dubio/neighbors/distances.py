@@ -19,7 +19,7 @@ from dubio.kernels.gpu import Device
 from dubio.kernels.threads import chunks, run_chunks
 from dubio.neighbors.greedy import ADD
 from dubio.progress import parts_of
-from dubio.table.columns import Columns
+from dubio.table.matrix import Columns
 
 T = TypeVar("T")
 

@@ -12,8 +12,7 @@ from dubio.errors import InputError
 from dubio.kernels.edges import edge_energy
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.neighbors.graphs import AnchorEdges
-from dubio.table.columns import Columns, columns_of_sizes, feature_sums
-from dubio.table.matrix import CANCELLED, Matrix
+from dubio.table.matrix import CANCELLED, Columns, Matrix, columns_of_sizes, feature_sums
 
 Floats = NDArray[np.float64]
 

@@ -30,8 +30,7 @@ from dubio.methods.parameters import documented
 from dubio.pipelines.models import DoubtClassifier, DoubtModel, DoubtRegressor, KnownFolds, weight_argument
 from dubio.problem import Problem
 from dubio.progress import advance
-from dubio.table.columns import some_columns
-from dubio.table.matrix import is_dask
+from dubio.table.matrix import is_dask, some_columns
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import read_supervision

@@ -25,8 +25,7 @@ from dubio.sampling import order_of_contents
 from dubio.scores.coherence import Order, select_pairs, squared_lengths
 from dubio.scores.constraint import PairSelector
 from dubio.scores.weighted import ratio
-from dubio.table.columns import Columns, feature_sums
-from dubio.table.matrix import read_matrix
+from dubio.table.matrix import Columns, feature_sums, read_matrix
 from dubio.table.scaling import standardize as standardize_columns
 from dubio.target.pairs import Pairs, pair_graph, read_pairs
 

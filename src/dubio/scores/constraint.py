@@ -19,8 +19,7 @@ from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.scores.laplacian import laplacian_score, product
 from dubio.scores.weighted import MomentSelector, ratio
-from dubio.table.columns import Columns, feature_sums
-from dubio.table.matrix import CANCELLED, read_matrix
+from dubio.table.matrix import CANCELLED, Columns, feature_sums, read_matrix
 from dubio.target.pairs import RowGroups, pair_graph, row_groups
 
 Floats = NDArray[np.float64]

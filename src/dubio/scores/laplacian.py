@@ -31,8 +31,7 @@ from dubio.neighbors.quadratic import anchor_ratio, laplacian_ratio
 from dubio.problem import Problem
 from dubio.ranking import Scored
 from dubio.sampling import order_of_contents
-from dubio.table.columns import Columns, columns_of_sizes
-from dubio.table.matrix import LARGEST, Matrix
+from dubio.table.matrix import LARGEST, Columns, Matrix, columns_of_sizes
 from dubio.target.numbers import moderate
 
 #: The time of the test grows with the square of the rows, so longer tables are tested on a random sample of rows.

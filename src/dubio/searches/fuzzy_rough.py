@@ -27,7 +27,7 @@ from dubio.searches.fuzzy_rough_gamma import (
     read_decision,
     similarity_coordinates,
 )
-from dubio.table.columns import pick_columns
+from dubio.table.matrix import pick_columns
 from dubio.target.reader import Target
 
 

@@ -28,7 +28,7 @@ from dubio.neighbors.information import (
 )
 from dubio.problem import Problem
 from dubio.ranking import Scored, rank_in_order
-from dubio.table.columns import columns_of_sizes
+from dubio.table.matrix import columns_of_sizes
 
 #: Distances from which on a GPU is faster (rows x rows x subsets; for noise models, see below).
 _GPU_IS_WORTH = Worth(again=2e7, first=5e9)

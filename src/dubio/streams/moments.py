@@ -26,8 +26,7 @@ from dubio.moments.running import Moments, RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
 from dubio.streams.sources import Batch, as_numbers, coded, is_number, read_ahead
-from dubio.table.columns import name_column
-from dubio.table.matrix import check_overflow, check_vanished
+from dubio.table.matrix import check_overflow, check_vanished, name_column
 from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision

@@ -27,8 +27,20 @@ from dubio.table.cells import (
     read_texts,
     utc,
 )
-from dubio.table.columns import ColumnReading, Columns, Role, column_names, name_column, pick_columns, some_columns
-from dubio.table.matrix import Matrix, check_finite, in_memory, is_numeric, read_matrix
+from dubio.table.matrix import (
+    ColumnReading,
+    Columns,
+    Matrix,
+    Role,
+    check_finite,
+    column_names,
+    in_memory,
+    is_numeric,
+    name_column,
+    pick_columns,
+    read_matrix,
+    some_columns,
+)
 from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,7 @@ from scipy import sparse
 from sklearn.impute import SimpleImputer
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.table.columns import Columns, feature_sums
-from dubio.table.matrix import CANCELLED, Matrix
+from dubio.table.matrix import CANCELLED, Columns, Matrix, feature_sums
 
 
 def varying_columns(matrix: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.intp]:

@@ -16,7 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, quoted, require_choice, warn
 from dubio.table.cells import is_missing
-from dubio.table.columns import column_names, some_columns
+from dubio.table.matrix import column_names, some_columns
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
 from dubio.target.intervals import IntervalLabels, read_intervals
 from dubio.target.knowledge import Supervision, nothing

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.table.columns import column_names, some_columns
+from dubio.table.matrix import column_names, some_columns
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, as_array, only_rows, unmasked
 from dubio.target.pairs import Pairs

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted, listed, name_row, require_choice
 from dubio.table.cells import is_missing
-from dubio.table.columns import column_names
+from dubio.table.matrix import column_names
 from dubio.target.classes import SoftLabels, read_memberships
 from dubio.target.label_values import as_floats, class_names, names_of_columns, unmasked
 from dubio.target.reader import read_supervision

@@ -21,8 +21,7 @@ from dubio.kernels.threads import resolve_threads
 from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
-from dubio.table.columns import array_of_names, column_names
-from dubio.table.matrix import is_dask
+from dubio.table.matrix import array_of_names, column_names, is_dask
 from dubio.table.rows import groups_of_rows, most_frequent_codes, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.pairs import Pairs

@@ -15,8 +15,7 @@ from dubio.errors import InputError, counted, quoted
 from dubio.methods.register import METHODS
 from dubio.problem import Problem, read_problem
 from dubio.ranking import Ranking
-from dubio.table.columns import column_names
-from dubio.table.matrix import is_dask
+from dubio.table.matrix import column_names, is_dask
 from dubio.target.knowledge import Supervision
 from dubio.words import say
 
