@@ -204,7 +204,7 @@ class Selector(SelectorMixin, BaseEstimator):
             self._inputs = columns.inputs
         target = problem.supervision
         counts = {"n_labelled_": target.n_labelled, "n_unlabelled_": target.n_unlabelled}
-        self._keep(answer, {**counts, **target.fitted_attributes()})
+        self._keep(answer, {**counts, **target.attributes_of(target.column_names())})
 
     def _assign_shape(self, names: list[Any] | None, n_features: int) -> None:
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:

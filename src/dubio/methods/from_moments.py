@@ -177,10 +177,8 @@ class RunningSelector(Selector):
             answer = self._solve_running(running, shown, wished)
         self._assign_shape(names, n_features)
         self._running = running
-        if running.kind != "numbers":
-            self.classes_ = running.classes
-        self.n_labelled_ = running.n_labelled
-        self.n_unlabelled_ = running.n_rows - running.n_labelled
+        for name, value in running.fitted_attributes.items():
+            setattr(self, name, value)
         if answer is not None:
             self._keep(answer, {})
         return self

@@ -18,7 +18,6 @@ from dubio.kernels.moments import class_sums_columns, class_sums_csr, class_sums
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.problem import Problem
 from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
-from dubio.target.classes import OfClasses
 
 #: Rows summed by one kernel call: enough to keep threads busy, and fixed, so that sums do not depend on the threads.
 _CHUNK = 65_536
@@ -151,9 +150,7 @@ def class_moments(
 
 def problem_moments(problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> ClassMoments:
     """Class moments of a problem's rows; unlabelled rows have zero memberships and do not count."""
-    known = problem.supervision
-    assert isinstance(known, OfClasses)
-    P = known.memberships
+    P = problem.supervision.memberships
     P = P if problem.sample_weight is None else P * problem.sample_weight[:, None]
     return class_moments(problem.X, P, problem.column_names, first_row=first_row, n_threads=n_threads)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, Protocol, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,15 +12,12 @@ from numpy.typing import NDArray
 from dubio.errors import InputError, counted
 from dubio.problem import Problem, read_problem
 from dubio.table.matrix import block_lengths, is_dask, row_blocks
-from dubio.target.classes import OfClasses, refuse_one_class
+from dubio.target.classes import refuse_one_class
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target
-from dubio.target.several import SeveralTargets
 
 #: Bytes that the sums of all classes may take. If they need more, the target is probably not made of classes.
 _MOST_BYTES = 2**30
-#: What stands for the classes if the target is one number.
-_NUMBER = np.asarray(["number"])
 
 
 class Moments(Protocol):
@@ -50,30 +47,33 @@ M = TypeVar("M", bound=Moments)
 
 @dataclass(frozen=True)
 class RunningMoments(Generic[M]):
-    """Moments with the kind of their target, the names of its classes, and the number of rows they come from.
+    """Moments with the kind of their target, the names of its columns, and the number of rows they come from.
 
     :meth:`merge` is exact and, up to rounding, gives the same result in any order. Classes are kept sorted (for soft
     labels: in the order of their columns), so that the order of blocks makes no difference.
     """
 
-    kind: str
-    classes: NDArray[Any]
+    kind: type[Supervision]
+    names: NDArray[Any]
     moments: M
     n_rows: int
     n_labelled: int
 
     @classmethod
-    def of_block(cls, known: Supervision, moments: M) -> RunningMoments[M]:
+    def of(cls, target: Supervision, moments: M) -> RunningMoments[M]:
+        """Moments of a whole table."""
+        return cls(type(target), target.column_names(), moments, target.n_rows, target.n_labelled)
+
+    @classmethod
+    def of_block(cls, target: Supervision, moments: M) -> RunningMoments[M]:
         """Moments of one validated block of rows."""
-        if isinstance(known, SeveralTargets):  # each is scaled by all of its rows
-            raise InputError("y", "has several targets", "give the whole table to fit, not blocks of it")
-        classes = known.classes if isinstance(known, OfClasses) else _NUMBER
-        return cls(known.kind, classes, moments, known.n_rows, known.n_labelled)
+        target.require_block()
+        return cls.of(target, moments)
 
     def merge(self, other: RunningMoments[M]) -> RunningMoments[M]:
         """Both sets of rows together."""
         n_rows, n_labelled = self.n_rows + other.n_rows, self.n_labelled + other.n_labelled
-        if self.kind != other.kind and "numbers" in (self.kind, other.kind):
+        if self.kind.reads != other.kind.reads:
             if self.n_labelled and other.n_labelled:
                 raise InputError(
                     "y",
@@ -81,59 +81,46 @@ class RunningMoments(Generic[M]):
                     "say what it holds: target='numbers' or target='classes'",
                 )
             return replace(self if self.n_labelled else other, n_rows=n_rows)
-        classes = self._joined_classes(other)
-        a, b = (part.moments.place(_positions(part.classes, classes), len(classes)) for part in (self, other))
-        return RunningMoments(self.kind, classes, a.merge(b), n_rows, n_labelled)
+        if self.kind is not other.kind:
+            raise InputError(
+                "y", "holds class probabilities in some blocks and one class per row in others", "use one form"
+            )
+        names = self.kind.joined_names(self.names, other.names)
+        if len(names) > len(self.names) and len(names) * self.moments.bytes_per_class > _MOST_BYTES:
+            raise InputError(
+                "y",
+                f"has {len(names)} distinct values so far, too many for classes",
+                "is it a number or an identifier?",
+            )
+        a, b = (part.moments.place(_positions(part.names, names), len(names)) for part in (self, other))
+        return RunningMoments(self.kind, names, a.merge(b), n_rows, n_labelled)
 
     def require_two_classes(self) -> None:
         """Raise unless at least two classes have rows."""
-        refuse_one_class(self.classes, self.moments.class_weight > 0, self.n_rows, self.n_labelled)
+        refuse_one_class(self.names, self.moments.class_weight > 0, self.n_rows, self.n_labelled)
 
     @property
-    def reads(self) -> Literal["classes", "numbers"] | None:
-        """What further blocks of ``y`` hold; None if no row has a label so far."""
-        if not self.n_labelled:
-            return None
-        return "numbers" if self.kind == "numbers" else "classes"
+    def reads(self) -> Target | None:
+        """How further blocks of ``y`` are read; None if no row has a label so far."""
+        return self.kind.reads if self.n_labelled else None
 
     @property
     def independent_columns(self) -> int:
         """Number of columns of the target that say something of their own: of classes, one less than have rows."""
-        if self.kind in ("numbers", "several"):
-            return len(self.classes)
-        return int(np.count_nonzero(self.moments.class_weight)) - 1
+        return self.kind.n_independent(self.moments.class_weight)
+
+    @property
+    def fitted_attributes(self) -> dict[str, Any]:
+        """Attributes of an estimator that was fitted on these rows."""
+        return {
+            **self.kind.attributes_of(self.names),
+            "n_labelled_": self.n_labelled,
+            "n_unlabelled_": self.n_rows - self.n_labelled,
+        }
 
     @property
     def has_two_classes(self) -> bool:
         return int(np.count_nonzero(self.moments.class_weight)) >= 2
-
-    def _joined_classes(self, other: RunningMoments[M]) -> NDArray[Any]:
-        if self.kind != other.kind:
-            raise InputError(
-                "y", "holds class probabilities in some blocks and one class per row in others", "use one form"
-            )
-        if self.kind == "hard":
-            if not (len(self.classes) and len(other.classes)):  # a block without any label
-                return self.classes if len(self.classes) else other.classes
-            mine, theirs = (f"{_sort(c)} (such as {c.tolist()[0]!r})" for c in (self.classes, other.classes))
-            if _sort(self.classes) != _sort(other.classes):  # check this first: False equals 0 but means another thing
-                raise InputError("y", f"holds {mine} in one block and {theirs} in another", "give all labels one type")
-        if len(self.classes) == len(other.classes) and (self.classes == other.classes).all():
-            return self.classes
-        if self.kind == "soft":
-            raise InputError(
-                "y",
-                f"has different classes in different blocks: {self.classes.tolist()} and {other.classes.tolist()}",
-                "give the same columns of probabilities in every block",
-            )
-        joined = np.unique(np.concatenate([self.classes, other.classes]))
-        if len(joined) * self.moments.bytes_per_class > _MOST_BYTES:
-            raise InputError(
-                "y",
-                f"has {len(joined)} distinct values so far, too many for classes",
-                "is it a number or an identifier?",
-            )
-        return joined
 
 
 def merge_all(parts: Sequence[RunningMoments[M]]) -> RunningMoments[M]:
@@ -147,13 +134,6 @@ def merge_all(parts: Sequence[RunningMoments[M]]) -> RunningMoments[M]:
 def _positions(classes: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
     place = {name: index for index, name in enumerate(among.tolist())}
     return np.asarray([place[name] for name in classes.tolist()], dtype=np.intp)
-
-
-def _sort(classes: NDArray[Any]) -> str:
-    kind = classes.dtype.kind
-    if kind == "O":
-        kind = "U" if isinstance(classes[0], str) else "i"
-    return {"b": "bools", "i": "numbers", "u": "numbers", "f": "numbers"}.get(kind, "text")
 
 
 #: Number of blocks merged by one task of the tree.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +18,7 @@ from dubio.kernels.threads import chunks, default_threads, one_blas_thread, run_
 from dubio.moments.class_moments import provisional_centre
 from dubio.problem import Problem
 from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
-from dubio.target.classes import Classes, OfClasses
-from dubio.target.knowledge import Supervision
-from dubio.target.numbers import Numbers
-from dubio.target.several import SeveralTargets
+from dubio.target.knowledge import SummedColumns, Supervision
 
 Floats = NDArray[np.float64]
 
@@ -155,8 +151,7 @@ def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: i
         moments = sums.moments(target)
     if not np.isfinite(moments.squares).all():
         raise InputError("y", "has values too large to square", "rescale it, for example divide it by its largest")
-    known = problem.supervision
-    if isinstance(known, Numbers) and not moments.squares.any() and len(np.unique(known.values[known.labelled])) > 1:
+    if not moments.squares.any() and target.varies:
         raise InputError("y", "has values too small to square", "rescale it, for example divide it by its largest")
     return moments
 
@@ -176,56 +171,25 @@ def refuse_wide_table(n_features: int) -> None:
 
 @dataclass(frozen=True)
 class _Target:
-    """The columns of the target, around their origin, with their mean; and the root of the weight of every row."""
+    """The columns of the target, the sum of the weights, and the root of the weight of every row."""
 
-    known: Supervision
-    origin: Floats
-    mean: Floats
+    columns: SummedColumns
     weight: float
     roots: Floats
-    matrix: Floats | None = None
 
     @classmethod
     def of(cls, known: Supervision, weights: Floats) -> _Target:
-        weight = float(weights.sum())
-        whole = weight or 1.0
-        if isinstance(known, SeveralTargets):
-            matrix = np.zeros((known.n_rows, 1))
-            if known.n_labelled:
-                rows = known.target_matrix(np.flatnonzero(known.labelled))
-                matrix = np.zeros((known.n_rows, rows.shape[1]))
-                matrix[known.labelled] = rows
-            mean = weights @ matrix / whole
-            return cls(known, np.zeros(len(mean)), mean, weight, np.sqrt(weights), matrix)
-        if isinstance(known, Numbers):
-            first = int(np.argmax(weights > 0))
-            origin = known.values[first : first + 1] if weights[first] > 0 else np.zeros(1)
-            with np.errstate(over="ignore", invalid="ignore"):  # such values are refused when their squares are summed
-                mean = weights @ np.where(known.labelled, known.values - origin, 0.0)[:, None] / whole
-        else:
-            assert isinstance(known, OfClasses)
-            origin = np.zeros(known.n_classes)
-            if isinstance(known, Classes):
-                mean = np.bincount(known.codes + 1, weights, minlength=known.n_classes + 1)[1:] / whole
-            else:
-                mean = weights @ known.memberships / whole
-        return cls(known, origin, np.asarray(mean), weight, np.sqrt(weights))
+        return cls(known.summed_columns(weights), float(weights.sum()), np.sqrt(weights))
 
-    def raw(self, start: int, stop: int) -> NDArray[Any]:
-        """The columns of some rows, around the origin. For classes they are made here: no one-hot table is needed."""
-        known, rows = self.known, slice(start, stop)
-        if self.matrix is not None:
-            return self.matrix[rows]
-        if isinstance(known, Numbers):
-            return np.asarray(np.where(known.labelled[rows], known.values[rows] - self.origin, 0.0)[:, None])
-        if isinstance(known, Classes):
-            return np.asarray(known.codes[rows, None] == np.arange(known.n_classes))
-        assert isinstance(known, OfClasses)
-        return known.memberships[rows]
+    @property
+    def varies(self) -> bool:
+        """Whether rows that count differ."""
+        rows = self.columns.of(slice(None))[self.roots > 0]
+        return bool((rows != rows[:1]).any())
 
     def rows(self, start: int, stop: int) -> Floats:
         """The columns of some rows around their mean, times the roots of the weights."""
-        return np.asarray((self.raw(start, stop) - self.mean) * self.roots[start:stop, None])
+        return np.asarray((self.columns.of(slice(start, stop)) - self.columns.mean) * self.roots[start:stop, None])
 
 
 @dataclass(frozen=True)
@@ -248,8 +212,8 @@ class _Sums:
             origin=self.shift,
             offset=offset,
             products=products,
-            target_origin=target.origin,
-            target_offset=target.mean,
+            target_origin=target.columns.origin,
+            target_offset=target.columns.mean,
             cross=self.cross,
             squares=self.squares,
         )
@@ -261,7 +225,7 @@ def _dense_sums(X: Matrix, target: _Target, shift: Floats, n_threads: int) -> _S
     One symmetric product is faster than several. Many classes are multiplied apart: their own products are not needed.
     """
     n, d = X.shape
-    n_targets = len(target.mean)
+    n_targets = len(target.columns.mean)
     beside = n_targets if n_targets <= max(d, _FEW_TARGETS) else 0
     width = d + 1 + beside
     by_columns = X.flags.f_contiguous and not X.flags.c_contiguous
@@ -271,14 +235,14 @@ def _dense_sums(X: Matrix, target: _Target, shift: Floats, n_threads: int) -> _S
 
     def work(first_row: int, end: int) -> tuple[Floats, Floats, Floats]:
         with np.errstate(over="ignore", invalid="ignore"):  # in every thread
-            columns = target.raw(first_row, end) if beside else np.zeros((end - first_row, 0))
+            columns = target.columns.of(slice(first_row, end)) if beside else np.zeros((end - first_row, 0))
             buffer = np.empty((width, size) if by_columns else (size, width))
             sums, product = np.zeros((width, width)), np.empty((width, width))
             cross, squares = np.zeros((d, n_targets)), np.zeros(n_targets)
             for start in range(first_row, end, size):
                 stop = min(start + size, end)
                 T = columns[start - first_row : stop - first_row]
-                fill(table, shift, T, target.mean, target.roots, start, stop, buffer)
+                fill(table, shift, T, target.columns.mean, target.roots, start, stop, buffer)
                 Z = buffer[:, : stop - start].T if by_columns else buffer[: stop - start]
                 sums += np.matmul(Z.T, Z, out=product)
                 if not beside:

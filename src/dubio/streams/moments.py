@@ -27,7 +27,7 @@ from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
 from dubio.streams.sources import Batch, as_numbers, coded, is_number, read_ahead
 from dubio.table.matrix import check_overflow, check_vanished, name_column
-from dubio.target.classes import Classes, Memberships, OfClasses
+from dubio.target.classes import read_memberships
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
 
@@ -80,9 +80,8 @@ def second_moments_of(batches: Iterator[Batch], columns: StreamColumns) -> Itera
             size = len(columns.features) * batch.rows.num_rows
             room = spare.pop() if spare and len(spare[-1]) >= size else np.empty(size)
             problem = _whole_problem(batch, how, room[:size])
-            kind = problem.supervision.kind
             if problem.supervision.n_labelled:
-                how = replace(how, reads="numbers" if kind == "numbers" else "classes")
+                how = replace(how, reads=problem.supervision.reads)
             yield problem, batch.place, batch.first_row
             del problem, batch
 
@@ -110,7 +109,6 @@ def _class_moments(batch: Batch, columns: StreamColumns) -> RunningMoments[Class
     So a batch that reads its columns on demand is never in memory as a whole.
     """
     supervision, weights = _read_labels(batch, columns), _read_weights(batch, columns.weight)
-    assert isinstance(supervision, OfClasses)
     known = _Known.of(supervision, weights)
     blocks = column_blocks(batch.rows, columns.features)
     parts: list[ClassMoments] = []
@@ -148,12 +146,12 @@ class _Known:
     some: NDArray[np.intp]
 
     @classmethod
-    def of(cls, supervision: OfClasses, weights: NDArray[np.float64] | None) -> _Known:
+    def of(cls, supervision: Supervision, weights: NDArray[np.float64] | None) -> _Known:
         P = supervision.memberships
         P = P if weights is None else P * weights[:, None]
-        some = rows_that_count(P, _CENTRE_ROWS)
-        if isinstance(supervision, Classes) and weights is None:
-            return cls(P, None, supervision.codes.astype(np.int32), some)
+        some, codes = rows_that_count(P, _CENTRE_ROWS), supervision.given_codes
+        if codes is not None and weights is None:
+            return cls(P, None, codes.astype(np.int32), some)
         return cls(P, np.ascontiguousarray(P.T), None, some)
 
 
@@ -214,9 +212,7 @@ def _read_labels(batch: Batch, columns: StreamColumns) -> Supervision:
             return read_supervision(values, len(values), target=columns.reads, **how)
         parts = batch.rows.select(columns.labels).columns
         table = np.column_stack([as_numbers(column).astype(np.float64) for column in parts])
-        found = read_supervision(table, len(table), is_block=True)
-        assert isinstance(found, Memberships)
-        return replace(found, classes=np.asarray(columns.labels))
+        return read_memberships(table, np.asarray(columns.labels))
     except InputError as error:
         raise error.at(f"rows counted within {batch.place}") from error
 
@@ -227,7 +223,7 @@ def _may_be_numbers(arrow_type: Any) -> bool:
     return is_number(arrow_type) and not (pa.types.is_boolean(arrow_type) or pa.types.is_dictionary(arrow_type))
 
 
-def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Classes:
+def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Supervision:
     """Read labels once per distinct value, not once per row."""
     import pyarrow as pa
 
@@ -238,11 +234,9 @@ def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Classes:
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(dictionary) + 1)[1:])
     values = np.asarray(dictionary.take(pa.array(used)).to_pylist(), dtype=object)
     distinct = read_supervision(_of_common_type(values), len(values), **how)
-    assert isinstance(distinct, Classes)
     translate = np.full(len(dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
     translate[used] = distinct.codes
-    codes = translate[codes]
-    return Classes(n_rows=len(codes), labelled=codes >= 0, classes=distinct.classes, codes=codes)
+    return distinct.with_codes(translate[codes])
 
 
 def _of_common_type(values: NDArray[Any]) -> NDArray[Any]:

@@ -140,9 +140,15 @@ class OfClasses(Supervision, ABC):
         order = np.argsort(-self.memberships.sum(axis=0), kind="stable")
         return self.memberships, [str(name) for name in self.classes.tolist()], order
 
-    def fitted_attributes(self) -> dict[str, Any]:
+    @classmethod
+    def attributes_of(cls, names: NDArray[Any]) -> dict[str, Any]:
         """The classes."""
-        return {"classes_": self.classes}
+        return {"classes_": names}
+
+    @classmethod
+    def n_independent(cls, weights: Floats) -> int:
+        """One less than there are classes with rows."""
+        return int(np.count_nonzero(weights)) - 1
 
     def require_weights(self, weights: Floats) -> None:
         """Raise unless rows of two classes have a weight."""
@@ -312,6 +318,19 @@ class Classes(OfClasses):
             lambda rows: np.asarray(self.codes[rows, None] == places),
         )
 
+    @classmethod
+    def joined_names(cls, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        """All classes, sorted; a block without any label has none."""
+        if not (len(mine) and len(theirs)):
+            return mine if len(mine) else theirs
+        sorts = [_sort(classes) for classes in (mine, theirs)]
+        if sorts[0] != sorts[1]:  # check this first: False equals 0 but means another thing
+            one, other = (
+                f"{sort} (such as {classes.tolist()[0]!r})" for sort, classes in zip(sorts, (mine, theirs), strict=True)
+            )
+            raise InputError("y", f"holds {one} in one block and {other} in another", "give all labels one type")
+        return mine if np.array_equal(mine, theirs) else np.unique(np.concatenate([mine, theirs]))
+
     def at_rows(self, places: NDArray[np.int64], n_rows: int) -> Self:
         """The same classes at some rows of a longer table."""
         return replace(super().at_rows(places, n_rows), confirmed=None)
@@ -319,7 +338,7 @@ class Classes(OfClasses):
     def with_codes(self, codes: NDArray[np.int64]) -> Self:
         """The same classes with other labels."""
         confirmed = None if self.confirmed is None else self.confirmed & (codes == self.codes)
-        return replace(self, labelled=codes >= 0, codes=codes, confirmed=confirmed)
+        return replace(self, n_rows=len(codes), labelled=codes >= 0, codes=codes, confirmed=confirmed)
 
     def _counts_of_labels(self) -> dict[str, int]:
         return {"rows with one class each": self.n_labelled}
@@ -345,6 +364,13 @@ class Classes(OfClasses):
             codes=codes,
             confirmed=confirmed,
         )
+
+
+def _sort(classes: NDArray[Any]) -> str:
+    kind = classes.dtype.kind
+    if kind == "O":
+        kind = "U" if isinstance(classes[0], str) else "i"
+    return {"b": "bools", "i": "numbers", "u": "numbers", "f": "numbers"}.get(kind, "text")
 
 
 def _raise_regression(n_classes: int, n_labelled: int, n_lonely: int) -> NoReturn:
@@ -524,6 +550,17 @@ class Memberships(OfClasses):
     _by_row: ClassVar[dict[str, Any]] = {"memberships": 0.0}
 
     memberships: Floats = field(repr=False)
+
+    @classmethod
+    def joined_names(cls, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        """The same classes, in the order of their columns."""
+        if not np.array_equal(mine, theirs):
+            raise InputError(
+                "y",
+                f"has different classes in different blocks: {mine.tolist()} and {theirs.tolist()}",
+                "give the same columns of probabilities in every block",
+            )
+        return mine
 
     def certain(self) -> Supervision:
         """Turn probabilities that are all 0 or 1 into classes."""

@@ -210,6 +210,24 @@ class Supervision(ABC):
         """Names of the columns of :meth:`summed_columns`: the classes; or only their numbers."""
         return np.array([0])
 
+    @classmethod
+    def joined_names(cls, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+        """Names of the columns of two blocks of rows together; raises if the blocks do not go together."""
+        return mine
+
+    @classmethod
+    def n_independent(cls, weights: Floats) -> int:
+        """Number of columns that say something of their own; ``weights`` are the sums of the columns."""
+        return len(weights)
+
+    @classmethod
+    def attributes_of(cls, names: NDArray[Any]) -> dict[str, Any]:
+        """Attributes of a fitted estimator, such as ``classes_``, from the names of the columns."""
+        return {}
+
+    def require_block(self) -> None:  # noqa: B027 (most kinds can come in blocks)
+        """Raise unless the target can be read in blocks of rows."""
+
     def of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
         """What is known of each group of rows, in the order of the groups: what all rows say, or their mean."""
         order, starts, _ = groups_of_rows(groups)
@@ -299,10 +317,6 @@ class Supervision(ABC):
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
         """What a chart shows: numbers (n_rows,) without names, or memberships, names of classes and their order."""
         return self.as_tested().as_drawn()
-
-    def fitted_attributes(self) -> dict[str, Any]:
-        """Attributes that every fitted estimator has, such as ``classes_``."""
-        return {}
 
     @property
     def codes_of_pairs(self) -> NDArray[np.int64] | None:

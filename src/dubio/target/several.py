@@ -94,6 +94,10 @@ class SeveralTargets(Supervision):
         """Numbers of the columns that say something of their own: one per number, of classes one less."""
         return np.arange(sum(max(1, part.n_classes - 1) for part in self.parts))
 
+    def require_block(self) -> None:
+        """Raise: each target is scaled by all of its rows."""
+        raise InputError("y", "has several targets", "give the whole table to fit, not blocks of it")
+
     def of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
         """Every target, each of which may be missing in some rows, or in whole groups."""
         codes = np.unique(groups, return_inverse=True)[1]
