@@ -60,15 +60,10 @@ class RunningMoments(Generic[M]):
     n_labelled: int
 
     @classmethod
-    def of(cls, target: Supervision, moments: M) -> RunningMoments[M]:
-        """Moments of a whole table."""
-        return cls(type(target), target.column_names(), moments, target.n_rows, target.n_labelled)
-
-    @classmethod
     def of_block(cls, target: Supervision, moments: M) -> RunningMoments[M]:
         """Moments of one validated block of rows."""
         target.require_block()
-        return cls.of(target, moments)
+        return cls(type(target), target.column_names(), moments, target.n_rows, target.n_labelled)
 
     def merge(self, other: RunningMoments[M]) -> RunningMoments[M]:
         """Both sets of rows together."""

@@ -124,7 +124,8 @@ class MomentSelector(RunningSelector, ScoreSelector):
         moments, target = ClassMoments.of_problem(problem), problem.supervision
         attributes: dict[str, Any] = {**self._counts(moments), "_running": None}
         if not problem.has_wide_features:  # blocks of rows have one column per feature
-            attributes["_running"] = RunningMoments.of(target, moments)
+            rows = target.n_rows, target.n_labelled
+            attributes["_running"] = RunningMoments(type(target), target.column_names(), moments, *rows)
         return Scored(self._ratio(*problem.per_feature(self._forms(moments))), attributes=attributes)
 
     def _solve_running(

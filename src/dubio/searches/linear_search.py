@@ -280,7 +280,7 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
     def _search(self, problem: Problem, count: int | None) -> Searched:
         moments, target = SecondMoments.of_problem(problem), problem.supervision
         wide = problem.columns if problem.has_wide_features else None
-        running = RunningMoments.of(target, moments)
+        running = RunningMoments(type(target), target.column_names(), moments, target.n_rows, target.n_labelled)
         self._require_running(running)
         found = self._search_running(running, count, wide)
         if target.targets:  # each is scaled by all of its rows, so no other block of rows may follow
