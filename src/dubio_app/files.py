@@ -42,8 +42,8 @@ _ALL_ALIKE = "write all values of a column as numbers, or all as text"
 #: In JSON, all that does not open or close a list or an object.
 _NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^"\[\]{}]+')
 
-
-_FORMATS = {
+#: The format of a file, by the ending of its name; :data:`READERS` has a function for each format.
+FORMATS = {
     **dict.fromkeys(TEXT, "text"),
     ".parquet": "parquet",
     ".pq": "parquet",
@@ -112,19 +112,18 @@ def read_file(path: str, how: HowToRead | None = None) -> TableFile:
         _require_file(path)
     kind = table_format(path)
     _require_fitting(how, kind, path)
-    readers = {"parquet": _read_arrow, "feather": _read_arrow, "excel": _read_excel, "json": _read_json}
     try:
-        file = readers.get(kind, _read_text_file)(path, how)
+        file = READERS[kind](path, how)
     except (pa.ArrowException, UnicodeError, zlib.error, EOFError, gzip.BadGzipFile, KeyError) as error:
         raise _wrong(path, f"cannot be read as {kind}: {first_line(error)}", "is it damaged?") from error
     return replace(file, frame=tidy(file.frame, path, how.missing))
 
 
 def table_format(path: str) -> str:
-    """``"text"``, ``"excel"``, ``"json"``, ``"parquet"`` or ``"feather"``, from the ending of the file name."""
+    """One of :data:`FORMATS`, from the ending of the file name."""
     suffix = suffix_of(path) if path != "-" else ".csv"
-    if suffix in _FORMATS:
-        return _FORMATS[suffix]
+    if suffix in FORMATS:
+        return FORMATS[suffix]
     hint = " (save the sheet as .xlsx or CSV first)" if suffix in (".xls", ".ods", ".xlsb") else ""
     raise InputError(
         quoted(path),
@@ -450,6 +449,16 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
         row_name=lambda row: f"row {rows[row]} of sheet {quoted(sheet)}",
         sheets=sheets,
     )
+
+
+#: The function that reads each format.
+READERS: dict[str, Callable[[str, HowToRead], TableFile]] = {
+    "text": _read_text_file,
+    "parquet": _read_arrow,
+    "feather": _read_arrow,
+    "excel": _read_excel,
+    "json": _read_json,
+}
 
 
 def _holds_cells(sheet: Any) -> bool:

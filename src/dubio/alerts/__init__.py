@@ -13,6 +13,9 @@ from dubio.alerts.of_target import copy_alerts, lonely_alerts, rating_alerts
 from dubio.findings import LEAKS, Alert, left_out_by
 from dubio.problem import Problem
 
+#: The functions that look at the columns, in the order of their alerts.
+FINDERS = [sentinel_alerts, alike_alerts, text_alerts, constant_alerts]
+
 __all__ = ["Alert", "find_alerts", "left_out_by", "without_copies"]
 
 
@@ -55,8 +58,7 @@ def find_alerts(problem: Problem) -> tuple[Alert, ...]:
         of_label = [*rating_alerts(part), *lonely_alerts(part)]
         copies += [replace(alert, facts=alert.facts | named) for alert in copy_alerts(part, units)]
         of_labels += [replace(alert, facts=alert.facts | named) for alert in of_label]
-    finders = (sentinel_alerts, alike_alerts, text_alerts, constant_alerts)
-    others = [alert for find in finders for alert in find(view)]
+    others = [alert for find in FINDERS for alert in find(view)]
     return (*copies, *of_rows, *identifier_alerts(view), *of_labels, *others)
 
 

@@ -121,9 +121,9 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         _column("kept", ranking.support[order].astype(int).tolist(), "yes"),
         _numbers("score low" if ranking.lower_is_better else "score high", ranking.scores[order]),
     ]
-    columns += [_numbers(key, extras[key][order], 3) for key in ("pvalue", "qvalue") if key in extras]
-    if "serves" in extras:
-        columns.append(_texts("serves", extras["serves"][order]))
+    for key in filter(COLUMNS.__contains__, extras):
+        values = extras[key][order]
+        columns.append(_texts(key, values) if values.dtype == object else _numbers(key, values, 3))
     if marks is not None:
         columns.append(_numbers("doubt", marks.doubt[order], 3))
         if marks.annotators:
