@@ -42,8 +42,6 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 # One page per class and function, made from the lists in api.md.
 autosummary_generate = True
-# File names that differ by more than the case of a letter: some file systems do not tell them apart.
-autosummary_filename_map = {"dubio.Stability": "dubio.Stability-class"}
 templates_path = ["_templates"]
 numpydoc_show_class_members = False
 autodoc_typehints = "none"

@@ -23,6 +23,7 @@ from dubio.errors import InputError
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.pipelines import evaluate_selection
 from dubio.scores.coherence import select_pairs
+from dubio.scores.consensus import redundancy_ranking
 from dubio.target.pairs import read_pairs
 from dubio_app.command.output import as_csv
 from dubio_app.command.run import run
@@ -117,7 +118,7 @@ def test_large_columns_are_audited():
 @pytest.mark.parametrize("ranks", [[1, 1, 2], [1, np.nan, 3], [-1, 2, 3], [0, 1, 2]])
 def test_a_ranking_is_checked(ranks):
     with pytest.raises(ValueError, match="ranking does not hold each rank"):
-        dubio.redundancy_ranking(_table()[0][:, :3], ranks)
+        redundancy_ranking(_table()[0][:, :3], ranks)
 
 
 def test_redundancy_never_keeps_a_constant_column():
@@ -240,8 +241,8 @@ def test_the_graph_of_equal_numbers_joins_all_or_none():
         (lambda X, y: dubio.laplacian_score(X, t=[1]), r"t=\[1\]"),
         (lambda X, y: dubio.supervised_laplacian_score(X, 1e200 * X[:, 0]), "y has values too large to square"),
         (lambda X, y: dubio.select_features(pd.Series(y), y), "Expected a 2-dimensional container"),
-        (lambda X, y: dubio.redundancy_ranking(X, [1, 2, 3, 4], weight=[1]), "weight="),
-        (lambda X, y: dubio.redundancy_ranking(X, "ranks"), "ranking does not hold numbers"),
+        (lambda X, y: redundancy_ranking(X, [1, 2, 3, 4], weight=[1]), "weight="),
+        (lambda X, y: redundancy_ranking(X, "ranks"), "ranking does not hold numbers"),
         (lambda X, y: dubio.estimate_memberships(X, y, max_rows=None), "max_rows=None"),
         (lambda X, y: dubio.estimate_memberships(X, y, n_init="auto"), "n_init='auto'"),
         (lambda X, y: dubio.fuzzy_rough_dependency(X, y, implicator=np.array(3.0)), "implicator="),

@@ -107,7 +107,7 @@ def test_the_share_of_positives_is_found():
 
 def test_a_given_prior_wins():
     X, _, y = ill(150)
-    given = dubio.PositiveLabels(y.is_positive, y.positive, 0.5)
+    given = dubio.target.PositiveLabels(y.is_positive, y.positive, 0.5)
     found = estimate_positives(X, given)
     assert (found.share, found.low, found.high) == (0.5, 0.5, 0.5)
     assert found.posterior[~y.is_positive].mean() == pytest.approx(0.5, abs=1e-6)

@@ -38,8 +38,8 @@ def test_the_package_alone_is_small(package):
 def test_names_submodules_and_stars():
     code = """
 import dubio
-assert dubio.trust.Stability is dubio.Stability      # a package that nobody imported
-assert "FeatureSelector" in dir(dubio) and "Stability" in vars(dubio)
+assert dubio.trust.stability is dubio.stability      # a package that nobody imported
+assert "FeatureSelector" in dir(dubio) and "stability" in vars(dubio)
 from dubio import *
 from dubio import pipelines
 assert NeighborSearch is dubio.NeighborSearch and pipelines.KnownFolds
@@ -56,6 +56,19 @@ def test_every_public_name_is_what_type_checkers_see(package):
     assert sorted(homes) == sorted(package.__all__) and len(set(package.__all__)) == len(package.__all__)
     for name, home in homes.items():
         assert getattr(package, name) is getattr(importlib.import_module(home), name)
+
+
+@pytest.mark.parametrize("name", ["Stability", "SoftLabels", "redundancy_ranking"])
+def test_names_that_moved_say_where_they_are_now(name):
+    with pytest.warns(DeprecationWarning, match=rf"dubio\.{name} is now dubio\.\S+\.{name}$") as told:
+        found = getattr(dubio, name)
+    assert found.__name__ == name and told[0].filename == __file__
+    assert name not in dubio.__all__ and name not in dir(dubio)
+
+
+@pytest.mark.parametrize("package", [dubio.trust, dubio.target])
+def test_rooms_have_their_names(package):
+    assert all(getattr(package, name) for name in package.__all__)
 
 
 @pytest.mark.parametrize("name", ["no_such_name", "_private", "__wrapped__", "cli2"])

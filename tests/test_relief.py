@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dubio import MeanRankScore, ReliefFScore, redundancy_ranking, relieff_score, soft_relief_score
-from dubio.scores.consensus import mean_rank
+from dubio import MeanRankScore, ReliefFScore, relieff_score, soft_relief_score
+from dubio.scores.consensus import mean_rank, redundancy_ranking
 from tests import naive
 
 

@@ -426,7 +426,7 @@ def test_a_weight_that_leaves_one_class_is_refused():
 
 
 def test_old_names_of_the_unsure_annotator_still_work():
-    with pytest.warns(DeprecationWarning, match="unsure_expert is called unsure_annotator now"):
+    with pytest.warns(DeprecationWarning, match="unsure_expert is now dubio.simulate.unsure_annotator"):
         assert simulators.unsure_expert is unsure_annotator
     with pytest.raises(AttributeError, match="no attribute 'sure_expert'"):
         getattr(simulators, "sure_expert")  # noqa: B009

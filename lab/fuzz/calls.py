@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -210,7 +211,7 @@ _SLOW = ("stability", "audit_labels", "label_tolerance", "label_fingerprints")
 def _called(
     rng: Rng, name: str, arguments: tuple[Any, ...], options: dict[str, Any], says: str, check: Callable[[Any], None]
 ) -> Call:
-    function = getattr(dubio, name)
+    function = resolve_name(f"dubio.{name}")
 
     def do() -> None:
         before = [fingerprint(argument) for argument in arguments]
@@ -263,7 +264,7 @@ def _number_call(rng: Rng) -> Call:
 
 
 def _options(rng: Rng, name: str) -> dict[str, Any]:
-    known = inspect.signature(getattr(dubio, name)).parameters.values()
+    known = inspect.signature(resolve_name(f"dubio.{name}")).parameters.values()
     return parameters(rng, {p.name: p.default for p in known if p.kind == p.KEYWORD_ONLY})
 
 
@@ -400,8 +401,10 @@ def _redundancy_call(rng: Rng) -> Call:
         if sorted(result.tolist()) != list(range(1, len(result) + 1)):
             raise Broken("the ranking is a permutation", str(result))
 
-    options = _options(rng, "redundancy_ranking")
-    return _called(rng, "redundancy_ranking", (table.X, ranks), options, f"{table.says}, ranks {ranks!r}", check)
+    options = _options(rng, "scores.consensus.redundancy_ranking")
+    return _called(
+        rng, "scores.consensus.redundancy_ranking", (table.X, ranks), options, f"{table.says}, ranks {ranks!r}", check
+    )
 
 
 def _select_call(rng: Rng) -> Call:

@@ -69,8 +69,8 @@ class FeatureSelector(Selector):
         features.
     {alpha}
     redundancy : float, optional
-        Weight of the penalty on relevant features that resemble better-ranked ones
-        (:func:`~dubio.redundancy_ranking`), for example 0.5. Off by default: the engine already looks at features
+        Weight of the penalty on relevant features that resemble better-ranked ones, for example 0.5
+        (:func:`~dubio.scores.consensus.redundancy_ranking`). Off by default: the engine already looks at features
         together. It helps rankings of single features.
     {target}
     {missing_label}

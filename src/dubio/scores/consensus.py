@@ -183,7 +183,7 @@ def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0,
     Examples
     --------
     >>> import numpy as np
-    >>> from dubio import redundancy_ranking
+    >>> from dubio.scores.consensus import redundancy_ranking
     >>> a, b = np.random.default_rng(0).normal(size=(2, 100))
     >>> redundancy_ranking(np.column_stack([a, a + 0.01 * b, b]), [1, 2, 3])  # the copy goes last
     array([1, 3, 2])
