@@ -145,7 +145,7 @@ def test_impossible_rates_are_refused(rate):
         lambda: flip_labels_near_border(np.zeros((4, 1)), y, rate),
         lambda: flip_labels(y, rate),
     ):
-        with pytest.raises(ValueError, match=rf"rate={rate}: it must lie in \[0, 1\]"):
+        with pytest.raises(ValueError, match=rf"rate={rate}: give a number \(at least 0, at most 1\)"):
             flip()
     with pytest.raises(ValueError, match=r"X has shape \(3, 1\) and y has 4 rows"):
         flip_labels_near_border(np.zeros((3, 1)), y, 0.5)

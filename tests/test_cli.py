@@ -869,7 +869,7 @@ def test_the_saved_table_says_which_features_it_has(capfd, tmp_path):
     code, out, err = dubio(capfd, "rank", tmp_path / "t.csv", "-t", "y", "--save-table", tmp_path / "small.csv")
     assert code == 0 and out.startswith("Keep 1 (of 3)"), out
     said = "table with 2 features (all that are related to the target) written to"
-    assert said in err and "small.csv; --keep sufficient writes 1" in err
+    assert said in err and "small.csv; --keep sufficient writes 1 of them" in err
 
 
 def test_pairs_without_a_header(capfd, folder, tmp_path):

@@ -41,7 +41,7 @@ def test_two_sentences_in_the_terminal(capfd, folder):
     code, out, _ = dubio(capfd, "rank", folder / "wine.csv", *WINE, "--evaluate", "logistic")
     words = " ".join(out.split())
     assert code == 0 and "With logistic regression: accuracy with the features selected in each fold (3): 0." in words
-    assert "with as many random ones: 0." in words and ("Selection" in words or "do as well as all" in words)
+    assert "with as many random features: 0." in words and ("Selection" in words or "do as well as all" in words)
 
 
 def test_json_has_every_number(capfd, folder):
@@ -67,7 +67,7 @@ def test_csv_keeps_to_the_ranking(capfd, folder):
 def test_noise_is_said_plainly(capfd, folder):
     words = ("--target", "y", "--method", "linear_r2", "--evaluate", "logistic")
     code, out, _ = dubio(capfd, "rank", folder / "noise.csv", *words)
-    assert code == 0 and "The model is not seen to be better than chance (difference " in " ".join(out.split())
+    assert code == 0 and "The model is not clearly better than chance (difference " in " ".join(out.split())
 
 
 def test_numbers_get_the_regressor(capfd, folder):

@@ -438,7 +438,7 @@ def test_xor_is_found_although_no_feature_helps_alone():
         ({"nominal": ["a"]}, "nominal names 1 column, but the table has no column names"),
         ({"nominal": [[0]]}, "nominal has 2 dimensions"),
         ({"features": [1, 1]}, "features holds a column more than once"),
-        ({"similarity": "cosine"}, "similarity='cosine': give a str among"),
+        ({"similarity": "cosine"}, "similarity='cosine': give 'gaussian', 'range' or 'std'"),
         ({"t_norm": "sum"}, "t_norm='sum'"),
         ({"implicator": "sum"}, "implicator='sum'"),
         ({"unlabelled_weight": -1}, "unlabelled_weight=-1"),

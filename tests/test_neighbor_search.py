@@ -270,7 +270,7 @@ def test_features_constant_among_the_rows_searched_come_last(target, clean):
 def test_too_many_rows_for_the_memory_are_refused_before_they_are_compared(monkeypatch):
     X, y = _problem()
     monkeypatch.setattr("dubio.checks.free_bytes", lambda: 15_000)
-    with pytest.raises(ValueError, match=r"distances of all pairs of rows: they need .* give max_rows"):
+    with pytest.raises(ValueError, match=r"distances of all pairs of rows: they need .* use a sample of the rows"):
         NeighborSearch(max_rows=None, experts=GaussianNB()).fit(X, y)
     assert len(NeighborSearch(max_rows=30, experts=GaussianNB()).fit(X, y).used_rows_) == 30
 

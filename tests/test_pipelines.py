@@ -286,7 +286,7 @@ class TestEvaluation:
         rng = np.random.default_rng(1)
         X, y = rng.normal(size=(60, 300)), np.arange(60) % 2
         found = evaluate_selection(LinearR2Score(n_features_to_select=5), GaussianNB(), X, y, n_repeats=2, sizes=[5])
-        assert "not seen to be better than chance" in found.headline()
+        assert "not clearly better than chance" in found.headline()
         assert found.estimate(found.selected).low < 0.5 < found.estimate(found.selected).high
 
     def test_noise_is_not_said_to_help(self):
@@ -444,11 +444,11 @@ class TestEvaluation:
     @pytest.mark.parametrize(
         ("selected", "everything", "random", "words"),
         [
-            (0.5, 0.5, 0.5, "not seen to be better than chance"),
+            (0.5, 0.5, 0.5, "not clearly better than chance"),
             (0.9, 0.7, 0.6, "Selection helps"),
             (0.7, 0.9, 0.6, "Selection costs"),
             (0.9, 0.9, 0.6, "as well as all of them"),
-            (0.9, 0.9, 0.9, "not seen to help"),
+            (0.9, 0.9, 0.9, "not clearly help"),
             (0.9, 0.9, 0.895, "The gain over as many random features may be chance (difference +0.005, interval -0."),
         ],
     )
@@ -467,7 +467,7 @@ class TestEvaluation:
         )
         assert (
             words in found.verdict()
-            and "features selected in each fold (1 to 3, on average 2)" in found.numbers()
+            and "features selected in each fold (1 to 3, on average 2)" in str(found.scores())
             and len(repr(found)) < 100
         )
         assert json.loads(json.dumps(found.record()))["n_folds"] == 5

@@ -277,8 +277,8 @@ def test_categories_have_bars_and_numbers_have_densities(pages):
 
 def test_the_null_and_the_limits_are_shown(pages):
     everything, scores = (pages[name].read_text(encoding="utf-8") for name in ("everything", "scores"))
-    assert "Beside chance" in everything and "what chance would give" in everything
-    assert "Beside chance" not in scores and "they were ranked, but not tested" in scores
+    assert "Compared with chance" in everything and "what chance would give" in everything
+    assert "Compared with chance" not in scores and "they were ranked, but not tested" in scores
     assert "What this does not tell you" in everything and "--evaluate logistic" not in everything
     assert "--evaluate logistic" in scores
 

@@ -302,7 +302,7 @@ def test_command_shows_the_tolerance(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert run(["rank", str(tmp_path / "t.csv"), "-t", "kind", "--tolerance"]) == 0
     assert "how many labels somebody would have to change" in " ".join(capsys.readouterr().out.split())
     assert run(["rank", str(tmp_path / "t.csv"), "--ignore", "kind", "--tolerance"]) == 2
-    assert "give --target" in capsys.readouterr().err
+    assert "give one --target with classes or numbers" in capsys.readouterr().err
 
 
 def test_the_command_and_python_agree_on_groups_and_weights(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -222,7 +222,7 @@ def how_sure(ranking: Ranking, alpha: float | None, stability: Any = None) -> It
         yield note("stability", how=how, index=value, low=low, high=high, **facts)  # never "-0.00"
 
 
-def note_on_evaluation(found: Any, model: str, chosen: str = "selected") -> Note:
+def note_on_evaluation(evaluation: Any, model: str, chosen: str = "selected") -> Note:
     """What the selection is worth to a model; ``chosen`` says which features a fold keeps, such as "related"."""
-    facts = {"model": model, "numbers": found.numbers(chosen), "folds": len(found.selected)}
-    return note("evaluation", confidence=100 * found.confidence, **facts)
+    facts = {"model": model, "scores": evaluation.scores(chosen), "folds": len(evaluation.selected)}
+    return note("evaluation", confidence=100 * evaluation.confidence, **facts)

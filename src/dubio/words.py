@@ -239,6 +239,22 @@ _SELECTION = {
     "screened": "the search looked at the best {n} of {n_in_all} features, by linear and smooth R2",
 }
 
+#: The worth of a selection to a model.
+_WORTH = {
+    "scores of folds": "{measure} with the features {chosen} in each fold ({kept}): {selected}; with all features: "
+    "{everything}; with as many random features: {random}; by chance: {chance:.3f}",
+    "evaluation": "with {model}: {scores}. The scores are from rows that neither the selection nor the model had seen; "
+    "the brackets are {confidence:g} % intervals over {folds} folds",
+    "worth no model": "the model is not clearly better than chance (difference {above_chance})",
+    "worth gain": "selection helps: the model is better than with all features, by {gain}",
+    "worth loss": "selection costs: the model is better with all features (difference {gain})",
+    "worth the same": "the selected features do as well as all of them (difference {gain}), and better than random "
+    "ones (by {over_random})",
+    "worth unclear": "the gain over as many random features may be chance (difference {over_random})",
+    "worth nothing": "selection does not clearly help: as many random features do about as well (difference "
+    "{over_random})",
+}
+
 #: The page of a report. {labels} stands for "labels" or "numbers", {asked} for the target.
 _PAGE = {
     # the answer
@@ -312,8 +328,6 @@ _PAGE = {
     "path": "The search looked at sets of features: beyond the mark, a larger set is not measurably better.",
     "enough": "{count} are enough",
     "one enough": "1 is enough",
-    "evaluation": "With {model}, on rows that neither the selection nor the model had seen. {numbers} In brackets: "
-    "{confidence:g} % intervals over {folds} folds.",
     # the features
     "drawn for numbers": "Each dot is a row; the line is the running mean. Categories have a bar from the first to the "
     "third quartile, with the median.",
@@ -403,7 +417,8 @@ _COMMAND = {
     "no table": "no table was written to {path}, because no feature stands out",
     "table": "table with {n} {n:feature|features} written to {path}",
     "table of all": "table with {n} features (all that are related to the target) written to {path}",
-    "fewer": "--keep sufficient writes {n}",
+    "table of more than enough": "table with {n} features (all that are related to the target) written to {path}; "
+    "--keep sufficient writes {enough} of them",
     "ranked table": "Features for {asked}",
     "table without a target": "Features, without a target",
     "more features": "{n} more {n:feature|features}; --top {total} shows all",
@@ -425,4 +440,4 @@ _COMMAND = {
 }
 
 #: All sentences, by their codes.
-SENTENCES: dict[str, str] = {**_ALERTS, **_SELECTION, **_PAGE, **_COMMAND}
+SENTENCES: dict[str, str] = {**_ALERTS, **_SELECTION, **_WORTH, **_PAGE, **_COMMAND}

@@ -34,6 +34,7 @@ from dubio.table.matrix import is_dask, some_columns
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import read_supervision
+from dubio.words import Note, note, sentence
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -155,44 +156,33 @@ class SelectionEvaluation:
         """Score on the selected features minus that of a constant prediction, fold by fold."""
         return self.difference(self.selected, self.chance)
 
-    def numbers(self, chosen: str = "selected") -> str:
-        """The scores, in one sentence; ``chosen`` says which features a fold keeps, such as "related"."""
-        measure = "R2" if self.measure == "R2" else "Accuracy"
-        return (
-            f"{measure} with the features {chosen} in each fold ({self._how_many()}): {self.estimate(self.selected)}; "
-            f"with all features: {self.estimate(self.all_features)}; with as many random ones: "
-            f"{self.estimate(self.random)}; by chance: {self.chance.mean():.3f}."
-        )
-
-    def _how_many(self) -> str:
-        """The number of features that the folds keep, in words."""
+    def scores(self, chosen: str = "selected") -> Note:
+        """The scores; ``chosen`` says which features a fold keeps, such as "related"."""
         fewest, most = int(self.n_selected.min()), int(self.n_selected.max())
-        return f"{most}" if fewest == most else f"{fewest} to {most}, on average {self.n_selected.mean():.3g}"
+        kept = f"{most}" if fewest == most else f"{fewest} to {most}, on average {self.n_selected.mean():.3g}"
+        scores = {"selected": self.selected, "everything": self.all_features, "random": self.random}
+        means = {name: self.estimate(values) for name, values in scores.items()}
+        return note(
+            "scores of folds", measure=self.measure, chosen=chosen, kept=kept, chance=self.chance.mean(), **means
+        )
 
     def verdict(self) -> str:
         """The answer to whether the selection helps, in one sentence with the difference and its interval."""
         gain, over_random, above_chance = self.gain, self.gain_over_random, self.above_chance
-        if above_chance.low <= 0:
-            return f"The model is not seen to be better than chance (difference {above_chance.signed()})."
-        if gain.low > 0:
-            return f"Selection helps: the model is better than with all features, by {gain.signed()}."
-        if gain.high < 0:
-            return f"Selection costs: the model is better with all features (difference {gain.signed()})."
-        if over_random.low > 0:
-            return (
-                f"The selected features do as well as all of them (difference {gain.signed()}), and better than random "
-                f"ones (by {over_random.signed()})."
-            )
-        if round(over_random.mean, 3) > 0:
-            return f"The gain over as many random features may be chance (difference {over_random.signed()})."
-        return (
-            "Selection is not seen to help: as many random features do about as well (difference "
-            f"{over_random.signed()})."
+        cases = (
+            ("worth no model", above_chance.low <= 0),
+            ("worth gain", gain.low > 0),
+            ("worth loss", gain.high < 0),
+            ("worth the same", over_random.low > 0),
+            ("worth unclear", round(over_random.mean, 3) > 0),
         )
+        code = next((code for code, holds in cases if holds), "worth nothing")
+        facts = {"gain": gain, "over_random": over_random, "above_chance": above_chance}
+        return sentence(note(code, **{name: value.signed() for name, value in facts.items()}))
 
     def headline(self) -> str:
         """The worth of the selection, in two sentences."""
-        return f"{self.numbers()} {self.verdict()}"
+        return f"{sentence(self.scores())} {self.verdict()}"
 
     def record(self) -> dict[str, Any]:
         """Everything as plain numbers, for JSON."""

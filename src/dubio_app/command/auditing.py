@@ -69,7 +69,7 @@ def _audit(file: TableFile, call: Call) -> None:
     reasons = left_out_by(alerts, columns=columns)
     left_out = [say("because of", name=name, why=why) for name, why in reasons.items()]
     notes = [
-        *wording.alert_lines(alerts, audit=True),
+        *(f"{line}." for line in wording.alert_lines(alerts, audit=True)),
         *([f"{say('left out alone', columns=left_out)}."] if reasons else []),
         *notes,
         *(f"{one}." for one in not_told_yet(columns, reasons)),
@@ -149,8 +149,8 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
     if not print_answer(call, rows, lambda: _content(run, alerts, rows, by_class), header):
         leaks = wording.alert_lines((alert for alert in alerts if alert.kind in LEAKS), audit=True)
         for line in leaks:  # beside what they make untrue, not among the notes
-            print_paragraph(say("alert", alert=line))
-        notes = [note for note in notes if note not in leaks]
+            print_paragraph(sentence(note("alert", alert=line)))
+        notes = [one for one in notes if one not in [f"{line}." for line in leaks]]
         _print_tables(run, rows, by_class, header)
         if run.corrected is not None:
             print_paragraph("Corrections: " + " ".join(run.corrected.sentences()))

@@ -103,9 +103,9 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
 def _save_table(run: Run) -> None:
     """Write the target and the kept features."""
     call, question, ranking = run.call, run.question, run.selector.to_ranking()
-    notes = wording.saved_table(call.save_table, ranking)
+    saved = f"{wording.saved_table(call.save_table, ranking)}."
     if ranking.nothing_stands_out:
-        tell(notes, quiet=False)  # a missing file is said even with --quiet
+        tell([saved], quiet=False)  # a missing file is said even with --quiet
         return
     facts = {name for name in (call.confidence, call.groups, call.weights) if name}
     chosen = {str(name) for name in ranking.names[ranking.support]} | {*question.target_names, *call.id} | facts
@@ -113,7 +113,7 @@ def _save_table(run: Run) -> None:
     if isinstance(question.y, CorrectedLabels):  # the table has the labels that were used
         table = table.assign(**{question.target_names[0]: question.y.labels})
     write_whole(call.save_table, frame_bytes(table, call.save_table))
-    run.notes += notes
+    run.notes.append(saved)
 
 
 def _rows(run: Run) -> list[dict[str, Any]]:
@@ -137,9 +137,9 @@ def _print(run: Run) -> None:
     rows = _rows(run)[: len(ranking.names)]
     evaluated, alerts = [], wording.alert_lines(run.findings.alerts, dropped=call.drop_leaks)
     if run.evaluation is not None:
-        evaluated = [str(_worth(run, bool(ranking.n_relevant))), run.evaluation.verdict()]
+        evaluated = [sentence(_worth(run, bool(ranking.n_relevant))), run.evaluation.verdict()]
     if print_answer(call, rows, lambda: _content(run, ranking, rows)):
-        tell([*alerts, *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
+        tell([*map(sentence, alerts), *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
     alpha = call.alpha if full.n_relevant is not None else None
     sure: list[Any] = list(how_sure(full.without_handed_on(), alpha, run.stability))

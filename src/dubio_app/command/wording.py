@@ -152,9 +152,9 @@ def phrases(*, audit: bool = False, dropped: bool = False) -> Phrases:
 
 
 def alert_lines(alerts: Iterable[Alert], **how: bool) -> list[str]:
-    """One line per alert that asks for something. Text that was left out is named among the columns left out."""
+    """One clause per alert that asks for something. Text that was left out is named among the columns left out."""
     asking = (alert for alert in alerts if not alert.asks_nothing and alert.kind != "text")
-    return [sentence(alert.text(phrases(**how))) for alert in asking]
+    return [alert.text(phrases(**how)) for alert in asking]
 
 
 def alert_records(alerts: Iterable[Alert], **how: bool) -> list[dict[str, Any]]:
@@ -206,11 +206,11 @@ def tolerance_columns(found: Any) -> list[Note]:
     return notes
 
 
-def saved_table(path: str, ranking: Ranking) -> list[str]:
+def saved_table(path: str, ranking: Ranking) -> Note:
     """What was written to --save-table."""
     if ranking.nothing_stands_out:
-        return [f"{note('no table', path=path)}."]
-    n_kept, fewer = int(ranking.support.sum()), ranking.n_sufficient or 0
-    is_all = n_kept > 1 and n_kept == ranking.n_relevant
-    notes = [note("table of all" if is_all else "table", n=n_kept, path=path)]
-    return [f"{one}." for one in [*notes, *([note("fewer", n=fewer)] if 0 < fewer < n_kept else [])]]
+        return note("no table", path=path)
+    n, enough = int(ranking.support.sum()), ranking.n_sufficient or 0
+    if n == 1 or n != ranking.n_relevant:
+        return note("table", n=n, path=path)
+    return note("table of more than enough" if 0 < enough < n else "table of all", n=n, enough=enough, path=path)

@@ -184,7 +184,7 @@ def _evaluation(findings: Findings) -> Iterator[Part]:
     found = findings.evaluation
     if found is not None:
         yield {"text": found.verdict(), "kind": "verdict"}
-        yield {"text": str(note_on_evaluation(found, findings.model))}
+        yield {"text": sentence(note_on_evaluation(found, findings.model))}
         yield _figure(charts.evaluation_chart(found))
 
 
