@@ -84,6 +84,12 @@ def test_every_file_is_in_a_room():
     assert {room(module) for module in MODULES} == {room for rooms in FLOORS for room in rooms}
 
 
+def test_the_guide_names_every_room():
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    rooms = {room for rooms in FLOORS for room in rooms} - {"dubio", "__main__"}
+    assert {room for room in rooms if f"`{room}`" not in guide} == set()
+
+
 def test_no_floor_imports_from_a_higher_one():
     up = {(module, t) for module, source in MODULES.items() for t in imported(source) if floor(t) > floor(module)}
     assert up == set(EXCEPTIONS)
