@@ -54,14 +54,10 @@ def main(given: list[str] | None = None) -> None:
     for name in THREADS:  # before numpy and numba are imported
         os.environ[name] = "1"
 
-    from benchmarks.selection.page import page
-    from benchmarks.selection.quote import renewed
     from benchmarks.selection.regimes import REGIMES
     from benchmarks.selection.run import forget, run, stale
     from benchmarks.selection.selectors import PREVIOUS, selectors
-    from benchmarks.selection.stored import read_summaries, read_versions, renew
     from benchmarks.selection.tables import BY_NAME
-    from dubio_app.whole_files import write_whole
 
     previous = str(options.baseline.resolve()) if options.baseline else None
     everything = selectors(previous)
@@ -81,14 +77,7 @@ def main(given: list[str] | None = None) -> None:
             print(f"selector  {selector.name:28} {selector.family:8} {selector.reason_missing or selector.note}")
         return
     if options.write:
-        for name in renew(options.summaries, options.results):
-            print(f"renewed: the summary of {name}")
-        text = page(read_summaries(options.summaries), read_versions(options.summaries))
-        write_whole(options.page, text)
-        print(f"written: {options.page}")
-        if options.page == PAGE:
-            write_whole(ALTERNATIVES, renewed(ALTERNATIVES.read_text(encoding="utf-8"), text))
-            print(f"renewed: {ALTERNATIVES}")
+        write_page(options)
         return
     regimes = names(options.regimes, list(REGIMES), "regimes")
     short = names(options.tables, list(dict.fromkeys(table.name for table in BY_NAME.values())), "tables")
@@ -121,6 +110,23 @@ def main(given: list[str] | None = None) -> None:
         previous=previous,
         say=lambda line: print(line, flush=True),
     )
+
+
+def write_page(options: argparse.Namespace) -> None:
+    """Renew the summaries from the results, and write the pages that quote them."""
+    from benchmarks.selection.page import page
+    from benchmarks.selection.quote import renewed
+    from benchmarks.selection.stored import read_summaries, read_versions, renew
+    from dubio_app.whole_files import write_whole
+
+    for name in renew(options.summaries, options.results):
+        print(f"renewed: the summary of {name}")
+    text = page(read_summaries(options.summaries), read_versions(options.summaries))
+    write_whole(options.page, text)
+    print(f"written: {options.page}")
+    if options.page == PAGE:
+        write_whole(ALTERNATIVES, renewed(ALTERNATIVES.read_text(encoding="utf-8"), text))
+        print(f"renewed: {ALTERNATIVES}")
 
 
 if __name__ == "__main__":

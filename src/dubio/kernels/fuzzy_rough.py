@@ -45,6 +45,24 @@ def _alike(gaussian: bool, crisp: bool, a: float, b: float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
+def _alike_after(relation: Any, coordinates: Any, nominal: Any, alike: float, a: int, x: int, y: int) -> Any:
+    """The similarity of two rows, joined with their similarity in feature ``a``."""
+    t_norm, _, gaussian = relation
+    return _join(t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a]))
+
+
+@numba.njit(cache=True, nogil=True)
+def _membership_in(relation: Any, decision: Any, x: int, y: int, label: int) -> float:
+    """How much row ``y`` belongs to the class that row ``x`` claims."""
+    columns, on_a_line, crisp = decision
+    if on_a_line:
+        if np.isnan(columns[x, 0]) or np.isnan(columns[y, 0]):
+            return 0.0
+        return _alike(relation[2], crisp, columns[x, 0], columns[y, 0])
+    return columns[y, label] if label >= 0 else 0.0
+
+
+@numba.njit(cache=True, nogil=True)
 def scan_rows(
     start: int,
     stop: int,
@@ -66,9 +84,8 @@ def scan_rows(
     (columns, on_a_line, crisp). The ``truth`` of each live claim is set to its value with only the chosen features.
     """
     claim_starts, labels, live, ceilings = claims
-    t_norm, implicator, gaussian = relation
-    columns, on_a_line, crisp = decision
-    n_rows, n_candidates = len(coordinates), len(candidates)
+    implicator = relation[1]
+    n_candidates = len(candidates)
     sums, region, best = np.zeros(n_candidates), np.empty(n_candidates), np.empty(n_candidates)
     for i in range(start, stop):
         x = rows[i]
@@ -76,34 +93,28 @@ def scan_rows(
         for claim in range(claim_starts[x], claim_starts[x + 1]):
             if not live[claim]:
                 continue
-            label, radius, own, since = labels[claim], ceilings[claim], ceilings[claim], 0
+            radius, lowest, since = ceilings[claim], ceilings[claim], 0
             best[:] = radius
-            for y in range(n_rows):
+            for y in range(len(coordinates)):
                 if y == x:
                     continue
                 alike = 1.0
                 for a in chosen:
-                    alike = _join(t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a]))
-                membership = 0.0
-                if on_a_line:
-                    if not np.isnan(columns[x, 0]) and not np.isnan(columns[y, 0]):
-                        membership = _alike(gaussian, crisp, columns[x, 0], columns[y, 0])
-                elif label >= 0:
-                    membership = columns[y, label]
+                    alike = _alike_after(relation, coordinates, nominal, alike, a, x, y)
+                membership = _membership_in(relation, decision, x, y, labels[claim])
                 value = _imply(implicator, alike, membership)
                 if value >= radius:
                     continue  # an implicator decreases in its first argument: no candidate can be lower either
-                own = min(own, value)
+                lowest = min(lowest, value)
                 for j in range(n_candidates):
-                    a = candidates[j]
-                    joined = _join(t_norm, alike, _alike(gaussian, nominal[a], coordinates[x, a], coordinates[y, a]))
+                    joined = _alike_after(relation, coordinates, nominal, alike, candidates[j], x, y)
                     best[j] = min(best[j], _imply(implicator, joined, membership))
                 since += 1
                 if n_candidates == 0:
-                    radius = own
+                    radius = lowest
                 elif since == 8:
                     radius, since = best.max(), 0
-            truth[claim] = own
+            truth[claim] = lowest
             for j in range(n_candidates):
                 region[j] = max(region[j], best[j])
         for j in range(n_candidates):
@@ -253,25 +264,25 @@ def search_candidates(
         for claim in range(claim_starts[row], claim_starts[row + 1]):
             if not live[claim]:
                 continue
-            label, radius, own = labels[claim], ceilings[claim], ceilings[claim]
+            label, radius, lowest = labels[claim], ceilings[claim], ceilings[claim]
             best[:] = radius
             stack[0], bounds[0], depth = 0, -1.0, 1
             while True:
                 first, last, depth = _next_leaf(space, label, p, radius, stack, bounds, depth)
                 if first < 0:
                     break
-                found = False
+                lower = False
                 for q in range(first, last):
                     if q == p:
                         continue
                     total = _value(points, n_features, on_a_line, label, p, q, radius)
                     if total < radius:
-                        found = True
-                        own = min(own, total)
+                        lower = True
+                        lowest = min(lowest, total)
                         _lower(best, total, candidates, p, q)
-                if found:
+                if lower:
                     radius = best.max()
-            truth[claim] = own
+            truth[claim] = lowest
             for j in range(n_candidates):
                 region[j] = max(region[j], best[j])
         for j in range(n_candidates):

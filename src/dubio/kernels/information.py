@@ -298,6 +298,39 @@ def _seeds_reach(group_weights: Floats, seeds: NDArray[np.int32], target: float)
 
 
 @numba.njit(cache=True, nogil=True)
+def _collect_until(
+    squared_row: Floats,
+    weights: Floats,
+    no_column: Floats,
+    wanted: Floats,
+    growth: float,
+    bounds: Floats,
+    widest: float,
+    marks: NDArray[np.bool_],
+    found_distances: Floats,
+    found_rows: Integers,
+) -> int:
+    """Collect the rows within ``widest``, and raise ``bounds`` until each holds the weight wanted in its group."""
+    while True:
+        count = collect_within(squared_row, no_column, 0.0, 0.0, widest, marks, found_distances, found_rows)
+        enough = True
+        for g in range(len(bounds)):
+            if bounds[g] == _SKIP or bounds[g] >= UNBOUNDED:
+                continue
+            reached = 0.0
+            for h in range(count):
+                if found_distances[h] <= bounds[g]:
+                    reached += weights[g, found_rows[h]]
+            if reached < wanted[g]:
+                everything = bounds[g] == 0.0 or count == len(squared_row) - 1
+                bounds[g] = UNBOUNDED if everything else growth * bounds[g]
+                widest = max(widest, bounds[g])
+                enough = False
+        if enough:
+            return count
+
+
+@numba.njit(cache=True, nogil=True)
 def current_information(
     table: Floats,
     subset: Integers,
@@ -345,21 +378,9 @@ def current_information(
             elif bounds[g] >= UNBOUNDED:
                 bounds[g] = _guess_radius(squared_row, balls.n_neighbors, distances, rows, row_weights)
             widest = max(widest, bounds[g])
-        enough = False
-        count = 0
-        while not enough:
-            count = collect_within(squared_row, no_column, 0.0, 0.0, widest, marks, found_distances, found_rows)
-            enough = True
-            for g in range(n_groups):
-                if bounds[g] != _SKIP and bounds[g] < UNBOUNDED:
-                    reached = 0.0
-                    for h in range(count):
-                        if found_distances[h] <= bounds[g]:
-                            reached += weights[g, found_rows[h]]
-                    if reached < wanted[g]:
-                        bounds[g] = UNBOUNDED if bounds[g] == 0.0 or count == n - 1 else growth * bounds[g]
-                        widest = max(widest, bounds[g])
-                        enough = False
+        count = _collect_until(
+            squared_row, weights, no_column, wanted, growth, bounds, widest, marks, found_distances, found_rows
+        )
         for g in range(n_groups):
             if bounds[g] == _SKIP:
                 continue

@@ -107,13 +107,32 @@ class DependencyCriterion(ABC):
         self.candidates = self.candidates[self.candidates != feature]
         self.value = self._values[feature]
 
-    @abstractmethod
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
         """Truth of every live claim under a set of features."""
+        truth = self._ceilings.copy()
+        self._scan(np.ones(self.n_rows, dtype=bool), features, self.candidates[:0], np.zeros(self.n_rows), truth)
+        return truth
 
-    @abstractmethod
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Weighted sum of the positive region of the live rows, with each candidate added."""
+        chosen = np.array(self.chosen, dtype=np.int64)
+        sums = self._scan(live_rows, chosen, self.candidates, self._floors, self._truth)
+        self._settle()
+        return sums
+
+    @abstractmethod
+    def _scan(
+        self,
+        rows: NDArray[np.bool_],
+        chosen: NDArray[np.int64],
+        candidates: NDArray[np.int64],
+        floors: NDArray[np.float64],
+        truth: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """Weighted sum of the positive region of some rows, with each candidate added to the chosen features.
+
+        Sets the truth of their live claims to its value with only the chosen features.
+        """
 
     @property
     def _claims(self) -> Claims:
@@ -139,34 +158,16 @@ class ConnectiveCriterion(DependencyCriterion):
         self._relation = (get_args(TNorm).index(t_norm), get_args(Implicator).index(implicator), gaussian)
         super().__init__(*given)
 
-    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        truth = self._ceilings.copy()
-        self._scan(np.arange(self.n_rows), features, self.candidates[:0], np.zeros(self.n_rows), truth)
-        return truth
-
-    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-        chosen = np.array(self.chosen, dtype=np.int64)
-        sums = self._scan(np.flatnonzero(live_rows), chosen, self.candidates, self._floors, self._truth)
-        self._settle()
-        return sums
-
-    def _scan(
-        self,
-        rows: NDArray[np.int64],
-        chosen: NDArray[np.int64],
-        candidates: NDArray[np.int64],
-        floors: NDArray[np.float64],
-        truth: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def _scan(self, rows: NDArray[np.bool_], *others: Any) -> NDArray[np.float64]:
         decision = (self.decision.columns, self.decision.on_a_line, self.decision.crisp)
-        parts = self._in_chunks(
-            len(rows),
-            lambda start, stop: scan_rows(
-                start, stop, rows, self._claims, self._relation, self.coordinates, self._nominal, decision,
-                chosen, candidates, floors, self.weights, truth,
-            ),
-        )  # fmt: skip
-        return np.sum(parts, axis=0)
+        table = self._claims, self._relation, self.coordinates, self._nominal, decision
+        chosen, candidates, floors, truth = others
+        places = np.flatnonzero(rows)
+
+        def scan(start: int, stop: int) -> Any:
+            return scan_rows(start, stop, places, *table, chosen, candidates, floors, self.weights, truth)
+
+        return np.sum(self._in_chunks(len(places), scan), axis=0)
 
 
 class LukasiewiczCriterion(DependencyCriterion):
@@ -178,24 +179,25 @@ class LukasiewiczCriterion(DependencyCriterion):
     """
 
     def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
-        truth, space, every = self._ceilings.copy(), self._space(features), np.arange(self.n_rows)
-        self._in_chunks(self.n_rows, lambda start, stop: nearest_claims(start, stop, every, self._claims, space, truth))
+        truth, space = self._ceilings.copy(), self._space(features)
+        self._in_chunks(self.n_rows, lambda start, stop: self._nearest(start, stop, space, truth))
         return truth
 
     def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-        if not self.chosen:
-            return self._single_sums(live_rows)
-        tree = self._space(np.array(self.chosen))
-        positions = np.flatnonzero(live_rows[tree[0]])
-        candidates = self.coordinates[np.ix_(tree[0], self.candidates)]
-        parts = self._in_chunks(
-            len(positions),
-            lambda start, stop: search_candidates(
-                start, stop, positions, self._claims, tree, self._floors, self.weights, candidates, self._truth
-            ),
-        )
-        self._settle()
-        return np.sum(parts, axis=0)
+        return super()._candidate_sums(live_rows) if self.chosen else self._single_sums(live_rows)
+
+    def _scan(self, rows: NDArray[np.bool_], *others: Any) -> NDArray[np.float64]:
+        chosen, candidates, floors, truth = others
+        space = self._space(chosen)
+        positions, added = np.flatnonzero(rows[space[0]]), self.coordinates[np.ix_(space[0], candidates)]
+
+        def search(start: int, stop: int) -> Any:
+            return search_candidates(start, stop, positions, self._claims, space, floors, self.weights, added, truth)
+
+        return np.sum(self._in_chunks(len(positions), search), axis=0)
+
+    def _nearest(self, start: int, stop: int, space: tuple[Any, ...], truth: NDArray[np.float64]) -> None:
+        nearest_claims(start, stop, np.arange(self.n_rows), self._claims, space, truth)
 
     def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
         points = np.hstack([self.coordinates[:, features], self.decision.columns])
@@ -203,11 +205,9 @@ class LukasiewiczCriterion(DependencyCriterion):
         return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
 
     def _single_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
-        every = np.arange(self.n_rows)
-
         def sum_of(start: int, stop: int) -> float:
-            truth, space = self._ceilings.copy(), self._space(self.candidates[start:stop])
-            nearest_claims(0, self.n_rows, every, self._claims, space, truth)
+            truth = self._ceilings.copy()
+            self._nearest(0, self.n_rows, self._space(self.candidates[start:stop]), truth)
             return float((self.weights[live_rows] * self._region(truth)[live_rows]).sum())
 
         return np.array(self._in_chunks(len(self.candidates), sum_of, size=1))
