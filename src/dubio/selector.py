@@ -44,12 +44,14 @@ def choose(supervision: Supervision) -> tuple[str, str]:
     return ("constraint", say("because pairs")) if supervision.has_pairs else supervision.usual_method
 
 
-#: A sparse table is made dense for methods that need it: at most this many cells, and at least this many rows.
-_DENSE_CELLS, _FEWEST_ROWS = 100_000_000, 1000
-#: A sample has at least this many rows.
+#: Most cells of a sparse table that is made dense for a method that needs it (0.8 GB).
+_DENSE_CELLS = 100_000_000
+#: Fewest rows of such a table, however wide it is.
+_FEWEST_DENSE_ROWS = 1000
+#: Fewest rows of a sample.
 _FEWEST_SAMPLED = 20
-#: Facts about the rows that ``fit`` may be told.
-_OF_ROWS = ("groups", "sample_weight")
+#: Facts about rows that ``fit`` takes.
+_ROW_FACTS = ("groups", "sample_weight")
 
 
 @estimator
@@ -124,8 +126,8 @@ class FeatureSelector(Selector):
         The facts behind the explanation.
     notes_ : tuple of str
         What was sampled, grouped, weighed, completed and left out, in sentences.
-    told_of_rows_ : tuple of str
-        What ``fit`` was told of the rows besides ``y``: "groups", "sample_weight", both or nothing.
+    row_facts_ : tuple of str
+        The facts about rows that ``fit`` was given besides ``y``: "groups", "sample_weight", both or none.
     n_groups_ : int
         If rows belong together: number of groups of rows used.
     n_missing_values_ : int
@@ -223,8 +225,8 @@ class FeatureSelector(Selector):
         if is_dask(X) or is_arrow(X):
             check_is_fitted(self)
             names = list(getattr(self, "feature_names_in_", ()))
-            found = take_columns(X, np.flatnonzero(self.get_support()), names, self.n_features_in_)
-            return arrow_frame(found) if is_arrow(found) and wants_pandas(self) else found
+            kept = take_columns(X, np.flatnonzero(self.get_support()), names, self.n_features_in_)
+            return arrow_frame(kept) if is_arrow(kept) and wants_pandas(self) else kept
         return super().transform(X)
 
     def tolerance(
@@ -237,11 +239,11 @@ class FeatureSelector(Selector):
         flips: Flips = "uniform",
         progress: bool | Callable[[str, int, int], None] = False,
     ) -> LabelTolerance:
-        """How wrong the labels may be before a feature is no longer related to the target.
+        """Measure how wrong the labels may be before a feature is no longer related to the target.
 
         The features are tested with this selector's ``alpha`` and seed; see :func:`~dubio.label_tolerance`. No fit is
-        needed, and none is done. ``selector.to_ranking().with_columns(found.columns())`` is the ranking of a fit with
-        the result as columns.
+        needed, and none is done. ``selector.to_ranking().with_columns(tolerance.columns())`` is the ranking of a fit
+        with the result as columns.
 
         Parameters
         ----------
@@ -259,8 +261,8 @@ class FeatureSelector(Selector):
         from dubio.trust.tolerance import problem_tolerance  # which imports everything, while nothing imports it
 
         self._check_parameters()
-        given = dict(zip(_OF_ROWS, (groups, sample_weight), strict=True))
-        for name in getattr(self, "told_of_rows_", ()):
+        given = dict(zip(_ROW_FACTS, (groups, sample_weight), strict=True))
+        for name in getattr(self, "row_facts_", ()):
             if given[name] is None:
                 raise InputError(name, "is missing, but the selector was fitted with it", f"give {name}= here too")
         problem = self.read_problem(X, y, **given)
@@ -273,49 +275,48 @@ class FeatureSelector(Selector):
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""
-        own = {name: value for name, value in (self.method_params or {}).items() if name in ("target", "missing_label")}
-        own |= {"any_type": True, "feature_groups": self.feature_groups}
+        params = (self.method_params or {}).items()
+        of_target = {name: value for name, value in params if name in ("target", "missing_label")}
+        of_table = {"any_type": True, "feature_groups": self.feature_groups}
         if is_dask(X) or is_arrow(X):
-            return self._read_large(X, y, **{**own, **more})
-        return super().read_problem(X, y, **{**own, **more})
+            return self._read_large(X, y, of_table, **{**of_target, **more})
+        return super().read_problem(X, y, **{**of_target, **of_table, **more})
 
-    def _read_large(self, X: Any, y: Any, **more: Any) -> Problem:
+    def _read_large(self, X: Any, y: Any, of_table: dict[str, Any], **of_rows: Any) -> Problem:
         """Read the target of all rows, and a sample of the rows of the table."""
         y = y.compute() if is_dask(y) else y
         try:
             n_rows = len(y)
-        except TypeError:  # nothing is known of the rows, or y is no list: reading it says what is wrong
+        except TypeError:  # y is missing, or is no list: reading it says what is wrong
             n_rows = count_rows(X)
-        groups, weights = read_groups(more.pop("groups", None), n_rows), more.pop("sample_weight", None)
+        groups, weights = read_groups(of_rows.pop("groups", None), n_rows), of_rows.pop("sample_weight", None)
         weights = None if weights is None else check_weights(weights, np.empty((n_rows, 1)))
-        about_y = {name: value for name, value in more.items() if name not in ("any_type", "feature_groups")}
-        supervision = read_supervision(y, n_rows, **{**self._reading, **about_y})
+        supervision = read_supervision(y, n_rows, **{**self._reading, **of_rows})
         rows = np.arange(n_rows)
         if self.max_rows is not None and not supervision.has_pairs:
             rows = sample_rows(Problem(rows[:, None], supervision, groups=groups), self.max_rows, self._seed)
-        reading = {name: more[name] for name in ("any_type", "feature_groups")}
-        problem = super().read_problem(take_rows(X, rows, n_rows), **reading)
-        groups = None if groups is None else groups[rows]
-        weights = None if weights is None else weights[rows]
-        known = supervision.rows(rows)
-        return replace(problem, supervision=known, n_rows_before=n_rows, groups=groups, sample_weight=weights)
+        return replace(
+            super().read_problem(take_rows(X, rows, n_rows), **of_table),
+            supervision=supervision.rows(rows),
+            n_rows_before=n_rows,
+            groups=None if groups is None else groups[rows],
+            sample_weight=None if weights is None else weights[rows],
+        )
 
     def _require(self, problem: Problem) -> None:
         """Check nothing here: the chosen method checks what it can use."""
 
     def _solve(self, problem: Problem) -> Answer:
-        wish = self._checked_wish(problem)
-        method, because = self._chosen(problem)
-        whole = problem
-        problem = self._understood(problem, method)
+        """Choose a method, look for alerts, prepare the rows, rank the features, and explain the answer."""
+        wish = self._checked_wish(problem.n_features)
+        method, because = self._chosen_method(problem)
+        whole, problem = problem, self._with_target_for(method, problem)
         supervision, alerts = problem.supervision, find_alerts(problem)
-        problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
         columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
         left_out = left_out_by(alerts, self.drop_leaks, columns)
+        problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
         selector = self._fitted(problem, method, wish, left_out)
-        ranking = selector.to_ranking()
-        if self.redundancy:
-            ranking = self._without_repeats(problem, ranking)
+        ranking = self._without_repeats(problem, selector.to_ranking())
         findings = Findings(
             supervision=supervision,
             method=method.name,
@@ -327,31 +328,14 @@ class FeatureSelector(Selector):
             notes=self._notes_on(whole, problem, selector),
             redundancy=self.redundancy,
         )
-        attributes = {
-            "alerts_": alerts,
-            "findings_": findings,
-            "method_": method.name,
-            "selector_": selector,
-            "supervision_": supervision,
-            "scores_": ranking.scores,
-            "lower_is_better_": ranking.lower_is_better,
-            "n_missing_values_": whole.n_missing,
-            "filled_with_": whole.filled_with,
-            "n_sampled_": problem.n_rows,
-            "told_of_rows_": tuple(name for name in _OF_ROWS if getattr(whole, name) is not None),
-        }
-        if hasattr(selector, "at_the_line_"):
-            attributes["at_the_line_"] = selector.at_the_line_
-        if problem.groups is not None:
-            attributes["n_groups_"] = problem.n_groups
-        ranking = replace(findings.ranking, method=method.name, reason=findings.explanation())
-        return Answer(ranking, attributes, findings.notes)
+        explained = replace(findings.ranking, method=method.name, reason=findings.explanation())
+        return Answer(explained, self._attributes(whole, problem, selector, findings), findings.notes)
 
-    def _checked_wish(self, problem: Problem) -> Count:
-        """What the chosen method is asked to keep."""
+    def _checked_wish(self, n_features: int) -> Count:
+        """The number of features that the method is to keep."""
         wish = self.n_features_to_select
         if not isinstance(wish, str):
-            resolve_count(wish, problem.n_features)
+            resolve_count(wish, n_features)
         if self.redundancy and wish == "sufficient":
             raise InputError(
                 "redundancy",
@@ -360,7 +344,7 @@ class FeatureSelector(Selector):
             )
         return "relevant" if self.redundancy else wish
 
-    def _chosen(self, problem: Problem) -> tuple[Method, str]:
+    def _chosen_method(self, problem: Problem) -> tuple[Method, str]:
         """The method, and why."""
         supervision = problem.supervision.certain()
         if self.method != "auto":
@@ -374,8 +358,8 @@ class FeatureSelector(Selector):
             )
         return get_method(name), because
 
-    def _understood(self, problem: Problem, method: Method) -> Problem:
-        """The problem with the target as the method understands it."""
+    def _with_target_for(self, method: Method, problem: Problem) -> Problem:
+        """The problem with the target as the method takes it."""
         supervision = problem.supervision.certain()
         if self.target != "ordered":
             supervision = supervision.taken_by(method.takes)
@@ -383,16 +367,27 @@ class FeatureSelector(Selector):
         return problem.with_supervision(supervision)
 
     def _prepared(self, problem: Problem, method: Method) -> Problem:
-        """The problem as the method gets it: rows that count, as many as it can use, without missing cells."""
-        problem = self._affordable(self._weighed(problem, method), method).filled
-        problem = problem.with_supervision(problem.supervision.certain())
+        """The rows that count, as many as the method can use, without missing cells; dense if it needs that."""
+        if problem.sample_weight is not None:
+            method.require_weights()
+            require_weights(problem)
+            problem = problem.counted
+            problem = replace(problem, sample_weight=problem.uneven_weights)  # a method sees no common factor
+        has_pairs, in_all = problem.supervision.has_pairs, problem.n_rows_in_all
+        dense = sparse.issparse(problem.X) and (bool(self.redundancy) or not method.estimator._takes_sparse)
+        limits = [self.max_rows] if self.method == "auto" and self.max_rows is not None else []
+        limits += [max(_FEWEST_DENSE_ROWS, _DENSE_CELLS // problem.n_features)] if dense else []
+        if limits and not has_pairs and problem.n_rows > min(limits):  # pairs name rows by their position
+            problem = problem.rows(sample_rows(problem, min(limits), self._seed))
+            problem = replace(problem, n_rows_before=in_all)
+        problem = (replace(problem, X=problem.X.toarray()) if dense else problem).filled
         if not method.estimator._takes_nan or self.redundancy:  # tests of features sum squares
             check_squares(problem.X, names=problem.column_names)
-        return problem
+        return problem.with_supervision(problem.supervision.certain())
 
     def _fitted(self, problem: Problem, method: Method, wish: Count, left_out: dict[str, str]) -> Selector:
         """The estimator of the method, fitted."""
-        selector = self._make(method, wish)
+        selector = self._estimator_of(method, wish)
         with warnings.catch_warnings():
             if not self.method_params:
                 warnings.simplefilter("ignore", NeighborsCut)  # the user did not choose a number of neighbours
@@ -403,8 +398,41 @@ class FeatureSelector(Selector):
                     raise nothing_is_left(problem.feature_names, left_out) from None
                 raise
 
+    def _estimator_of(self, method: Method, wish: Count) -> Selector:
+        """The estimator of the method, with the parameters that it shares with this one and ``method_params``."""
+        selector: Selector = method.make(
+            n_features_to_select=wish,
+            alpha=self.alpha,
+            random_state=self._seed,
+            n_jobs=self.n_jobs,
+            device=self.device,
+        )
+        if self.device == "cuda" and "device" not in selector.get_params():
+            raise InputError(
+                "device", f"='cuda', but the method {method.name} works on the CPU only", "leave it out, or give 'auto'"
+            )
+        unknown = sorted(set(self.method_params or {}) - set(selector.get_params()))
+        if unknown:
+            raise InputError(
+                "method_params",
+                f"holds {unknown[0]!r}, which is not a parameter of {type(selector).__name__}",
+                f"its parameters are {', '.join(selector.get_params())}",
+            )
+        return selector.set_params(**(self.method_params or {}))
+
+    def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
+        """Move relevant features that resemble better ones down, within the relevant ones."""
+        if not self.redundancy:
+            return ranking
+        movable, wish = ranking.n_relevant or 0, self.n_features_to_select
+        ranks = rank_without_repeats(problem, ranking.ranking, weight=self.redundancy, n_movable=movable)
+        count, reason = int(ranking.support.sum()), ranking.reason
+        if not isinstance(wish, str):
+            count, reason = resolve_count(wish, problem.n_features)
+        return replace(ranking, ranking=ranks, support=ranks <= count, reason=reason, n_sufficient=None)
+
     def _notes_on(self, whole: Problem, problem: Problem, selector: Selector) -> tuple[Note, ...]:
-        """What was filled, sampled, grouped and weighed, and what the method did."""
+        """Notes on cells that were filled, on rows, on their groups and weights, and on the method."""
         notes: list[Note] = []
         if whole.n_missing:
             notes.append(note("missing cells", n=whole.n_missing, filled_with=whole.filled_with))
@@ -417,63 +445,24 @@ class FeatureSelector(Selector):
         notes += getattr(selector, "_notes", ())
         return (*notes, note("sparse")) if sparse.issparse(whole.X) else tuple(notes)
 
-    def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
-        """Move relevant features that resemble better ones down, within the relevant ones."""
-        assert self.redundancy is not None
-        ranks = rank_without_repeats(
-            problem, ranking.ranking, weight=self.redundancy, n_movable=ranking.n_relevant or 0
-        )
-        wish = self.n_features_to_select
-        count, reason = (int(ranking.support.sum()), ranking.reason)
-        if not isinstance(wish, str):
-            count, reason = resolve_count(wish, problem.n_features)
-        return replace(ranking, ranking=ranks, support=ranks <= count, reason=reason, n_sufficient=None)
-
-    def _weighed(self, problem: Problem, method: Method) -> Problem:
-        """The rows that count, with weights whose mean is 1: a method sees no common factor."""
-        if problem.sample_weight is None:
-            return problem
-        method.require_weights()
-        require_weights(problem)
-        counted_rows = problem.counted
-        return replace(counted_rows, sample_weight=counted_rows.uneven_weights)
-
-    def _affordable(self, problem: Problem, method: Method) -> Problem:
-        """The problem with so many rows that the method can use them, and as a dense table if it needs one."""
-        most = self.max_rows if self.method == "auto" and not problem.supervision.has_pairs else None
-        dense = sparse.issparse(problem.X) and (bool(self.redundancy) or not method.estimator._takes_sparse)
-        if dense and not problem.supervision.has_pairs:
-            cells = max(_FEWEST_ROWS, _DENSE_CELLS // problem.n_features)
-            most = cells if most is None else min(most, cells)
-        if most is not None and problem.n_rows > most:
-            whole = problem.n_rows_in_all
-            problem = problem.rows(sample_rows(problem, most, self._seed))
-            problem = replace(problem, n_rows_before=whole)
-        return replace(problem, X=problem.X.toarray()) if dense else problem
-
-    def _make(self, method: Method, count: Count) -> Selector:
-        parameters = {
-            "n_features_to_select": count,
-            "alpha": self.alpha,
-            "random_state": self._seed,
-            "n_jobs": self.n_jobs,
-            "device": self.device,
+    def _attributes(self, whole: Problem, problem: Problem, selector: Selector, findings: Findings) -> dict[str, Any]:
+        """The attributes of the fitted selector, besides those of its ranking and of its target."""
+        attributes = {
+            "alerts_": findings.alerts,
+            "findings_": findings,
+            "method_": findings.method,
+            "selector_": selector,
+            "supervision_": findings.supervision,
+            "scores_": findings.ranking.scores,
+            "lower_is_better_": findings.ranking.lower_is_better,
+            "n_missing_values_": whole.n_missing,
+            "filled_with_": whole.filled_with,
+            "n_sampled_": problem.n_rows,
+            "row_facts_": tuple(name for name in _ROW_FACTS if getattr(whole, name) is not None),
         }
-        selector: Selector = method.make(**parameters)
-        if self.device == "cuda" and "device" not in selector.get_params():
-            raise InputError(
-                "device", f"='cuda', but the method {method.name} works on the CPU only", "leave it out, or give 'auto'"
-            )
-        if self.method_params:
-            unknown = sorted(set(self.method_params) - set(selector.get_params()))
-            if unknown:
-                raise InputError(
-                    "method_params",
-                    f"holds {unknown[0]!r}, which is not a parameter of {type(selector).__name__}",
-                    f"its parameters are {', '.join(selector.get_params())}",
-                )
-            selector.set_params(**self.method_params)
-        return selector
+        if hasattr(selector, "at_the_line_"):
+            attributes["at_the_line_"] = selector.at_the_line_
+        return attributes | ({} if problem.groups is None else {"n_groups_": problem.n_groups})
 
 
 def select_features(
