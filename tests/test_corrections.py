@@ -91,7 +91,7 @@ def test_twenty_corrections_by_the_keyboard(browser, audited, tmp_path, capsys) 
     changes = json.loads(capsys.readouterr().out)["corrections"]
     assert changes["right"] + changes["changed"] == 20 and changes["changed"] >= 15
     assert changes["error_rate_left"] < changes["error_rate_before"]
-    assert "What the corrections changed" in out.read_text(encoding="utf-8")
+    assert "Effect of the corrections" in out.read_text(encoding="utf-8")
 
 
 def test_page_remembers_and_undoes(browser, audited) -> None:

@@ -113,4 +113,4 @@ def test_too_few_labels_are_refused(capfd, folder, tmp_path):
     words = ("--target", "y", "--method", "linear_r2", "--evaluate", "logistic")
     code, _, err = dubio(capfd, "rank", tmp_path / "few.csv", *words)
     assert code == 2
-    assert err.endswith("--evaluate divides the rows into five parts, but only 4 rows have a label: label more.\n")
+    assert err.endswith("has 4 labelled rows, fewer than the 5 folds: label more rows, or leave out --evaluate.\n")

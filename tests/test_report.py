@@ -22,7 +22,7 @@ from dubio.errors import NoFeatureStandsOut
 from dubio.simulate import flip_labels, unsure_annotator
 from dubio.target.ordered import ordered_classes
 from dubio_app.command.run import run
-from dubio_app.report import render_report, sections, tables, write_report
+from dubio_app.report import render_report, write_report
 from dubio_app.report.findings import gather
 from dubio_app.report.tables import as_json
 from tests.made_up import made_up_stability
@@ -179,7 +179,7 @@ def test_columns_that_were_left_out_are_not_drawn():
 
 
 def test_one_suggestion_for_one_row():
-    """What "Labels in doubt" and "Correct labels" say of a row is the same, doubtful or only the nearest."""
+    """What "Labels in doubt" and "Correction of labels" say of a row is the same, doubtful or only the nearest."""
     rng = np.random.default_rng(0)
     y = np.arange(120) % 3
     X = pd.DataFrame(rng.normal(size=(120, 3)) + 5.0 * y[:, None], columns=list("abc"))
@@ -312,10 +312,9 @@ def test_every_sentence_has_a_place():
     places = "".join(path.read_text(encoding="utf-8") for path in files)
     computed = tuple(re.findall(r'f"([\w ]+ )\{', places))
     parts = ("visits ", "constant ", "identifier ", "text ")  # see Alert
-    for code in (*words.SENTENCES, *tables.COLUMNS):
+    for code in (*words.SENTENCES, *words.COLUMNS):
         named = re.search(f"[\"']{re.escape(code)}[\"']", places) or code.startswith((*computed, *parts))
         assert named or code.endswith((" remedy", " left out")), code
-    assert set(sections.SECTIONS) == {make.__name__[1:] for make in sections._SECTIONS}
 
 
 def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
@@ -325,8 +324,6 @@ def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
     selector = FeatureSelector().fit(X, labels)
     findings = gather(selector, X, labels, audit=audit_labels(X, labels), stability=made_up_stability(4, X.columns))
     mark_all(monkeypatch)
-    for name in sections.SECTIONS:
-        monkeypatch.setitem(sections.SECTIONS, name, ("§", "§"))
     page = re.sub("<svg.*?</svg>", "", render_report(findings), flags=re.DOTALL)
     main = page.split("<main>")[1].split('<script type="application/json"')[0]
     said = re.findall(
@@ -341,10 +338,17 @@ def test_every_sentence_of_the_page_comes_from_its_words(monkeypatch):
 def mark_all(monkeypatch) -> None:
     for code in words.SENTENCES:
         monkeypatch.setitem(words.SENTENCES, code, f"§{code}§")
+    for column, (name, _) in words.COLUMNS.items():
+        monkeypatch.setitem(words.COLUMNS, column, (name, f"§{column}§"))
+
+
+def without_marks(text: str) -> str:
+    """What is left of a text without its marks and what stands between them."""
+    return re.sub(r"§[^§]*§", "", text).strip(" .\n")
 
 
 def test_python_the_command_and_the_page_say_the_same(monkeypatch, tmp_path, capsys):
-    """With marks in place of sentences, all three front ends show the same ones."""
+    """With marks in place of sentences, all three front ends show the same ones, and hardly anything else."""
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     X["copy"], X["name"] = np.repeat([3.0, 7.0], 30), [f"p{i}" for i in range(60)]
@@ -354,18 +358,25 @@ def test_python_the_command_and_the_page_say_the_same(monkeypatch, tmp_path, cap
     X.assign(y=y).to_csv(tmp_path / "t.csv", index=False)
     mark_all(monkeypatch)
     selector = FeatureSelector().fit(X, y)
+    labels = selector.supervision_.describe()
     python = f"{selector.explanation_} {selector.to_ranking().headline()} {selector.alerts_[0]}"
-    assert (
-        run(["rank", str(tmp_path / "t.csv"), "-t", "y", "--report", str(tmp_path / "t.html"), "--stability", "0"]) == 0
-    )
+    table, page, small = (str(tmp_path / name) for name in ("t.csv", "t.html", "small.csv"))
+    more = ["--stability", "0", "--tolerance", "--evaluate", "logistic", "--save-table", small]
+    assert run(["rank", table, "-t", "y", "--report", page, *more]) == 0
     captured = capsys.readouterr()
-    command = " ".join(f"{captured.out} {captured.err}".split())
-    page = html.unescape((tmp_path / "t.html").read_text(encoding="utf-8"))
-    for front_end in (python, command, page):
-        for code in ("left out", "headline", "copy" if front_end is page else "alert"):
-            assert f"§{code}§" in front_end, code
-        for code in ("missing cells", "joined labels"):
-            assert f"§{code}§" in front_end.replace(f"§{code[0].upper()}", f"§{code[0]}"), code
+    printed = [line for line in captured.out.splitlines() if not re.search(r" {3}|─", line)]  # besides the table
+    command = " ".join([*printed, *captured.err.splitlines()])
+    shown = html.unescape(Path(page).read_text(encoding="utf-8"))
+    everywhere = ("left out", "headline", "missing cells", "joined labels")
+    in_some = {"method": (python, shown), "alert": (python, command), "copy": (shown,)}
+    in_some |= dict.fromkeys(("evaluation", "tested"), (command, shown)) | {"table": (command,), "size": (shown,)}
+    for code, places in {**dict.fromkeys(everywhere, (python, command, shown)), **in_some}.items():
+        assert all(re.search(f"§{code}", place, re.IGNORECASE) for place in places), code
+    assert without_marks(selector.explanation_) == labels
+    assert {without_marks(line) for line in printed} <= {"", labels}
+    assert {without_marks(line) for line in captured.err.splitlines()} == {"dubio:"}
+    assert run(["audit", table, "-t", "y", "--ignore", "copy"]) == 0
+    assert "§skills" in capsys.readouterr().out
 
 
 def test_json_cannot_leave_its_script_element():

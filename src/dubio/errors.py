@@ -52,8 +52,7 @@ class _Finding:
 
     def at(self, place: str) -> Self:
         """The same finding, with its place added: a block of rows, a file."""
-        found = f"{self.found[:-1]}; {place})" if self.found.endswith(")") else f"{self.found} ({place})"
-        return type(self)(self.argument, found, self.remedy, code=self.code)
+        return type(self)(self.argument, f"{self.found} ({place})", self.remedy, code=self.code)
 
     def __reduce__(self) -> Any:
         return partial(type(self), self.argument, self.found, self.remedy, code=self.code), ()
@@ -116,6 +115,11 @@ def name_row(position: int) -> str:
     return f"row {position}" if name is None else name(position)
 
 
+def counted_from_1(position: int) -> str:
+    """The name of a row of a table whose rows have no other places, for :func:`rows_named`."""
+    return f"row {position + 1}, counted from 1"
+
+
 def how_rows_count(row: int) -> str:
     """The sentence about row numbers in a list, with one row as an example: they count from 1, without a header.
 
@@ -123,9 +127,9 @@ def how_rows_count(row: int) -> str:
     ...     how_rows_count(3)
     'Rows are counted from 1, without the header: row 3 is line 4 of the file.'
     """
-    if not has_row_names() or "counted from 1" in (there := name_row(row - 1)):
+    if _row_names.get() in (None, counted_from_1):
         return "Rows are counted from 1."
-    return f"Rows are counted from 1, without the header: row {row} is {there}."
+    return f"Rows are counted from 1, without the header: row {row} is {name_row(row - 1)}."
 
 
 def has_row_names() -> bool:

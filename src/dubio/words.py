@@ -257,6 +257,20 @@ _WORTH = {
 
 #: The page of a report. {labels} stands for "labels" or "numbers", {asked} for the target.
 _PAGE = {
+    # its sections
+    "heading changes": "Effect of the corrections",
+    "heading ranking": "Ranking",
+    "heading size": "Number of features",
+    "heading evaluation": "Value for prediction",
+    "heading drawn": "Top features",
+    "heading stability": "Stability",
+    "heading tolerance": "Tolerance of wrong labels",
+    "heading redundancy": "Redundancy",
+    "heading audit": "Labels in doubt",
+    "heading corrections": "Correction of labels",
+    "heading labellers": "Annotators",
+    "heading labels": "Labels",
+    "heading again": "Code",
     # the answer
     "title": "{target} in {table}: which features matter",
     "title of labels": "{target} in {table}: which {labels} look wrong",
@@ -424,6 +438,9 @@ _COMMAND = {
     "more features": "{n} more {n:feature|features}; --top {total} shows all",
     "more rows": "{n} more {n:row|rows}; --top {total} shows all",
     "scores": "scores: {direction} is good",
+    "by method": "method: {method}",
+    "by method in a stream": "method: {method}, on all rows",
+    "kept because": "kept: {reason}",
     "tolerated hard": "tolerance: the share of labels that may be wrong at random before a feature is kept in fewer "
     "than half of the draws",
     "tolerated soft": "tolerance: how far all probabilities may be flattened before a feature is kept in fewer than "
@@ -437,6 +454,39 @@ _COMMAND = {
     "skills": "skill of the models on rows they had not seen (1 is perfect, 0 is guessing): {skills:20}",
     "skills below 0": "skill of the models on rows they had not seen (1 is perfect, 0 is guessing, below 0 is worse "
     "than guessing): {skills:20}",
+}
+
+#: Columns of the tables of the page: the name and the meaning of each.
+COLUMNS: dict[str, tuple[str, str]] = {
+    "rank": ("rank", "1 is best"),
+    "feature": ("feature", ""),
+    "line": ("line", "sufficient, related to the target, or neither"),
+    "kept": ("kept", ""),
+    "score low": ("score", "lower is better"),
+    "score high": ("score", "higher is better"),
+    "pvalue": ("p-value", "probability of a score this good by chance"),
+    "qvalue": ("q-value", "share of false discoveries if the features with this q-value or a smaller one are kept"),
+    "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
+    "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),
+    "annotator": ("annotator", "whose labels the feature marks"),
+    "tolerance": (
+        "tolerance",
+        "share of labels that may be wrong at random before it is kept in fewer than half of the draws",
+    ),
+    "rank from": ("rank from", "low end of its rank interval"),
+    "rank to": ("rank to", "high end of its rank interval"),
+    "kept in": ("kept in", "share of the resamples in which it is kept"),
+    "row": ("row", "counted from 1"),
+    "given label": ("given label", ""),
+    "suggested": ("suggested label", "the class it most likely has if the given label is wrong"),
+    "next likely": ("next likely label", "the class it most likely has if the given label is wrong"),
+    "wrong label": ("P(wrong)", "probability that the label is wrong"),
+    "steps": ("steps", "how many classes it is off, expected"),
+    "given number": ("given number", ""),
+    "predicted": ("predicted", "by models that had not seen the row"),
+    "low": ("from", "the interval should hold nine of ten right numbers"),
+    "high": ("to", "the interval should hold nine of ten right numbers"),
+    "wrong number": ("P(wrong)", "probability that the number is wrong"),
 }
 
 #: All sentences, by their codes.

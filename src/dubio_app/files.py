@@ -17,7 +17,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dubio.errors import InputError, counted, listed, nearest, quoted
+from dubio.errors import InputError, counted, counted_from_1, listed, nearest, quoted
 from dubio.streams.text_files import (
     TEXT,
     HowToRead,
@@ -81,7 +81,7 @@ class TableFile:
     separator: str = ","
     notes: tuple[str, ...] = ()
     code: str = ""
-    row_name: Callable[[int], str] = lambda position: f"row {position + 1}, counted from 1"
+    row_name: Callable[[int], str] = counted_from_1
     sheets: str = ""
 
 

@@ -31,7 +31,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from dubio.checks import HasMethods, Interval, StrOptions, check_parameters, seed_of
 from dubio.doubt.experts import ExpertOptions, pooled_opinions
 from dubio.doubt.number_experts import FEWEST_NUMBERS, number_opinions
-from dubio.errors import InputError
+from dubio.errors import InputError, counted
 from dubio.methods.parameters import documented
 from dubio.problem import Problem, read_problem
 from dubio.table.rows import check_weights, number_of_rows, read_groups, some_rows
@@ -292,15 +292,15 @@ class KnownFolds(BaseCrossValidator):
         return found
 
     def _require_enough(self, strata: Rows, groups: Rows | None) -> None:
-        few = ""
-        if len(strata) < self.n_splits:
-            few = f"only {len(strata)} rows have a label"
-        elif groups is not None and len(np.unique(groups)) < self.n_splits:
-            few = f"only {len(np.unique(groups))} groups have a label"
-        elif np.bincount(strata).max() < self.n_splits:
-            few = "every class has fewer labelled rows"
+        n, few = self.n_splits, ""
+        if len(strata) < n:
+            few = f"has {counted(len(strata), 'labelled row')}, fewer than the {n} folds"
+        elif groups is not None and len(np.unique(groups)) < n:
+            few = f"has {counted(len(np.unique(groups)), 'group')} with a label, fewer than the {n} folds"
+        elif np.bincount(strata).max() < n:
+            few = f"has fewer labelled rows in every class than the {n} folds"
         if few:
-            raise InputError("n_splits", f"={self.n_splits}, but {few}", "use fewer")
+            raise InputError("y", few, "use fewer folds (n_splits), or label more rows", code="few for folds")
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------

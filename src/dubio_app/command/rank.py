@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -142,12 +143,14 @@ def _print(run: Run) -> None:
         tell([*map(sentence, alerts), *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
     alpha = call.alpha if full.n_relevant is not None else None
-    sure: list[Any] = list(how_sure(full.without_handed_on(), alpha, run.stability))
+    sure: list[object] = list(how_sure(full.without_handed_on(), alpha, run.stability))
     close = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
     sure += [note("at the line", names=full.names[close].tolist())] if close.any() else []
     sure += [*evaluated, *(say("alert", alert=line) for line in alerts)]
     is_search = hasattr(selector.selector_, "subsets_")
-    print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, is_search=is_search)
+    hidden = {f"pvalue of {name}" for name in run.question.target_names}
+    hidden |= {"score"} if is_search else set()  # the place of a feature in the search
+    print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, hidden)
     tell(notes, quiet=call.quiet)
 
 
@@ -158,10 +161,10 @@ def _worth(run: Run, tested: bool) -> Note:
     return note_on_evaluation(run.evaluation, wording.model_of(run), wishes.get(run.call.keep, "selected"))
 
 
-def _how(run: Run) -> list[str]:
+def _how(run: Run) -> list[object]:
     """How the answer was found, in sentences."""
     selector = run.selector
-    how = [selector.supervision_.describe(), f"Method: {selector.method_}", *selector.notes_]
+    how: list[object] = [selector.supervision_.describe(), note("by method", method=selector.method_), *selector.notes_]
     how += [note("related first")] if selector.to_ranking().n_relevant else []
     if run.tolerance is not None:
         how += wording.tolerance_columns(run.tolerance)
@@ -205,23 +208,22 @@ def print_ranking(
     asked: str,
     rows: list[dict[str, Any]],
     ranking: Any,
-    sure: list[str],
-    how: list[str],
+    sure: Iterable[object],
+    how: Iterable[object],
     top: int,
-    *,
-    is_search: bool = False,
+    hidden: Collection[str] = (),
 ) -> None:
-    """The answer, how sure it is, the best features as a table, and how it was found."""
+    """The answer, how sure it is, the best features as a table without ``hidden`` columns, and how it was found."""
     for line in (ranking.headline(), *map(sentence, sure)):
         print_paragraph(line)
     if not rows:  # no feature varies: the alerts name the columns
         return
-    hidden = {"score"} if is_search else set()  # the place of a feature in the search
+    hidden = _NOT_PRINTED.union(hidden)
     if terminal_width() < _NARROW:
         hidden |= {"score", "rank_low", "rank_high"}
     if all(row.get("worst_case") is None for row in rows):  # no bound is known, as with groups
         hidden.add("worst_case")
-    names = [name for name in rows[0] if name not in _NOT_PRINTED | hidden and not name.startswith("pvalue of ")]
+    names = [name for name in rows[0] if name not in hidden]
     names.insert(names.index("feature") + 1, "kept")
     left = ("feature", "kept", "serves")
     columns = [(_LABELS.get(name, name), "left" if name in left else "right") for name in names]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dubio.errors import InputError, quoted, rows_named
+from dubio.errors import InputError, counted_from_1, quoted, rows_named
 from dubio.streams.sample import draw_rows
 from dubio.streams.sources import Piece, is_number, open_source
 from dubio.streams.stream import rank_stream, require_same_columns, streamed_methods
@@ -106,7 +106,7 @@ def rank_streamed(call: Call) -> None:
     if keep is None:
         notes.append(f"{note('half kept')}.")
     try:
-        with step(f"reading {call.table}"), rows_named(lambda row: f"row {row + 1}, counted from 1"):
+        with step(f"reading {call.table}"), rows_named(counted_from_1):
             ranking = rank_stream(
                 pieces,
                 target=call.target,
@@ -130,7 +130,7 @@ def rank_streamed(call: Call) -> None:
             rows,
             ranking,
             [],
-            [f"Method: {ranking.method}, on all rows", f"Kept: {ranking.reason}"],
+            [note("by method in a stream", method=ranking.method), note("kept because", reason=ranking.reason)],
             call.top,
         )
     tell(notes, quiet=call.quiet)

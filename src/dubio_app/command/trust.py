@@ -208,9 +208,8 @@ def evaluate(run: Run) -> SelectionEvaluation | None:
             selector, jobs = clone(run.selector).set_params(n_jobs=1), call.jobs or -1
             return evaluate_problem(selector, model, problem, random_state=call.seed, n_jobs=jobs)
     except InputError as error:
-        if error.argument == "n_splits":
-            found = error.found.partition(", but ")[2]
-            raise UserError(f"--evaluate divides the rows into five parts, but {found}: label more.") from error
+        if error.code == "few for folds":
+            raise
         raise UserError(f"--evaluate: some parts of the table cannot be ranked alone: {error}") from error
 
 

@@ -36,6 +36,7 @@ _NAMES = {
 REMEDIES = {
     "alone": "label another row of that class, merge it with another class, or empty the cell",
     "contradiction": "drop one of these pairs",
+    "few for folds": "label more rows, or leave out --evaluate",
     "infinity": "empty these cells",
     "label type": "the target must be a class or a number: give another column, or turn it into one of these",
     "many names": "is it an identifier? Give the column to predict. If it is a number, add --regression",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,23 +22,6 @@ from dubio_app.report import tables
 from dubio_app.report.findings import Findings
 from dubio_app.report.svg import figure
 
-#: The sections of the page: their names in the navigation, and their titles.
-SECTIONS = {
-    "changes": ("", "What the corrections changed"),
-    "ranking": ("Ranking", "Ranking"),
-    "size": ("How many", "How many features"),
-    "evaluation": ("Worth", "What the selection is worth"),
-    "drawn": ("Top features", "The top features"),
-    "stability": ("Stability", "Stability"),
-    "tolerance": ("Tolerance", "How wrong may the labels be?"),
-    "redundancy": ("Redundancy", "Redundancy"),
-    "audit": ("Labels in doubt", "Labels in doubt"),
-    "corrections": ("Correct labels", "Correct labels"),
-    "labellers": ("Labellers", "Who labelled the rows"),
-    "labels": ("Labels", "How the labels were read"),
-    "again": ("Repeat this", "Repeat this"),
-}
-
 #: Most features in the answer, with bars, with drawings, and in heat maps; most bars of classes.
 _CHIPS, _BARS, _DRAWN, _HEAT, _CLASSES = 40, 30, 6, 20, 30
 #: Features with at least this correlation are called alike; most pairs of them.
@@ -55,8 +38,8 @@ Places = NDArray[np.int64]
 
 def page_content(findings: Findings) -> dict[str, Any]:
     """Everything the template needs."""
-    made = {make.__name__[1:]: [part for part in make(findings) if any(part.values())] for make in _SECTIONS}
-    sections = [(name, *SECTIONS[name], parts) for name, parts in made.items() if parts]
+    made = {name: [part for part in make(findings) if any(part.values())] for name, make in SECTIONS.items()}
+    sections = [(name, findings.say(f"heading {name}"), parts) for name, parts in made.items() if parts]
     data = {part["name"]: part["data"] for parts in made.values() for part in parts if "name" in part}
     return {"say": findings.say, "answer": _answer(findings), "sections": sections, "data": data}
 
@@ -210,12 +193,12 @@ def _picture(findings: Findings, rank: int, feature: int) -> Part:
         return _figure(_feature_chart(findings, feature, name, findings.target_name, known), caption)
     pvalues = [float(extras.get(f"pvalue of {target}", np.ones(feature + 1))[feature]) for target in known.targets]
     best = int(np.argmin(pvalues))
-    served = _shorten(extras["serves"][feature], 50) if "serves" in extras else None
+    served = extras["serves"][feature] if "serves" in extras else None
     code = "picture against" if served is None else "picture serves" if served else "picture serves none"
-    if served and str(extras["serves"][feature]).endswith("?"):
-        code = "picture serves unclear"
     target, part = list(known.targets.items())[best]
-    facts = {"name": _shorten(name, 50), "against": _shorten(target, 50), "serves": served}
+    if served == f"{target}?":
+        code = "picture serves unclear"
+    facts = {"name": _shorten(name, 50), "against": _shorten(target, 50), "serves": _shorten(served, 50)}
     chart = _feature_chart(findings, feature, name, target, part)
     return _figure(chart, findings.say(code, rank=rank, **facts))
 
@@ -362,8 +345,19 @@ def _again(findings: Findings) -> Iterator[Part]:
             yield {"above": findings.say(name), "code": code}
 
 
-#: In the order of the page; a section has the name of its function.
-_SECTIONS = (
-    *(_changes, _ranking, _size, _evaluation, _drawn, _stability, _tolerance, _redundancy),
-    *(_audit, _corrections, _labellers, _labels, _again),
-)
+#: The sections, in the order of the page. Their titles are in :mod:`dubio.words`.
+SECTIONS: dict[str, Callable[[Findings], Iterator[Part]]] = {
+    "changes": _changes,
+    "ranking": _ranking,
+    "size": _size,
+    "evaluation": _evaluation,
+    "drawn": _drawn,
+    "stability": _stability,
+    "tolerance": _tolerance,
+    "redundancy": _redundancy,
+    "audit": _audit,
+    "corrections": _corrections,
+    "labellers": _labellers,
+    "labels": _labels,
+    "again": _again,
+}

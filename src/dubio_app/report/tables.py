@@ -13,40 +13,8 @@ from numpy.typing import NDArray
 from dubio.charts import figures
 from dubio.doubt.audit_record import LabelAudit, OrderedAudit
 from dubio.feature_charts import colour_of
+from dubio.words import COLUMNS
 from dubio_app.report.findings import Findings
-
-#: The columns of tables: their names, and what they mean.
-COLUMNS = {
-    "rank": ("rank", "1 is best"),
-    "feature": ("feature", ""),
-    "line": ("line", "sufficient, related to the target, or neither"),
-    "kept": ("kept", ""),
-    "score low": ("score", "lower is better"),
-    "score high": ("score", "higher is better"),
-    "pvalue": ("p-value", "probability of a score this good by chance"),
-    "qvalue": ("q-value", "share of false discoveries if the features with this q-value or a smaller one are kept"),
-    "serves": ("serves", "the targets that it is related to; ?: it is not clear which"),
-    "doubt": ("doubt", "q-value of the test whether labels are more doubtful where the feature is high, or low"),
-    "annotator": ("annotator", "whose labels the feature marks"),
-    "tolerance": (
-        "tolerance",
-        "share of labels that may be wrong at random before it is kept in fewer than half of the draws",
-    ),
-    "rank from": ("rank from", "low end of its rank interval"),
-    "rank to": ("rank to", "high end of its rank interval"),
-    "kept in": ("kept in", "share of the resamples in which it is kept"),
-    "row": ("row", "counted from 1"),
-    "given label": ("given label", ""),
-    "suggested": ("suggested label", "the class it most likely has if the given label is wrong"),
-    "next likely": ("next likely label", "the class it most likely has if the given label is wrong"),
-    "wrong label": ("P(wrong)", "probability that the label is wrong"),
-    "steps": ("steps", "how many classes it is off, expected"),
-    "given number": ("given number", ""),
-    "predicted": ("predicted", "by models that had not seen the row"),
-    "low": ("from", "the interval should hold nine of ten right numbers"),
-    "high": ("to", "the interval should hold nine of ten right numbers"),
-    "wrong number": ("P(wrong)", "probability that the number is wrong"),
-}
 
 Rows = NDArray[np.int64]
 
