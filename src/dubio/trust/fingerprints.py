@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,8 +52,8 @@ class DoubtTest:
         A feature of several columns has the smallest p-value of these, times their number.
         """
         tested, sides = self._of_columns(rows, doubt, opinions)
-        best = [own[int(tested[own].argmin())] for own in self._columns]
-        counts = np.asarray([len(own) for own in self._columns])
+        best = [places[int(tested[places].argmin())] for places in self._columns]
+        counts = np.asarray([len(places) for places in self._columns])
         return np.minimum(1.0, counts * tested[best]), sides[best]
 
     def _of_columns(self, rows: Codes, doubt: Floats, opinions: Floats) -> tuple[Floats, NDArray[np.int64]]:
@@ -311,7 +311,7 @@ def read_annotators(annotators: Any, n_rows: int) -> NDArray[Any]:
 
 def row_fingerprints(
     problem: Problem,
-    who: NDArray[Any] | None = None,
+    names_of_rows: NDArray[Any] | None = None,
     *,
     alpha: float = 0.05,
     random_state: int = 0,
@@ -319,41 +319,38 @@ def row_fingerprints(
 ) -> Fingerprints:
     """The same as :func:`label_fingerprints`, for a problem with one class, and perhaps one annotator, per row."""
     problem.supervision.require_form("hard", remedy="fingerprints need one class per row, or votes")
-    if who is not None:
-        who = who[problem.supervision.labelled]
+    if names_of_rows is not None:
+        names_of_rows = names_of_rows[problem.supervision.labelled]
     problem = problem.filled.labelled
     supervision, rows = problem.supervision, np.arange(problem.n_rows)
     if not supervision.can_be_judged:
         raise InputError("y", "has fewer than two classes with two rows or more", "label more rows of other classes")
     opinions = pooled_opinions(problem, ExpertOptions(None, 5, random_state, n_jobs))
-    doubt, likely = _doubt(opinions, supervision.codes), opinions.argmax(axis=1)
-    test = DoubtTest(problem, random_state)
-    names = () if who is None else tuple(sorted(set(who) - {""}))
-    own = [np.flatnonzero(who == name) for name in names]
+    doubt = _doubt(opinions, supervision.codes)
+    names = [] if names_of_rows is None else sorted(set(names_of_rows) - {""})
+    labels = [np.flatnonzero(names_of_rows == name) for name in names]
     confusions = np.zeros((len(names), supervision.n_classes, supervision.n_classes))
-    tested = []
-    for e, part in enumerate(own):
-        advance("annotators", e, len(own))
-        tested.append(test.pvalues(part, doubt[part], opinions[part])[0])
-        np.add.at(confusions[e], (likely[part], supervision.codes[part]), 1.0)
+    for matrix, part in zip(confusions, labels, strict=True):
+        np.add.at(matrix, (opinions[part].argmax(axis=1), supervision.codes[part]), 1.0)
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
-        rng = np.random.default_rng([random_state, len(own[e])])
+        rng = np.random.default_rng([random_state, len(labels[e])])
         return (
-            problem.rows(np.setdiff1d(rows, own[e])),
-            lambda: problem.rows(_other_rows(supervision.strata, own[e], rng)),
+            problem.rows(np.setdiff1d(rows, labels[e])),
+            lambda: problem.rows(_other_rows(supervision.strata, labels[e], rng)),
         )
 
-    return _record(
+    return _fingerprints(
         problem,
-        test.pvalues(rows, doubt, opinions),
-        names,
-        tested,
-        _only_because(problem, names, left_out, QuickTests(alpha, random_state, n_jobs)),
+        _Doubted(rows, doubt, opinions),
+        [_Doubted(part, doubt[part], opinions[part]) for part in labels],
+        left_out,
+        QuickTests(alpha, random_state, n_jobs),
+        annotators=tuple(names),
         alpha=alpha,
         agreement=float("nan"),
         confusions=confusions,
-        n_labels=np.asarray([len(part) for part in own], dtype=np.int64),
+        n_labels=np.asarray([len(part) for part in labels], dtype=np.int64),
     )
 
 
@@ -373,15 +370,13 @@ def vote_fingerprints(
     n_classes = problem.supervision.n_classes
     counts = (votes[:, :, None] == np.arange(n_classes)).astype(np.float64)
     shares = counts.sum(axis=(0, 1)) / counts.sum()
-    test = DoubtTest(problem, random_state)
-    tested, all_doubt = [], np.full(votes.shape, np.nan)
+    by_annotator, all_doubt = [], np.full(votes.shape, np.nan)
     for e in range(len(names)):
-        advance("annotators", e, len(names))
         others = counts.sum(axis=1) - counts[:, e]
-        part = np.flatnonzero((votes[:, e] >= 0) & (others.sum(axis=1) > 0))
-        opinions = (others[part] + shares) / (others[part].sum(axis=1, keepdims=True) + 1.0)
-        all_doubt[part, e] = _doubt(opinions, votes[part, e])
-        tested.append(test.pvalues(part, all_doubt[part, e], opinions)[0])
+        rows = np.flatnonzero((votes[:, e] >= 0) & (others.sum(axis=1) > 0))
+        opinions = (others[rows] + shares) / (others[rows].sum(axis=1, keepdims=True) + 1.0)
+        all_doubt[rows, e] = _doubt(opinions, votes[rows, e])
+        by_annotator.append(_Doubted(rows, all_doubt[rows, e], opinions))
     truth = dawid_skene(votes, n_classes).memberships
     seen = np.flatnonzero(~np.isnan(all_doubt).all(axis=1))
     doubt = np.nanmean(all_doubt[seen], axis=1) if len(seen) else np.empty(0)
@@ -389,8 +384,8 @@ def vote_fingerprints(
     def without(mask: NDArray[np.bool_]) -> Problem:
         """The problem with the labels that the votes outside of a mask make together."""
         shares = average_votes(np.where(mask, -1, votes), n_classes)
-        given, names = ~np.isnan(shares[:, 0]), problem.supervision.classes
-        labels = Memberships(n_rows=len(shares), labelled=given, classes=names, memberships=np.nan_to_num(shares))
+        given, classes = ~np.isnan(shares[:, 0]), problem.supervision.classes
+        labels = Memberships(n_rows=len(shares), labelled=given, classes=classes, memberships=np.nan_to_num(shares))
         return problem.with_supervision(labels.certain()).labelled
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
@@ -398,12 +393,13 @@ def vote_fingerprints(
         mask[:, e] = votes[:, e] >= 0
         return without(mask), lambda: without(_one_vote_each(votes, np.flatnonzero(mask[:, e]), rng))
 
-    return _record(
+    return _fingerprints(
         problem,
-        test.pvalues(seen, doubt, truth[seen]),
-        tuple(names),
-        tested,
-        _only_because(problem.labelled, names, left_out, QuickTests(alpha, random_state, n_jobs)),
+        _Doubted(seen, doubt, truth[seen]),
+        by_annotator,
+        left_out,
+        QuickTests(alpha, random_state, n_jobs),
+        annotators=tuple(names),
         alpha=alpha,
         agreement=krippendorff_alpha(votes),
         confusions=np.einsum("ik,iel->ekl", np.nan_to_num(truth), counts),
@@ -411,23 +407,40 @@ def vote_fingerprints(
     )
 
 
-def _record(
+class _Doubted(NamedTuple):
+    """Labels of some rows: how doubtful each is, and the opinion on each row that has not seen it."""
+
+    rows: Codes
+    doubt: Floats
+    opinions: Floats
+
+
+def _fingerprints(
     problem: Problem,
-    tested: tuple[Floats, NDArray[np.int64]],
-    names: tuple[str, ...],
-    by_annotator: list[Floats],
-    only_because: NDArray[Any],
+    labels: _Doubted,
+    by_annotator: list[_Doubted],
+    left_out: Callable[[int], tuple[Problem, Callable[[], Problem]]],
+    tests: QuickTests,
+    *,
+    annotators: tuple[str, ...],
     **more: Any,
 ) -> Fingerprints:
     """The result, with q-values over all features, and over all annotators and features."""
-    pvalues = np.reshape(by_annotator, (len(names), problem.n_features))
+    test = DoubtTest(problem, tests.seed)
+    pvalues, more_doubt = test.pvalues(*labels)
+    of_annotators = np.ones((len(annotators), problem.n_features))
+    for e, one in enumerate(by_annotator):
+        advance("annotators", e, len(annotators))
+        of_annotators[e] = test.pvalues(*one)[0]
+    if len(annotators):
+        of_annotators = false_discovery_control(of_annotators, axis=None).reshape(of_annotators.shape)
     return Fingerprints(
         names=problem.feature_names,
-        doubt=false_discovery_control(tested[0]),
-        more=tested[1],
-        annotators=names,
-        by_annotator=false_discovery_control(pvalues, axis=None).reshape(pvalues.shape) if len(names) else pvalues,
-        only_because=only_because,
+        doubt=false_discovery_control(pvalues),
+        more=more_doubt,
+        annotators=annotators,
+        by_annotator=of_annotators,
+        only_because=_only_because(problem.labelled, annotators, left_out, tests),
         classes=problem.supervision.classes,
         **more,
     )
@@ -435,9 +448,9 @@ def _record(
 
 def _doubt(opinions: Floats, codes: Codes) -> Floats:
     """Evidence of each label for a higher rate of errors, given an opinion that has not seen it."""
-    own = np.clip(opinions[np.arange(len(codes)), codes], 1e-6, 1.0 - 1e-6)
-    other = (1.0 - own) / max(1, opinions.shape[1] - 1)
-    return (other - own) / ((1.0 - _ERRORS) * own + _ERRORS * other)
+    given = np.clip(opinions[np.arange(len(codes)), codes], 1e-6, 1.0 - 1e-6)
+    other = (1.0 - given) / max(1, opinions.shape[1] - 1)
+    return (other - given) / ((1.0 - _ERRORS) * given + _ERRORS * other)
 
 
 def _only_because(

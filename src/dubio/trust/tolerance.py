@@ -62,7 +62,7 @@ class QuickTests:
     """
 
     def __init__(self, alpha: float, random_state: int, n_jobs: int | None, *, together: bool = False) -> None:
-        self._alpha, self._seed, self._n_jobs = alpha, random_state, n_jobs
+        self._alpha, self.seed, self._n_jobs = alpha, random_state, n_jobs
         self._nulls: dict[Hashable, Floats] = {}
         self.together = together
 
@@ -82,7 +82,7 @@ class QuickTests:
             part = part.features(varying)
             tested = self._single(Evidence.of(part), (kind, place)) / (SINGLE if has_enough_rows(part) else 1.0)
             if self.together:
-                both = joint_pvalues(part, random_state=self._seed, n_jobs=self._n_jobs).pvalues / TOGETHER
+                both = joint_pvalues(part, random_state=self.seed, n_jobs=self._n_jobs).pvalues / TOGETHER
                 tested = np.minimum(tested, both)
             pvalues[varying] = np.minimum(pvalues[varying], tested / share)
         return passes(qvalues_of(pvalues, counts), self._alpha)
@@ -90,7 +90,7 @@ class QuickTests:
     def _single(self, evidence: Evidence, kind: Hashable) -> Floats:
         if kind not in self._nulls:
             wanted = int(np.clip(10 * evidence.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
-            seed = int(np.random.default_rng([self._seed, len(self._nulls)]).integers(2**31))
+            seed = int(np.random.default_rng([self.seed, len(self._nulls)]).integers(2**31))
             self._nulls[kind] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self._n_jobs))
         smooth = pvalues_against(self._nulls[kind], smooth_r2(evidence, n_jobs=self._n_jobs))
         linear = linear_pvalues(evidence, most_permutations=_MOST_CHECKS)
