@@ -321,7 +321,7 @@ class TestComparators:
         ("arguments", "message"),
         [
             ({"graph": np.eye(4)}, r"must have shape \(3, 3\)"),
-            ({"graph": -np.eye(3)}, "negative or not finite"),
+            ({"graph": -np.eye(3)}, "negative or infinite"),
             ({"graph": np.triu(np.ones((3, 3)))}, "not symmetric"),
             ({"graph": np.zeros((3, 3))}, "no edge"),
             ({"graph": np.ones((3, 3)), "function": 4}, "function=4: give 1, 2 or 3"),

@@ -25,7 +25,7 @@ from dubio.evidence.permutation import (
     within_moments,
 )
 from dubio.kernels import smooth
-from dubio.kernels.smooth import shuffled_smooth_errors, shuffled_within_smooth_errors, smooth_errors
+from dubio.kernels.smooth import shuffled_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import TargetNeighbors
 from dubio.table.rows import groups_of_rows
@@ -436,14 +436,13 @@ def smooth_null(
     target, weights = evidence.scores, evidence.weights
     total = leave_one_out_total(target, weights)
     half = half_window(len(target))
-    ranks = None if evidence.exchange is None else GroupRanks(evidence.exchange)
+    slots = np.arange(len(target)), np.zeros(1, np.int64), np.array([len(target)]), np.empty(0, np.int64)
+    if evidence.exchange is not None:
+        slots = GroupRanks(evidence.exchange).slots
 
     def work(start: int, stop: int) -> Floats:
         out, rng = np.empty(stop - start), np.random.default_rng([random_state, 1, first + start])
-        if ranks is None:
-            shuffled_smooth_errors(target, weights, half, rng, out)
-        else:
-            shuffled_within_smooth_errors(target, weights, *ranks.slots, half, rng, out)
+        shuffled_smooth_errors(target, weights, *slots, half, rng, out)
         return out
 
     errors = np.concatenate(run_chunks(work, chunks(count - first, _CHUNK), resolve_threads(n_jobs)))

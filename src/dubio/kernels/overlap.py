@@ -42,36 +42,6 @@ def count_coherent(
 
 
 @numba.njit(cache=True, nogil=True)
-def still_coherent(
-    products: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    segments: NDArray[np.int64],
-    alive: NDArray[np.int64],
-    tolerance: float,
-    floor: float,
-) -> NDArray[np.int64]:
-    """The segments in ``alive`` that have no overlap on any line; a segment is dropped at its first overlap."""
-    alive = alive.copy()
-    n_alive = len(alive)
-    for c in range(lines.shape[0]):
-        origin = products[c, lines[c, 0]]
-        span = products[c, lines[c, 1]] - origin
-        none = max(tolerance * np.sqrt(max(span, 0.0)), floor)
-        stay = 0
-        for k in range(n_alive):
-            m = alive[k]
-            first = products[c, segments[m, 0]] - origin
-            second = products[c, segments[m, 1]] - origin
-            if _shared(first, second, span) <= none:
-                alive[stay] = m
-                stay += 1
-        n_alive = stay
-        if n_alive == 0:
-            break
-    return alive[:n_alive]
-
-
-@numba.njit(cache=True, nogil=True)
 def _apart(
     gram: NDArray[np.float64],
     segment: NDArray[np.int64],
@@ -104,11 +74,11 @@ def select_greedily(
     taken = np.empty((2, len(pairs)), dtype=np.int64)
     n_taken = np.zeros(2, dtype=np.int64)
     for position in order:
-        own = 1 if kind[position] else 0
+        side = 1 if kind[position] else 0
         coherent = True
         # Newest first: in order of length these are the most likely to overlap.
-        for k in range(n_taken[1 - own] - 1, -1, -1):
-            other = taken[1 - own, k]
+        for k in range(n_taken[1 - side] - 1, -1, -1):
+            other = taken[1 - side, k]
             if not (
                 _apart(gram, pairs[position], pairs[other], tolerance, floor)
                 and _apart(gram, pairs[other], pairs[position], tolerance, floor)
@@ -117,6 +87,6 @@ def select_greedily(
                 break
         if coherent:
             kept[position] = True
-            taken[own, n_taken[own]] = position
-            n_taken[own] += 1
+            taken[side, n_taken[side]] = position
+            n_taken[side] += 1
     return kept

@@ -32,8 +32,8 @@ def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
                 window[k] -= T[order[p - half - 1], k]
         count = min(p + half, n - 1) - max(p - half, 0)  # without the row itself
         for k in range(width):
-            own = T[order[p], k]
-            error = own - (window[k] - own) / count
+            value = T[order[p], k]
+            error = value - (window[k] - value) / count
             total += error * error
     return total
 
@@ -42,14 +42,14 @@ def smooth_error(T: Any, order: Any, half: int, window: Any) -> float:
 def weighted_sum(T: Any, weights: Any, order: Any, first: int, last: int, without: int, sums: Any) -> float:
     """Fill ``sums`` with the weighted sums of rows ``order[first:last + 1]``, and return the sum of their weights."""
     sums[:] = 0.0
-    voices = 0.0
+    mass = 0.0
     for q in range(first, last + 1):
         if q != without:
-            own = weights[order[q]]
-            voices += own
+            weight = weights[order[q]]
+            mass += weight
             for k in range(T.shape[1]):
-                sums[k] += own * T[order[q], k]
-    return voices
+                sums[k] += weight * T[order[q], k]
+    return mass
 
 
 @numba.njit(cache=True, nogil=True)
@@ -61,32 +61,32 @@ def weighted_smooth_error(T: Any, weights: Any, order: Any, half: int, window: A
     """
     n, width = T.shape
     others = np.empty(width)
-    total = voices = 0.0
+    total = mass = 0.0
     for p in range(n):
         first, last = max(p - half, 0), min(p + half, n - 1)
-        own = weights[order[p]]
+        weight = weights[order[p]]
         if p % 16 == 0:
-            voices = weighted_sum(T, weights, order, first, last, -1, window)
+            mass = weighted_sum(T, weights, order, first, last, -1, window)
         else:
             if p + half < n:
                 new = weights[order[p + half]]
-                voices += new
+                mass += new
                 for k in range(width):
                     window[k] += new * T[order[p + half], k]
             if p - half - 1 >= 0:
                 old = weights[order[p - half - 1]]
-                voices -= old
+                mass -= old
                 for k in range(width):
                     window[k] -= old * T[order[p - half - 1], k]
-        if own > 0.5 * voices:
+        if weight > 0.5 * mass:
             rest = weighted_sum(T, weights, order, first, last, p, others)
         else:
-            rest = voices - own
+            rest = mass - weight
             for k in range(width):
-                others[k] = window[k] - own * T[order[p], k]
+                others[k] = window[k] - weight * T[order[p], k]
         for k in range(width):
             error = T[order[p], k] - others[k] / rest
-            total += own * error * error
+            total += weight * error * error
     return total
 
 
@@ -107,36 +107,28 @@ def smooth_errors(T: Any, weights: Any, orders: Any, half: int, out: Any) -> Non
 
 
 @numba.njit(cache=True, nogil=True)
-def shuffled_smooth_errors(T: Any, weights: Any, half: int, rng: Any, out: Any) -> None:
-    """``out[b]`` = error along a random order; a new one is drawn for each b from the NumPy generator ``rng``."""
-    n = T.shape[0]
-    window = np.empty(T.shape[1])
-    order = np.arange(n)
-    for b in range(len(out)):
-        for i in range(n - 1, 0, -1):
-            j = int(rng.random() * (i + 1))
-            order[i], order[j] = order[j], order[i]
-        out[b] = error_along(T, weights, order, half, window)
+def _shuffle(order: Any, start: int, size: int, rng: Any) -> None:
+    """Shuffle ``order[start : start + size]`` with the NumPy generator ``rng``."""
+    for i in range(size - 1, 0, -1):
+        j = int(rng.random() * (i + 1))
+        order[start + i], order[start + j] = order[start + j], order[start + i]
 
 
 @numba.njit(cache=True, nogil=True)
-def shuffled_within_smooth_errors(
+def shuffled_smooth_errors(
     T: Any, weights: Any, rows: Any, starts: Any, sizes: Any, places: Any, half: int, rng: Any, out: Any
 ) -> None:
-    """The same as :func:`shuffled_smooth_errors`, but rows change places only within their group.
+    """``out[b]`` = error along a random order; a new one for each b. Rows change places only within their group.
 
-    ``rows`` are the rows sorted by group; those of a group begin at ``starts`` and are ``sizes`` many. The order along
-    which errors are measured is ``rows[places]``.
+    ``rows`` are the rows sorted by group; those of group g are ``sizes[g]`` rows from ``starts[g]``. The order along
+    which errors are measured is ``rows[places]``, or ``rows`` if ``places`` is empty.
     """
     window = np.empty(T.shape[1])
     mixed = rows.copy()
     for b in range(len(out)):
         for g in range(len(starts)):
-            first = starts[g]
-            for i in range(sizes[g] - 1, 0, -1):
-                j = int(rng.random() * (i + 1))
-                mixed[first + i], mixed[first + j] = mixed[first + j], mixed[first + i]
-        out[b] = error_along(T, weights, mixed[places], half, window)
+            _shuffle(mixed, starts[g], sizes[g], rng)
+        out[b] = error_along(T, weights, mixed[places] if len(places) else mixed, half, window)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -150,29 +142,29 @@ def level_error(T: Any, weights: Any, order: Any, counts: Any, sums: Any) -> flo
     n, width = T.shape
     weighted = len(weights) > 0
     sums[:] = 0.0
-    heaviness = 0.0
+    total_weight = 0.0
     for i in range(n):
         w = weights[i] if weighted else 1.0
-        heaviness += w
+        total_weight += w
         for k in range(width):
             sums[0, k] += w * T[i, k]
     total, start = 0.0, 0
     for count in counts:
         sums[1, :] = 0.0
-        heavy = 0.0
+        group_weight = 0.0
         for p in range(start, start + count):
             w = weights[order[p]] if weighted else 1.0
-            heavy += w
+            group_weight += w
             for k in range(width):
                 sums[1, k] += w * T[order[p], k]
         for p in range(start, start + count):
             w = weights[order[p]] if weighted else 1.0
-            alone = heavy - w <= 1e-12 * heavy
-            mass = heaviness - w if alone else heavy - w
+            alone = group_weight - w <= 1e-12 * group_weight
+            mass = total_weight - w if alone else group_weight - w
             for k in range(width):
-                own = T[order[p], k]
-                rest = (sums[0, k] if alone else sums[1, k]) - w * own
-                gap = own - rest / mass
+                value = T[order[p], k]
+                rest = (sums[0, k] if alone else sums[1, k]) - w * value
+                gap = value - rest / mass
                 total += w * gap * gap
         start += count
     return total
@@ -181,11 +173,8 @@ def level_error(T: Any, weights: Any, order: Any, counts: Any, sums: Any) -> flo
 @numba.njit(cache=True, nogil=True)
 def shuffled_level_errors(T: Any, weights: Any, counts: Any, rng: Any, out: Any) -> None:
     """``out[b]`` = the same error for a random order; a new one is drawn for each b. Weights stay with the target."""
-    n = T.shape[0]
     sums = np.empty((2, T.shape[1]))
-    order = np.arange(n)
+    order = np.arange(len(T))
     for b in range(len(out)):
-        for i in range(n - 1, 0, -1):
-            j = int(rng.random() * (i + 1))
-            order[i], order[j] = order[j], order[i]
+        _shuffle(order, 0, len(T), rng)
         out[b] = level_error(T, weights, order, counts, sums)

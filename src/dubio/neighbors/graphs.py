@@ -491,13 +491,19 @@ def read_graph(graph: Any, X: Matrix, *, t: Width, kernel: Kernel, symmetry: Sym
     if not sparse.issparse(graph):
         remedy = "give a SciPy sparse matrix of weights or a neighbours transformer"
         raise InputError("graph", f"is a {type(graph).__name__}", remedy)
-    if graph.shape != (n, n):
-        raise InputError("graph", f"has shape {graph.shape}, but X has {n} rows", f"give an ({n}, {n}) matrix")
-    weights = without_diagonal(graph).astype(np.float64)
+    return without_diagonal(read_weights(graph, n))
+
+
+def read_weights(graph: Any, n_rows: int, tolerance: float = 1e-12) -> sparse.csr_array:
+    """A matrix of weights between rows: not negative, and symmetric up to a share of the largest weight."""
+    weights = sparse.csr_array(graph, dtype=np.float64)
+    if weights.shape != (n_rows, n_rows):
+        found = f"has shape {weights.shape}, but X has {n_rows} rows"
+        raise InputError("graph", found, f"it must have shape ({n_rows}, {n_rows})")
     if weights.nnz and not (np.isfinite(weights.data).all() and weights.data.min() >= 0):
         raise InputError("graph", "has negative or infinite weights", "give similarities, and 0 where there is no edge")
     difference = abs(weights - weights.T)
-    if difference.nnz and difference.max() > 1e-12 * weights.max():
+    if difference.nnz and difference.max() > tolerance * weights.max():
         raise InputError("graph", "is not symmetric", "join both directions first, for example graph.maximum(graph.T)")
     return weights
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dubio.checks import random_of
 from dubio.errors import InputError, require_choice
-from dubio.kernels.overlap import count_coherent, select_greedily, still_coherent
+from dubio.kernels.overlap import count_coherent, select_greedily
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.table.matrix import read_numbers_table
 from dubio.target.pairs import Pairs, read_indices, read_pairs
@@ -19,9 +19,12 @@ Floats = NDArray[np.float64]
 #: An overlap below this share of the diameter of the rows counts as none.
 OVERLAP_TOLERANCE = 1e-12
 
-#: Bytes that a block of inner products may take, and the whole Gram matrix; a larger one is replaced by blocks.
+#: Bytes that a block of inner products may take.
 BLOCK_BYTES = 2**25
+#: Bytes that the whole Gram matrix may take; a larger one is replaced by blocks.
 GRAM_BYTES = 2**30
+#: Lines after which pairs with an overlap are dropped.
+_LINES_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,8 @@ class PairGeometry:
         # G is symmetric, so its rows are its columns, and rows are contiguous in memory.
         return self.gram[lines[:, 1]] - self.gram[lines[:, 0]]
 
-    def line_chunks(self, n_lines: int) -> list[tuple[int, int]]:
-        return chunks(n_lines, max(1, BLOCK_BYTES // (8 * max(1, len(self.rows)))))
+    def line_chunks(self, n_lines: int, most: int = BLOCK_BYTES) -> list[tuple[int, int]]:
+        return chunks(n_lines, max(1, min(most, BLOCK_BYTES // (8 * max(1, len(self.rows))))))
 
 
 def pair_geometry(X: Floats, used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES) -> PairGeometry:
@@ -227,11 +230,12 @@ def _without_overlap(
     geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
     alive = np.arange(len(segments))
-    for start, stop in geometry.line_chunks(len(lines)):
-        block = lines[start:stop]
-        alive = still_coherent(geometry.products(block), block, segments, alive, geometry.tolerance, geometry.rounding)
+    for start, stop in geometry.line_chunks(len(lines), _LINES_AT_ONCE):
         if not len(alive):
             break
+        block, left = lines[start:stop], segments[alive]
+        counts = count_coherent(geometry.products(block), block, left, geometry.tolerance, geometry.rounding)
+        alive = alive[counts == len(block)]
     return np.isin(np.arange(len(segments)), alive)
 
 
@@ -255,7 +259,7 @@ def _ordered(X: Floats, pairs: Pairs, both: NDArray[np.int64], order: Order, ran
     if pairs.are_sure:
         raise InputError("order", "='weight' needs weights", "give must_link_weights or cannot_link_weights")
     both_weights = (pairs.must_link_weights, pairs.must_link), (pairs.cannot_link_weights, pairs.cannot_link)
-    weights = np.concatenate([np.ones(len(members)) if own is None else own for own, members in both_weights])
+    weights = np.concatenate([np.ones(len(ends)) if given is None else given for given, ends in both_weights])
     return shortest_first[np.argsort(-weights[shortest_first], kind="stable")]
 
 

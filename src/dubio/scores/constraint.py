@@ -14,6 +14,7 @@ from dubio.methods.base import ScoreSelector
 from dubio.methods.parameters import estimator
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import RunningMoments
+from dubio.neighbors.graphs import read_weights
 from dubio.neighbors.quadratic import by_blocks, quadratic_form
 from dubio.problem import Problem
 from dubio.ranking import Scored
@@ -336,7 +337,7 @@ def spec_score(
         raise InputError("function", f"={function!r}", "give 1, 2 or 3")
     if not (isinstance(power, int | np.integer) and power >= 1):
         raise InputError("power", f"={power!r}", "give a whole number of at least 1")
-    edges = _read_graph(graph, len(table))
+    edges = read_weights(graph, len(table), tolerance=1e-9)
     degree = np.asarray(edges.sum(axis=1)).ravel()
     if not degree.any():
         raise InputError("graph", "has no edge", "there is nothing for a feature to follow")
@@ -398,18 +399,6 @@ def c4_score(
     weights = {"must_link_weights": must_link_weights, "cannot_link_weights": cannot_link_weights}
     pairs = constraint_score(X, must_link, cannot_link, y=y, **weights)
     return product(pairs, laplacian_score(X, n_neighbors=n_neighbors, t=t))
-
-
-def _read_graph(graph: Any, n_rows: int) -> sparse.csr_array:
-    edges = sparse.csr_array(graph, dtype=np.float64)
-    if edges.shape != (n_rows, n_rows):
-        raise InputError("graph", f"has shape {edges.shape}", f"it must have shape ({n_rows}, {n_rows})")
-    if edges.nnz and (not np.isfinite(edges.data).all() or edges.data.min() < 0):
-        raise InputError("graph", "has weights that are negative or not finite")
-    difference = abs(edges - edges.T)
-    if difference.nnz and difference.max() > 1e-9 * edges.max():
-        raise InputError("graph", "is not symmetric", "pass (graph + graph.T) / 2, or their maximum")
-    return edges
 
 
 def _power_form(edges: sparse.csr_array, degree: Floats, f: Floats, power: int) -> Floats:
