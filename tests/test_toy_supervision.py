@@ -51,14 +51,14 @@ class LowerBounds(Supervision):
             raise InputError("y", "has fewer than two bounds", "give more")
 
     def as_tested(self) -> Supervision:
-        return Numbers(n_rows=self.n_rows, labelled=self.labelled, values=self.low)
+        return self.as_kind(Numbers, values=self.low)
 
 
 def read_bounds(y, question):
     low = np.asarray(y.low, dtype=float)
     if len(low) != question.n_rows:
         raise InputError("y", f"has {len(low)} rows and X has {question.n_rows}")
-    return LowerBounds(n_rows=len(low), labelled=~np.isnan(low), low=low)
+    return LowerBounds(labelled=~np.isnan(low), low=low)
 
 
 class BoundScore(ScoreSelector):

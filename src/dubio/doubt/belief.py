@@ -233,7 +233,7 @@ def _believe_intervals(problem: Problem, clean: Cleaning | None, complete: bool,
     if not complete:
         values = np.where(supervision.labelled, values, np.nan)
     used = ~np.isnan(values)
-    found = Numbers(n_rows=supervision.n_rows, labelled=used, values=values, pairs=supervision.pairs)
+    found = supervision.as_kind(Numbers, labelled=used, values=values)
     inside = int((supervision.labelled & ~supervision.exact).sum())
     n_completed = int((used & ~supervision.labelled).sum())
     return Belief(found, np.flatnonzero(used), n_completed=n_completed, said=(note("set inside", n=inside),))
@@ -242,12 +242,11 @@ def _believe_intervals(problem: Problem, clean: Cleaning | None, complete: bool,
 def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
     supervision = cast(Positives, problem.supervision)
     found = problem_positives(problem, options)
-    believed = Memberships(
-        n_rows=supervision.n_rows,
+    believed = supervision.as_kind(
+        Memberships,
         labelled=np.ones(supervision.n_rows, dtype=bool),
         classes=supervision.names,
         memberships=np.stack([1.0 - found.posterior, found.posterior], axis=1),
-        pairs=supervision.pairs,
     )
     # Joined with experts that learn the likelier class of each row, the order was no better: areas of 0.932 and 0.940.
     notes = found.notes(given=supervision.prior is not None)
@@ -298,10 +297,4 @@ _WAYS: dict[str, Callable[[Problem, Cleaning | None, bool, ExpertOptions], Belie
 
 
 def _memberships(supervision: OfClasses, memberships: Floats, used: NDArray[np.bool_]) -> Memberships:
-    return Memberships(
-        n_rows=supervision.n_rows,
-        labelled=used,
-        classes=supervision.classes,
-        memberships=np.where(used[:, None], memberships, 0.0),
-        pairs=supervision.pairs,
-    )
+    return supervision.as_kind(Memberships, labelled=used, memberships=np.where(used[:, None], memberships, 0.0))

@@ -208,7 +208,7 @@ def completed_values(problem: Problem, options: ExpertOptions) -> Floats:
     values[exact] = middle[exact]
     if known.n_labelled < FEWEST_NUMBERS:
         return values
-    first = Numbers(n_rows=known.n_rows, labelled=rows, values=values)
+    first = Numbers(labelled=rows, values=values)
     asked = problem.with_supervision(first)
     found = number_opinions(asked, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
     trusted = exact if exact.sum() >= FEWEST_NUMBERS else rows

@@ -1,4 +1,4 @@
-"""Class memberships, one row at a time: from codes, or from a table of probabilities that may have errors."""
+"""Class memberships, one row at a time, from a table of probabilities that may have errors."""
 
 from __future__ import annotations
 
@@ -49,13 +49,3 @@ def read_membership_rows(
             continue
         for k in range(n_classes):
             out[i, k] = P[i, k] / total
-
-
-@numba.njit(cache=True, nogil=True)
-def one_hot_rows(codes: Any, start: int, stop: int, out: Any) -> None:
-    """Write 1 to ``out[i, codes[i]]`` and 0 elsewhere in rows ``start:stop``; a row with code -1 is all zeros."""
-    n_classes = out.shape[1]
-    for i in range(start, stop):
-        code = codes[i]
-        for k in range(n_classes):
-            out[i, k] = 1.0 if k == code else 0.0

@@ -115,9 +115,7 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
             return fresh.fit(problem.X[rows], target.classes[target.codes[rows]])
         if self.doubtful == "soften":
             memberships = np.where(target.labelled[:, None], cleaned.memberships, 0.0)
-            trusted: Supervision = Memberships(
-                n_rows=target.n_rows, labelled=target.labelled, classes=target.classes, memberships=memberships
-            )
+            trusted: Supervision = target.as_kind(Memberships, memberships=memberships)
         else:
             trusted = target.with_codes(np.where(cleaned.trusted, target.codes, -1))
         return fresh.fit_problem(problem.with_supervision(trusted))

@@ -12,14 +12,7 @@ from numpy.typing import NDArray
 
 from dubio.checks import require_memory
 from dubio.errors import InputError, InputWarning, counted, name_row, quoted, warn
-from dubio.kernels.memberships import (
-    INFINITE,
-    NEGATIVE,
-    PARTLY_NAN,
-    WRONG_SUM,
-    one_hot_rows,
-    read_membership_rows,
-)
+from dubio.kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.table.rows import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
@@ -30,7 +23,8 @@ from dubio.target.pairs import Pairs
 _MINUS_ONE = "-1"
 #: Text that usually means "no label". A lower-case "none" is not here: it may well be a class.
 _MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
-_SHOWN = 5
+#: Classes that a message lists.
+_LISTED = 5
 
 
 class OddClassNames(InputWarning):
@@ -75,16 +69,18 @@ def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
 def _counted(names: list[str], codes: NDArray[np.int64], wanted: list[int]) -> str:
     """``'yes' (12 rows), 'Yes ' (3 rows)``."""
     counts = np.bincount(codes, minlength=len(names))
-    rest = len(wanted) - _SHOWN
-    shown = ", ".join(f"{quoted(names[index])} ({counted(int(counts[index]), 'row')})" for index in wanted[:_SHOWN])
+    rest = len(wanted) - _LISTED
+    shown = ", ".join(f"{quoted(names[index])} ({counted(int(counts[index]), 'row')})" for index in wanted[:_LISTED])
     return shown + (f" and {rest} more" if rest > 0 else "")
 
 
-#: More classes than this, with fewer rows each on average than this, are no classes but names of rows.
-_MANY, _FEW_ROWS = 1000, 10
-#: A table of memberships with at most this many cells (8 MB) fits into any memory.
-_MANY_CELLS = 1_000_000
-#: If so many labelled rows all have different values, these are no classes.
+#: More classes than this, with few rows each, are no classes but names of rows.
+_MOST_CLASSES = 1000
+#: Rows of each class, on average, that more classes than that need.
+_FEWEST_ROWS = 10
+#: Cells of a table of memberships that fits into any memory (8 MB).
+_CELLS_THAT_FIT = 1_000_000
+#: Labelled rows from which on values that are all different are no classes.
 _ALL_DIFFERENT = 6
 
 
@@ -182,9 +178,7 @@ class OfClasses(Supervision, ABC):
 
     def _mean_of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
         means = group_means(self.memberships, groups, weights)
-        return Memberships(
-            n_rows=len(means), labelled=np.ones(len(means), dtype=bool), classes=self.classes, memberships=means
-        )
+        return Memberships(labelled=np.ones(len(means), dtype=bool), classes=self.classes, memberships=means)
 
     def _target_columns(self, rows: NDArray[Any]) -> Floats:
         return np.asarray(self.memberships[rows])
@@ -217,7 +211,7 @@ class Classes(OfClasses):
     @cached_property
     def memberships(self) -> Floats:
         """One-hot rows; made when a method first needs them."""
-        if self.n_rows * self.n_classes > _MANY_CELLS:
+        if self.n_rows * self.n_classes > _CELLS_THAT_FIT:
             require_memory(
                 8.0 * self.n_rows * self.n_classes,
                 f"memberships of {self.n_rows} rows in {self.n_classes} classes",
@@ -225,12 +219,7 @@ class Classes(OfClasses):
                 argument="y",
             )
         memberships = np.empty((self.n_rows, self.n_classes))
-        codes = self.codes
-
-        def work(start: int, stop: int) -> None:
-            one_hot_rows(codes, start, stop, memberships)
-
-        run_chunks(work, chunks(self.n_rows, 65_536), default_threads())
+        np.equal(self.codes[:, None], np.arange(self.n_classes), out=memberships)
         memberships.setflags(write=False)
         return memberships
 
@@ -338,7 +327,7 @@ class Classes(OfClasses):
     def with_codes(self, codes: NDArray[np.int64]) -> Self:
         """The same classes with other labels."""
         confirmed = None if self.confirmed is None else self.confirmed & (codes == self.codes)
-        return replace(self, n_rows=len(codes), labelled=codes >= 0, codes=codes, confirmed=confirmed)
+        return replace(self, labelled=codes >= 0, codes=codes, confirmed=confirmed)
 
     def _counts_of_labels(self) -> dict[str, int]:
         return {"rows with one class each": self.n_labelled}
@@ -355,15 +344,7 @@ class Classes(OfClasses):
             new_code = np.append(np.cumsum(present) - 1, -1)  # code -1 reads the last place
             codes, classes = new_code[codes], classes[present]
         confirmed = None if self.confirmed is None else self.confirmed[index]
-        return replace(
-            self,
-            n_rows=len(codes),
-            labelled=codes >= 0,
-            pairs=pairs,
-            classes=classes,
-            codes=codes,
-            confirmed=confirmed,
-        )
+        return replace(self, labelled=codes >= 0, pairs=pairs, classes=classes, codes=codes, confirmed=confirmed)
 
 
 def _sort(classes: NDArray[Any]) -> str:
@@ -438,12 +419,12 @@ def read_classes(
     if len(codes) < len(missing):
         codes = np.full(len(missing), -1, dtype=np.int64)
         codes[np.flatnonzero(~missing)[~hidden]] = inverse
-    return Classes(n_rows=len(codes), labelled=codes >= 0, classes=classes, codes=codes)
+    return Classes(labelled=codes >= 0, classes=classes, codes=codes)
 
 
 def _refuse_many_names(classes: NDArray[Any], n_labelled: int) -> None:
     """Raise if there are very many classes with few rows each, before anything is made for each class."""
-    if len(classes) <= _MANY or n_labelled >= _FEW_ROWS * len(classes):
+    if len(classes) <= _MOST_CLASSES or n_labelled >= _FEWEST_ROWS * len(classes):
         return
     raise InputError(
         "y",
@@ -589,7 +570,7 @@ class Memberships(OfClasses):
         return {"rows with class probabilities": self.n_labelled, "of these, rows with a certain class": certain}
 
     def _classes(self, codes: NDArray[np.int64]) -> Classes:
-        return Classes(n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs)
+        return self.as_kind(Classes, labelled=codes >= 0, codes=codes)
 
     def _described(self) -> str:
         return f"class probabilities ({counted(self.n_classes, 'class', 'classes')})"
@@ -664,7 +645,7 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
         if counts[problem]:
             row = next(int(first[problem]) for count, first in parts if count[problem])
             _raise_bad_row(raw, row, int(counts[problem]), problem, classes)
-    return Memberships(n_rows=n, labelled=labelled, classes=classes, memberships=memberships)
+    return Memberships(labelled=labelled, classes=classes, memberships=memberships)
 
 
 def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classes: NDArray[Any]) -> NoReturn:

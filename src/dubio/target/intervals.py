@@ -50,20 +50,19 @@ class Intervals(Supervision):
 
     def as_tested(self) -> Supervision:
         """Log-rank scores of censored numbers, Gehan's scores of other intervals."""
-        known = self.labelled
         values = np.full(self.n_rows, np.nan)
         score = logrank_scores if self.is_censoring else gehan_scores
-        values[known] = score(self.low[known], self.high[known])
-        return Numbers(n_rows=self.n_rows, labelled=known, values=values, pairs=self.pairs)
+        values[self.labelled] = score(self.low[self.labelled], self.high[self.labelled])
+        return self.as_kind(Numbers, values=values)
 
     def require_enough(self) -> None:
         """Raise unless some row is surely above another."""
-        known = self.labelled
-        if not known.any() or not np.ptp(gehan_scores(self.low[known], self.high[known])) > 0:
+        low, high = self.low[self.labelled], self.high[self.labelled]
+        if not len(low) or not np.ptp(gehan_scores(low, high)) > 0:
             raise InputError(
                 "y",
                 f"has {counted(self.n_labelled, 'row')} with limits, and none of them is surely above another",
-                "intervals that all overlap tell nothing about the features: give narrower ones",
+                "intervals that all overlap say nothing about the features: give narrower ones",
             )
 
     def _counts(self) -> tuple[int, int, int]:
@@ -192,8 +191,8 @@ def read_intervals(y: IntervalLabels) -> Supervision:
     low, high = np.array(y.low, dtype=np.float64), np.array(y.high, dtype=np.float64)
     labelled = np.isfinite(low) | np.isfinite(high)
     if (low[labelled] == high[labelled]).all():
-        return Numbers(n_rows=len(low), labelled=labelled, values=np.where(labelled, low, np.nan))
-    return Intervals(n_rows=len(low), labelled=labelled, low=low, high=high)
+        return Numbers(labelled=labelled, values=np.where(labelled, low, np.nan))
+    return Intervals(labelled=labelled, low=low, high=high)
 
 
 def _limits(values: ArrayLike, name: str, missing: float) -> Floats:

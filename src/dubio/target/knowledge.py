@@ -1,11 +1,11 @@
-"""What is known of the target: the operations that every kind of knowledge has."""
+"""Knowledge of the target: the operations that every kind of it has."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from dubio.table.rows import centred_within, groups_of_rows
 from dubio.target.pairs import Pairs, join_pairs, restrict_pairs
 
 Floats = NDArray[np.float64]
+Kind = TypeVar("Kind", bound="Supervision")
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,6 @@ class Supervision(ABC):
 
     Attributes
     ----------
-    n_rows : int
-        Number of rows of the table.
     labelled : array (n_rows,) of bool
         The rows about which something is known.
     pairs : Pairs
@@ -115,7 +114,6 @@ class Supervision(ABC):
         def standardized(self) -> Floats:
             """The numbers with mean 0 and standard deviation 1 over the labelled rows."""
 
-    n_rows: int
     labelled: NDArray[np.bool_] = field(repr=False)
     pairs: Pairs = field(default=Pairs.none(), repr=False)
 
@@ -123,6 +121,11 @@ class Supervision(ABC):
         for value in vars(self).values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the table."""
+        return len(self.labelled)
 
     @property
     def n_labelled(self) -> int:
@@ -141,11 +144,11 @@ class Supervision(ABC):
 
     @property
     def targets(self) -> dict[str, Supervision]:
-        """What is known of each target, by name, if there are several; else empty."""
+        """Knowledge of each target, by name, if there are several; else empty."""
         return {}
 
     def by_row(self) -> list[NDArray[Any]]:
-        """All that is known of each row, as arrays: they identify a row."""
+        """The knowledge about each row, as arrays: they identify a row."""
         return [getattr(self, name) for name in self._by_row]
 
     @property
@@ -179,9 +182,9 @@ class Supervision(ABC):
 
     def shuffled_order(self, rng: np.random.Generator) -> NDArray[np.int64]:
         """A random order in which only the rows about which something is known change places."""
-        known = np.union1d(np.flatnonzero(self.labelled), self.pairs.rows)
+        rows = np.union1d(np.flatnonzero(self.labelled), self.pairs.rows)
         order = np.arange(self.n_rows)
-        order[known] = known[rng.permutation(len(known))]
+        order[rows] = rows[rng.permutation(len(rows))]
         return order
 
     def target_matrix(self, rows: NDArray[Any]) -> Floats:
@@ -193,7 +196,7 @@ class Supervision(ABC):
         return target / spread if spread > 0 else target
 
     def goals(self) -> list[Floats]:
-        """What a search is to predict, for each target: numbers (n_rows,) or memberships (n_rows, classes)."""
+        """Goals of a search, one for each target: numbers (n_rows,) or memberships (n_rows, classes)."""
         return self.as_tested().goals()
 
     def summed_columns(self, weights: Floats) -> SummedColumns:
@@ -229,7 +232,7 @@ class Supervision(ABC):
         """Raise unless the target can be read in blocks of rows."""
 
     def of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
-        """What is known of each group of rows, in the order of the groups: what all rows say, or their mean."""
+        """Knowledge of each group of rows, in the order of the groups: that of all its rows, or their mean."""
         order, starts, _ = groups_of_rows(groups)
         if not centred_within(self.target_matrix(np.arange(self.n_rows)), groups).any():
             return self.rows(order[starts])
@@ -237,12 +240,17 @@ class Supervision(ABC):
 
     def at_rows(self, places: NDArray[np.int64], n_rows: int) -> Self:
         """The same knowledge at some rows of a longer table; of its other rows nothing is known."""
-        fields: dict[str, Any] = {"labelled": np.isin(np.arange(n_rows), places)}
+        longer: dict[str, Any] = {"labelled": np.isin(np.arange(n_rows), places)}
         for name, missing in self._by_row.items():
             old = getattr(self, name)
-            fields[name] = np.full((n_rows, *old.shape[1:]), missing, dtype=old.dtype)
-            fields[name][places] = old
-        return replace(self, n_rows=n_rows, **fields)
+            longer[name] = np.full((n_rows, *old.shape[1:]), missing, dtype=old.dtype)
+            longer[name][places] = old
+        return replace(self, **longer)
+
+    def as_kind(self, kind: type[Kind], **others: Any) -> Kind:
+        """Another kind of knowledge about these rows: the fields that both kinds have, and the ``others``."""
+        shared = {one.name for one in fields(kind)} - others.keys()
+        return kind(**{name: getattr(self, name) for name in shared if hasattr(self, name)}, **others)
 
     def is_taken_by(self, kinds: tuple[str, ...]) -> bool:
         """Whether a method that takes these kinds takes this one."""
@@ -315,7 +323,7 @@ class Supervision(ABC):
         raise InputError("y", f"holds no probabilities to draw from: {self.given}", "draw rows")
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
-        """What a chart shows: numbers (n_rows,) without names, or memberships, names of classes and their order."""
+        """Content of a chart: numbers (n_rows,) without names, or memberships, names of classes and their order."""
         return self.as_tested().as_drawn()
 
     @property
@@ -347,12 +355,11 @@ class Supervision(ABC):
         """Raise if a class has only one row: then there is no distance within the class to measure."""
 
     def require_two_values(self, remedy: str) -> None:
-        """Raise if all known numbers are the same."""
-        known = np.empty(0) if self.row_numbers is None else self.row_numbers[self.labelled]
-        if len(known) and (known == known[0]).all():
-            raise InputError(
-                "y", f"has the same value, {known[0]:g}, in all {counted(len(known), 'labelled row')}", remedy
-            )
+        """Raise if all numbers are the same."""
+        values = np.empty(0) if self.row_numbers is None else self.row_numbers[self.labelled]
+        if len(values) and (values == values[0]).all():
+            rows = counted(len(values), "labelled row")
+            raise InputError("y", f"has the same value, {values[0]:g}, in all {rows}", remedy)
 
     def describe(self) -> str:
         """One sentence a person can check the reading of their labels against."""
@@ -372,15 +379,15 @@ class Supervision(ABC):
 
     def described_among(self, name: str) -> str:
         """The same in brackets after its name, if it is one of several targets."""
-        known = f", known in {self.n_labelled}" if self.n_unlabelled else ""
-        return f"{name} ({self._in_short()}{known})"
+        rows = f", known in {self.n_labelled}" if self.n_unlabelled else ""
+        return f"{name} ({self._in_short()}{rows})"
 
     def _described(self) -> str:
-        """What each labelled row has, for :meth:`describe`."""
+        """Content of each labelled row, for :meth:`describe`."""
         return self.words
 
     def _in_short(self) -> str:
-        """What each labelled row has, for :meth:`described_among`."""
+        """Content of each labelled row, for :meth:`described_among`."""
         return self.words
 
     def _counts_of_labels(self) -> dict[str, int]:
@@ -403,8 +410,7 @@ class Supervision(ABC):
         return self.as_tested()._target_columns(rows)
 
     def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
-        fields = {name: getattr(self, name)[index] for name in ("labelled", *self._by_row)}
-        return replace(self, n_rows=len(index), pairs=pairs, **fields)
+        return replace(self, pairs=pairs, **{name: getattr(self, name)[index] for name in ("labelled", *self._by_row)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -452,16 +458,17 @@ class Nothing(Supervision):
         return f"{counted(self.n_rows, 'row')}, no labels{self._described_pairs()}"
 
 
-def mean_if_missing(values: Floats, known: NDArray[np.bool_]) -> Floats:
-    """The same numbers or memberships, with the mean of the known rows in all others."""
-    if known.all() or not known.any():
+def mean_if_missing(values: Floats, labelled: NDArray[np.bool_]) -> Floats:
+    """The same numbers or memberships, with the mean of the labelled rows in all others."""
+    if labelled.all() or not labelled.any():
         return values
-    return np.asarray(np.where(known if values.ndim == 1 else known[:, None], values, values[known].mean(axis=0)))
+    rows = labelled if values.ndim == 1 else labelled[:, None]
+    return np.asarray(np.where(rows, values, values[labelled].mean(axis=0)))
 
 
 def nothing(n_rows: int) -> Nothing:
     """No knowledge about any of ``n_rows`` rows."""
-    return Nothing(n_rows=n_rows, labelled=np.zeros(n_rows, dtype=bool))
+    return Nothing(labelled=np.zeros(n_rows, dtype=bool))
 
 
 def kinds_in_words(kinds: tuple[str, ...]) -> str:

@@ -107,7 +107,7 @@ class Numbers(Supervision):
 
     def _mean_of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
         values = group_means(self.values[:, None], groups, weights)[:, 0]
-        return replace(self, n_rows=len(values), labelled=np.ones(len(values), dtype=bool), values=values)
+        return replace(self, labelled=np.ones(len(values), dtype=bool), values=values)
 
     def _described(self) -> str:
         return f"{self.words} ({self.as_read})" if self.as_read else self.words
@@ -159,7 +159,7 @@ def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label
     full[~missing] = numbers
     if missing_label is not None and missing_label != "auto":
         full[full == missing_label] = np.nan
-    return Numbers(n_rows=len(full), labelled=~np.isnan(full), values=full, as_read=as_read)
+    return Numbers(labelled=~np.isnan(full), values=full, as_read=as_read)
 
 
 def normal_scores(values: Floats) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from dubio.errors import InputError, counted, listed, quoted
-from dubio.target.classes import Classes, Memberships
+from dubio.target.classes import Classes, Memberships, OfClasses
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, labels_by_row
 from dubio.target.numbers import Numbers
@@ -24,86 +25,70 @@ class OrderScores(Numbers):
     has_neighbors: ClassVar[bool] = False
 
 
+class _InOrder(OfClasses, ABC):
+    """Classes with an order, sure or not; ``classes`` has them in their order, the lowest first. There are three or
+    more.
+    """
+
+    goes_with_pairs: ClassVar[bool] = False
+    believed: ClassVar[str] = "ordered"
+    #: The same kind without an order.
+    _unordered: ClassVar[type[OfClasses]]
+    #: Content of each labelled row, in words.
+    _row: ClassVar[str]
+
+    def as_tested(self) -> Supervision:
+        """The normal score of each row, or the expected one: see :func:`order_scores`."""
+        values = np.full(self.n_rows, np.nan)
+        if self.labelled.any():
+            memberships = self.memberships[self.labelled]
+            values[self.labelled] = memberships @ order_scores(memberships)
+        return self.as_kind(OrderScores, values=values)
+
+    def simpler(self) -> Supervision:
+        """The same classes without their order."""
+        return self.as_kind(self._unordered)
+
+    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
+        """Memberships, and the classes in their order."""
+        memberships, names, _ = super().as_drawn()
+        return memberships, names, np.arange(self.n_classes)
+
+    def _counts_of_classes(self) -> list[tuple[str, str]]:
+        return [*super()._counts_of_classes(), ("order of the classes", in_words(self.classes))]
+
+    def _described(self) -> str:
+        return f"{self._row} {self.n_classes} ordered classes ({in_words(self.classes)})"
+
+
 @dataclass(frozen=True, kw_only=True)
-class OrderedClasses(Classes):
-    """One class per labelled row; ``classes`` has them in their order, the lowest first. There are three or more."""
+class OrderedClasses(_InOrder, Classes):
+    """One class per labelled row; the classes have an order."""
 
     kind: ClassVar[str] = "ordered"
     words: ClassVar[str] = "ordered classes"
     given: ClassVar[str] = "the target holds ordered classes"
-    goes_with_pairs: ClassVar[bool] = False
-    believed: ClassVar[str] = "ordered"
     no_worst: ClassVar[str] = "for classes with an order"
-
-    def as_tested(self) -> Supervision:
-        """The normal score of the class of each row: see :func:`order_scores`."""
-        return _scores_of(self, self.memberships)
-
-    def simpler(self) -> Supervision:
-        """The classes without their order."""
-        return Classes(
-            n_rows=self.n_rows,
-            labelled=self.labelled,
-            classes=self.classes,
-            codes=self.codes,
-            pairs=self.pairs,
-            confirmed=self.confirmed,
-        )
-
-    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
-        """Memberships, and the classes in their order."""
-        memberships, names, _ = super().as_drawn()
-        return memberships, names, np.arange(self.n_classes)
+    _unordered: ClassVar[type[OfClasses]] = Classes
+    _row: ClassVar[str] = "one of"
 
     def grades(self) -> None:
         """None: their order was declared."""
 
-    def _counts_of_classes(self) -> list[tuple[str, str]]:
-        return [*super()._counts_of_classes(), ("order of the classes", in_words(self.classes))]
-
-    def _described(self) -> str:
-        return f"one of {self.n_classes} ordered classes ({in_words(self.classes)})"
-
 
 @dataclass(frozen=True, kw_only=True)
-class OrderedMemberships(Memberships):
-    """A probability for each of some classes with an order; ``classes`` has them in their order, the lowest first."""
+class OrderedMemberships(_InOrder, Memberships):
+    """A probability for each of some classes with an order."""
 
     kind: ClassVar[str] = "ordered soft"
     words: ClassVar[str] = "probabilities of ordered classes"
     given: ClassVar[str] = "the target holds probabilities of ordered classes"
-    believed: ClassVar[str] = "ordered"
     resample: ClassVar[str] = "subsample"
-
-    def as_tested(self) -> Supervision:
-        """The expected normal score of each row: see :func:`order_scores`."""
-        return _scores_of(self, self.memberships)
-
-    def simpler(self) -> Supervision:
-        """The probabilities without the order of the classes."""
-        return Memberships(
-            n_rows=self.n_rows,
-            labelled=self.labelled,
-            classes=self.classes,
-            memberships=self.memberships,
-            pairs=self.pairs,
-        )
-
-    def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
-        """Memberships, and the classes in their order."""
-        memberships, names, _ = super().as_drawn()
-        return memberships, names, np.arange(self.n_classes)
-
-    def _counts_of_classes(self) -> list[tuple[str, str]]:
-        return [*super()._counts_of_classes(), ("order of the classes", in_words(self.classes))]
+    _unordered: ClassVar[type[OfClasses]] = Memberships
+    _row: ClassVar[str] = "probabilities of"
 
     def _classes(self, codes: NDArray[np.int64]) -> Classes:
-        return OrderedClasses(
-            n_rows=self.n_rows, labelled=codes >= 0, classes=self.classes, codes=codes, pairs=self.pairs
-        )
-
-    def _described(self) -> str:
-        return f"probabilities of {self.n_classes} ordered classes ({in_words(self.classes)})"
+        return self.as_kind(OrderedClasses, labelled=codes >= 0, codes=codes)
 
 
 def order_scores(memberships: Floats) -> Floats:
@@ -132,14 +117,6 @@ def order_scores(memberships: Floats) -> Floats:
     weights = memberships.sum(axis=0)
     middles = (np.cumsum(weights) - weights / 2) / weights.sum()
     return np.asarray(np.where(weights > 0, ndtri(np.where(weights > 0, middles, 0.5)), 0.0))
-
-
-def _scores_of(supervision: Supervision, memberships: Floats) -> OrderScores:
-    known = supervision.labelled
-    values = np.full(supervision.n_rows, np.nan)
-    if known.any():
-        values[known] = memberships[known] @ order_scores(memberships[known])
-    return OrderScores(n_rows=supervision.n_rows, labelled=known, values=values, pairs=supervision.pairs)
 
 
 def in_words(classes: NDArray[Any]) -> str:
@@ -212,25 +189,12 @@ def ordered_classes(y: Any, order: Sequence[Any]) -> OrderedLabels:
     return OrderedLabels(values, tuple(places))
 
 
-def in_order(classes: Classes) -> Classes:
-    """The same classes as ordered ones. Of two classes the order says nothing, so they stay as they are."""
-    if classes.n_classes < 3:
-        return classes
-    return OrderedClasses(
-        n_rows=classes.n_rows, labelled=classes.labelled, classes=classes.classes, codes=classes.codes
-    )
-
-
-def memberships_in_order(memberships: Memberships) -> Memberships:
-    """The same probabilities as those of ordered classes, if there are three or more."""
-    if memberships.n_classes < 3:
-        return memberships
-    return OrderedMemberships(
-        n_rows=memberships.n_rows,
-        labelled=memberships.labelled,
-        classes=memberships.classes,
-        memberships=memberships.memberships,
-    )
+def in_order(labels: Classes | Memberships) -> Classes | Memberships:
+    """The same labels as those of ordered classes. Of two classes the order says nothing, so they stay as they are."""
+    if labels.n_classes < 3:
+        return labels
+    kind: type[Classes | Memberships] = OrderedClasses if isinstance(labels, Classes) else OrderedMemberships
+    return labels.as_kind(kind)
 
 
 def refuse_unordered_text(values: NDArray[Any]) -> None:

@@ -55,13 +55,13 @@ class Positives(Supervision):
 
     def as_tested(self) -> Supervision:
         """Labelled against unlabelled rows."""
-        return Classes(
-            n_rows=self.n_rows,
-            labelled=np.ones(self.n_rows, dtype=bool),
-            classes=np.asarray(["unlabelled", str(self.positive)], dtype=object),
-            codes=self.labelled.astype(np.int64),
-            pairs=self.pairs,
-        )
+        return self._as_classes(["unlabelled", str(self.positive)])
+
+    def _as_classes(self, names: list[str]) -> Classes:
+        """Two classes, that of all other rows and the positive one, with these names."""
+        everything = np.ones(self.n_rows, dtype=bool)
+        classes = np.asarray(names, dtype=object)
+        return self.as_kind(Classes, labelled=everything, classes=classes, codes=self.labelled.astype(np.int64))
 
     def require_enough(self) -> None:
         """Raise unless there are at least two labelled and two unlabelled rows."""
@@ -96,7 +96,7 @@ class Positives(Supervision):
 
 @dataclass(frozen=True, eq=False)
 class PositiveLabels(GivenByRow):
-    """Which rows are labelled positive. Made by :func:`dubio.positive_unlabelled`; pass it as ``y``.
+    """Rows that are labelled positive. Made by :func:`dubio.positive_unlabelled`; pass it as ``y``.
 
     Attributes
     ----------
@@ -147,33 +147,29 @@ def positive_unlabelled(y: Any, *, positive: Any = None, prior: float | None = N
     [1, 2]
     """
     values = labels_by_row(y)
-    known: dict[str, Any] = {repr(value): value for value in values if value is not None}
+    labels: dict[str, Any] = {repr(value): value for value in values if value is not None}
     if positive is None:
-        if len(known) != 1:
+        if len(labels) != 1:
             raise InputError(
                 "y",
-                f"holds {counted(len(known), 'value')} ({listed(known, 5)})" if known else "has no labelled row",
+                f"holds {counted(len(labels), 'value')} ({listed(labels, 5)})" if labels else "has no labelled row",
                 "say which one is the positive class: positive=...",
                 code="positive",
             )
-        positive = next(iter(known.values()))
-    found = np.asarray([value is not None and bool(value == positive) for value in values], dtype=bool)
-    if not found.any():
+        positive = next(iter(labels.values()))
+    is_positive = np.asarray([value is not None and bool(value == positive) for value in values], dtype=bool)
+    if not is_positive.any():
         raise InputError(
             "positive",
-            f"={positive!r} is not a value of y" + (f", which holds {listed(known, 5)}" if known else ""),
+            f"={positive!r} is not a value of y" + (f", which holds {listed(labels, 5)}" if labels else ""),
             "give the value of the rows that are labelled positive",
         )
     if prior is not None and not (isinstance(prior, Real) and 0 <= float(prior) <= 1):
         raise InputError("prior", f"={prior!r}", "give the share of positive rows among the others, from 0 to 1")
-    return PositiveLabels(found, positive, None if prior is None else float(prior))
+    return PositiveLabels(is_positive, positive, None if prior is None else float(prior))
 
 
 def read_positives(y: PositiveLabels) -> Supervision:
     """Positive and unlabelled rows; two classes if all other rows are known to be negative."""
-    known = np.array(y.is_positive, dtype=bool)
-    found = Positives(n_rows=len(known), labelled=known, positive=y.positive, prior=y.prior)
-    if y.prior != 0.0:
-        return found
-    everything = np.ones(len(known), dtype=bool)
-    return Classes(n_rows=len(known), labelled=everything, classes=found.names, codes=known.astype(np.int64))
+    positives = Positives(labelled=np.array(y.is_positive, dtype=bool), positive=y.positive, prior=y.prior)
+    return positives if y.prior != 0.0 else positives._as_classes(positives.names.tolist())

@@ -31,7 +31,7 @@ from dubio.target.label_values import (
     usual_floats,
 )
 from dubio.target.numbers import WrittenNumbers, days_since_first, read_numbers, read_written
-from dubio.target.ordered import OrderedLabels, in_order, memberships_in_order, refuse_unordered_text
+from dubio.target.ordered import OrderedLabels, in_order, refuse_unordered_text
 from dubio.target.pairs import Pairs, pairs_from_codes, read_pairs
 from dubio.target.positives import PositiveLabels, read_positives
 from dubio.target.several import SeveralLabels, about_target, join_targets, several_targets
@@ -132,7 +132,7 @@ def read_supervision(
 
 def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
     memberships = read_memberships(np.asarray(y), np.array(y.classes))  # a copy: Memberships freezes its arrays
-    return memberships_in_order(memberships) if question.target == "ordered" else memberships
+    return in_order(memberships) if question.target == "ordered" else memberships
 
 
 def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
@@ -195,7 +195,7 @@ def _read_array(y: Any, question: Question) -> Supervision:
         return _read_several(several_targets(column if names is None else y), question)
     if column.ndim == 2:
         memberships = read_memberships(column, None if names is None else names_of_columns(names, "y"))
-        return memberships_in_order(memberships) if question.target == "ordered" else memberships
+        return in_order(memberships) if question.target == "ordered" else memberships
     values, missing, ordered = _split_missing(y, column, question.missing_label)
     target = question.target
     in_order_already = has_order(y)

@@ -26,7 +26,7 @@ class SeveralTargets(Supervision):
     names : tuple of str
         The name of each target.
     parts : tuple of Supervision
-        What is known of each target.
+        The knowledge of each target.
     """
 
     kind: ClassVar[str] = "several"
@@ -46,15 +46,15 @@ class SeveralTargets(Supervision):
     def of(cls, names: tuple[str, ...], parts: tuple[Supervision, ...], pairs: Pairs | None = None) -> SeveralTargets:
         """The targets with these names."""
         labelled = np.any([part.labelled for part in parts], axis=0)
-        return cls(n_rows=len(labelled), labelled=labelled, names=names, parts=parts, pairs=pairs or Pairs.none())
+        return cls(labelled=labelled, names=names, parts=parts, pairs=pairs or Pairs.none())
 
     def by_row(self) -> list[NDArray[Any]]:
-        """All that is known of each row, in one table of numbers."""
+        """The knowledge about each row, in one table of numbers."""
         return [np.column_stack([values.astype(np.float64) for part in self.parts for values in part.by_row()])]
 
     @property
     def targets(self) -> dict[str, Supervision]:
-        """What is known of each target, by name."""
+        """The knowledge of each target, by name."""
         return dict(zip(self.names, self.parts, strict=True))
 
     @property
@@ -87,7 +87,7 @@ class SeveralTargets(Supervision):
         return self.with_parts(tuple(part.on_normal_scores() for part in self.parts))
 
     def goals(self) -> list[Floats]:
-        """What is to be predicted of each target."""
+        """The goals of all targets."""
         return [goal for part in self.parts for goal in part.goals()]
 
     def column_names(self) -> NDArray[Any]:
@@ -131,12 +131,12 @@ class SeveralTargets(Supervision):
         rows = np.flatnonzero(rows) if rows.dtype.kind == "b" else rows
         blocks = []
         for part in self.parts:
-            known = np.flatnonzero(part.labelled[rows])
+            labelled = np.flatnonzero(part.labelled[rows])
             block = np.zeros((len(rows), 1))
-            if len(known):
-                own = part.target_matrix(rows[known])
-                block = np.zeros((len(rows), own.shape[1]))
-                block[known] = own / np.sqrt(own.shape[1])
+            if len(labelled):
+                columns = part.target_matrix(rows[labelled])
+                block = np.zeros((len(rows), columns.shape[1]))
+                block[labelled] = columns / np.sqrt(columns.shape[1])
             blocks.append(block)
         return np.hstack(blocks)
 
@@ -166,7 +166,7 @@ class SeveralLabels:
     Attributes
     ----------
     targets : dict of str to array or record
-        What is known of each target, by its name.
+        The labels of each target, by its name.
     named : bool
         Whether the names were given; otherwise they are "target 1", "target 2" and so on.
     """
@@ -219,14 +219,14 @@ def several_targets(targets: Any) -> SeveralLabels:
     if isinstance(targets, SeveralLabels):
         return targets
     if isinstance(targets, Mapping):
-        found, named = {str(name): _column(values, name) for name, values in targets.items()}, True
-        if len(found) < len(targets):
+        columns, named = {str(name): _column(values, name) for name, values in targets.items()}, True
+        if len(columns) < len(targets):
             raise InputError("targets", "has two targets with the same name", "give each its own name")
     else:
-        found, named = _columns(targets)
-    if not found:
+        columns, named = _columns(targets)
+    if not columns:
         raise InputError("targets", "is empty", "give at least one target")
-    lengths = {name: len(values) for name, values in found.items()}
+    lengths = {name: len(values) for name, values in columns.items()}
     first = next(iter(lengths))
     for name, length in lengths.items():
         if length != lengths[first]:
@@ -235,7 +235,7 @@ def several_targets(targets: Any) -> SeveralLabels:
                 f"has {lengths[first]} rows in {quoted(first)} and {length} in {quoted(name)}",
                 "they must be the same rows",
             )
-    return SeveralLabels(found, named)
+    return SeveralLabels(columns, named)
 
 
 def _columns(targets: Any) -> tuple[dict[str, Any], bool]:

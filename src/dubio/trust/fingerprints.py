@@ -385,7 +385,7 @@ def vote_fingerprints(
         """The problem with the labels that the votes outside of a mask make together."""
         shares = average_votes(np.where(mask, -1, votes), n_classes)
         given, classes = ~np.isnan(shares[:, 0]), problem.supervision.classes
-        labels = Memberships(n_rows=len(shares), labelled=given, classes=classes, memberships=np.nan_to_num(shares))
+        labels = Memberships(labelled=given, classes=classes, memberships=np.nan_to_num(shares))
         return problem.with_supervision(labels.certain()).labelled
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
