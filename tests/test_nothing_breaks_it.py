@@ -280,7 +280,7 @@ def test_classes_above_half_of_the_unsigned_numbers():
 
 
 def test_thousands_of_names_are_refused_before_anything_is_made_for_each(monkeypatch):
-    monkeypatch.setattr("dubio.target.classes.one_hot_rows", None)  # whoever makes memberships fails
+    monkeypatch.setattr("dubio.target.classes.Classes.memberships", property())  # whoever makes them fails
     X = np.random.default_rng(0).normal(size=(6000, 2))
     names = [f"patient {i // 4}" for i in range(6000)]
     message = r"y holds 1500 different values in 6000 labelled rows, such as 'patient 0': is it an identifier\?"
