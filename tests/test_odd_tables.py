@@ -71,7 +71,7 @@ def test_a_list_of_objects_keeps_columns_that_the_first_object_lacks(tmp_path):
         ("a.json", "null", "line 1, is 'null'"),
         ("a.jsonl", '{"a": 1}\n\n null\n', "line 3, is 'null'"),
         ("a.jsonl", '{"a":' + "[" * 20_000 + "]" * 20_000 + "}", "inside each other"),
-        ("a.jsonl", '{"a":\n' + "[\n" * 20_000 + "]\n" * 20_000 + "}", "inside each other"),
+        ("a.jsonl", '{"a":\n' + "[\n" * 20_000 + "]\n" * 20_000 + "}", "line 1, is not JSON"),
         ("a.json", "[" * 100_000, "inside each other"),
         ("a.json", '[{"a": 1}, null]', "object 2, is 'null'"),
         ("a.json", '[{"a": 1}, {"a": [1, 2]}]', "lists or objects in column 'a'"),

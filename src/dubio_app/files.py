@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import gzip
 import io
 import json
 import os
-import re
 import sys
 import zlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +34,8 @@ from dubio.streams.text_files import (
 )
 from dubio.table.cells import EXACT, MISSING, as_float
 
-#: Lists and objects inside each other, from which on a file of JSON is refused.
-_DEEPEST = 100
 #: The remedy for a column of JSON with values of several kinds.
 _ALL_ALIKE = "write all values of a column as numbers, or all as text"
-#: In JSON, all that does not open or close a list or an object.
-_NO_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^"\[\]{}]+')
 
 #: The format of a file, by the ending of its name; :data:`READERS` has a function for each format.
 FORMATS = {
@@ -255,7 +250,9 @@ def _read_arrow(path: str, how: HowToRead) -> TableFile:
 
 
 def _read_json(path: str, how: HowToRead) -> TableFile:
-    """One object per line, or a list of objects."""
+    """One object per line, or a list of objects. A column is every name that any of them has."""
+    import pyarrow as pa
+
     with plain_bytes(path) as stream:
         try:
             content = stream.read()
@@ -265,70 +262,11 @@ def _read_json(path: str, how: HowToRead) -> TableFile:
         text = content.decode(how.encoding or "utf-8-sig")
     except UnicodeError as error:
         raise _wrong(path, f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
-    file = _read_list(path, text) if text.lstrip()[:1] == "[" else _read_lines(path, text)
-    return replace(file, frame=_without(file.frame, MISSING, text_only=True))
-
-
-def _wrong(path: str, found: str, remedy: str = "write one object per line", *, at: str = "") -> InputError:
-    """An error about a file, or about a place in it."""
-    return InputError(f"{called(path)}, {at}," if at else called(path), found, remedy)
-
-
-def _read_lines(path: str, text: str) -> TableFile:
-    import pyarrow as pa
-    import pyarrow.json
-
-    _refuse_what_ends_pyarrow(path, text)
-    try:
-        table = pyarrow.json.read_json(io.BytesIO(text.encode()))
-    except (pa.ArrowException, ValueError) as error:
-        raise _odd_line(path, text, first_line(error)) from error
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_nested(column.type):
-            raise _nested(path, name, column.drop_null()[0])
-    lines = text.split("\n")
-    full = [number for number, line in enumerate(lines, start=1) if line.strip()]
-
-    def written(name: str, row: int) -> str:
-        return str(_whole_in(lines[full[row] - 1], name)) if row < len(full) else ""
-
-    return TableFile(
-        arrow_to_pandas(table),
-        notes=rounded_notes(table, path, written),
-        code=f"pd.read_json({path!r}, lines=True)",
-        row_name=lambda row: name_line(full[row] if row < len(full) else None),
-    )
-
-
-def _whole_in(line: str, name: str) -> int | None:
-    """The whole number in one cell of JSON lines; None if the cell holds anything else."""
-    try:
-        value = json.loads(line).get(name)
-    except (ValueError, AttributeError):
-        return None
-    return value if isinstance(value, int) else None
-
-
-def _read_list(path: str, text: str) -> TableFile:
-    """A list of objects. A column is every name that any of them has."""
-    import pyarrow as pa
-
-    try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise _wrong(path, f"cannot be read as json: {first_line(error)}") from error
-    except RecursionError as error:
-        raise _too_deep(path) from error
-    odd = next((place for place, row in enumerate(rows) if not isinstance(row, dict)), None)
-    if odd is not None:
-        found = f"is {quoted(json.dumps(rows[odd])[:40])}"
-        raise _wrong(path, found, "write a list of objects", at=f"object {odd + 1}")
+    rows, places = _objects(path, text)
     columns, notes = {}, []
     for name in dict.fromkeys(name for row in rows for name in row):
         values = [row.get(name) for row in rows]
-        nested = next((value for value in values if isinstance(value, list | dict)), None)
-        if nested is not None:
-            raise _nested(path, name, nested)
+        _refuse_odd(values, name, path, places)
         large = [value for value in values if isinstance(value, int) and not -(2**63) <= value < 2**64]
         if large:  # no column of Arrow holds them
             values = [as_float(value) if type(value) is int else value for value in values]
@@ -338,57 +276,69 @@ def _read_list(path: str, text: str) -> TableFile:
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             found = f"cannot be read as json: in column {quoted(name)}, {first_line(error)}"
             raise _wrong(path, found, _ALL_ALIKE) from error
+        if pa.types.is_string(columns[name].type):
+            with contextlib.suppress(pa.ArrowInvalid):  # not all of them are dates
+                columns[name] = columns[name].cast(pa.timestamp("s"))
     table = pa.table(columns)
+    lines = "" if _is_list(text) else ", lines=True"
     return TableFile(
-        arrow_to_pandas(table),
+        _without(arrow_to_pandas(table), MISSING, text_only=True),
         notes=(*notes, *rounded_notes(table, path)),
-        code=f"pd.read_json({path!r})",
-        row_name=lambda row: f"object {row + 1} of the file",
+        code=f"pd.read_json({path!r}{lines})",
+        row_name=lambda row: f"{places[row]} of the file",
     )
 
 
-def _refuse_what_ends_pyarrow(path: str, text: str) -> None:
-    """Raise if pyarrow's reader would end the process: over a null where an object should be, and deep nesting."""
-    null = re.search(r"^\s*null\b", text, re.MULTILINE)
-    if null is not None:
-        raise _wrong(path, "is 'null'", at=f"line {text.count(chr(10), 0, null.end()) + 1}")
-    lines = (line for line in map(str.strip, text.split("\n")) if line)
-    if all(line[0] == "{" and line[-1] == "}" and line.count("{") + line.count("[") < _DEEPEST for line in lines):
-        return
-    steps = (1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", text) if bracket != '"')
-    if max(accumulate(steps), default=0) >= _DEEPEST:
-        raise _too_deep(path)
+def _wrong(path: str, found: str, remedy: str = "write one object per line", *, at: str = "") -> InputError:
+    """An error about a file, or about a place in it."""
+    return InputError(f"{called(path)}, {at}," if at else called(path), found, remedy)
 
 
-def _too_deep(path: str) -> InputError:
-    found = f"holds more than {_DEEPEST} lists or objects inside each other"
-    return _wrong(path, found, "give each value a column of its own")
+def _is_list(text: str) -> bool:
+    """Whether JSON is one list, and not one object per line."""
+    return text.lstrip()[:1] == "["
 
 
-def _nested(path: str, name: str, example: object) -> InputError:
-    found = f"holds lists or objects in column {quoted(name)}, such as {quoted(example)}"
-    return _wrong(path, found, "give each value a column of its own")
+def _objects(path: str, text: str) -> tuple[list[Any], list[str]]:
+    """The objects of a file with their places in it."""
+    if _is_list(text):
+        rows = _from_json(path, text)
+        places = [f"object {number}" for number in range(1, len(rows) + 1)]
+    else:
+        full = [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
+        places = [f"line {number}" for number, _ in full]
+        rows = [_from_json(path, line, place) for (_, line), place in zip(full, places, strict=True)]
+    for row, place in zip(rows, places, strict=True):
+        if not isinstance(row, dict):
+            remedy = "write a list of objects" if _is_list(text) else "write one object per line"
+            raise _wrong(path, f"is {quoted(json.dumps(row)[:40])}", remedy, at=place)
+    return rows, places
 
 
-def _odd_line(path: str, text: str, otherwise: str) -> InputError:
-    """An error with the number of the first line that is not an object like the others."""
-    kinds: dict[str, tuple[type, int]] = {}
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip():
+def _from_json(path: str, text: str, place: str = "") -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise _wrong(path, f"is not JSON: {first_line(error)}", at=place) from error
+    except RecursionError as error:
+        found = "holds too many lists or objects inside each other"
+        raise _wrong(path, found, "give each value a column of its own", at=place) from error
+
+
+def _refuse_odd(values: list[Any], name: str, path: str, places: list[str]) -> None:
+    """Raise if a column holds lists or objects, or values of several kinds."""
+    first: tuple[type, str] | None = None
+    for value, place in zip(values, places, strict=True):
+        if value is None:
             continue
-        try:
-            record = json.loads(line)
-        except ValueError as bad:
-            return _wrong(path, f"is not JSON: {first_line(bad)}", at=f"line {number}")
-        if not isinstance(record, dict):
-            return _wrong(path, f"is {quoted(line[:40])}", at=f"line {number}")
-        for name, value in record.items():
-            kind = float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
-            before, where = kinds.setdefault(name, (kind, number)) if value is not None else (kind, number)
-            if kind is not before:
-                found = f"has {quoted(value)} in column {quoted(name)}, and line {where} has a value of another kind"
-                return _wrong(path, found, _ALL_ALIKE, at=f"line {number}")
-    return _wrong(path, f"cannot be read as json: {otherwise}")
+        if isinstance(value, list | dict):
+            found = f"holds lists or objects in column {quoted(name)}, such as {quoted(value)}"
+            raise _wrong(path, found, "give each value a column of its own")
+        kind = float if type(value) is int else type(value)
+        first = first or (kind, place)
+        if kind is not first[0]:
+            found = f"has {quoted(value)} in column {quoted(name)}, and {first[1]} has a value of another kind"
+            raise _wrong(path, found, _ALL_ALIKE, at=place)
 
 
 def _require_openpyxl() -> None:
