@@ -1,10 +1,19 @@
-"""The input of every test: columns, the target as scores, weights, and which rows may change places.
+"""Evidence: the input of the tests, with columns, the target as scores, weights, and rows that may change places.
 
-Here, and nowhere behind it, groups and weights of rows become a part of the tests.
+Facts about rows and columns become a part of the tests here, and the tests know none of them by name. *Groups* divide a
+problem into :func:`independent_parts` and become ``exchange``; *weights* become ``weights``, and centre the scores. Two
+further facts would enter in :meth:`Evidence.of` too. Columns that are *given*: ``columns`` and ``scores`` become
+residuals of a regression on them, weighted if there are weights; the searches begin with these columns. Rows that were
+*checked*: a second ``Evidence``, of these rows, their true labels, and weights of one over the chance to be checked.
+
+The tests are the linear and the smooth one (:mod:`~dubio.evidence.relations`), with permutations within ``exchange``
+(:mod:`~dubio.evidence.permutation`). The joint test (:func:`~dubio.evidence.relevance.joint_pvalues`) searches and
+predicts, so it takes a part of the problem itself, with its groups and weights.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,13 +30,13 @@ from dubio.words import Note, note, say
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-#: A share of the variation of the target below this is rounding.
+#: Share of the variation of the target below which it is rounding.
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """What a test sees of a problem: only rows about which something is known.
+    """The part of a problem that a test sees: rows with a label.
 
     Attributes
     ----------
@@ -121,8 +130,8 @@ class Evidence:
 
     def _line(self, feature: int) -> NDArray[Any]:
         assert self.layout is not None
-        own = self.layout.of(feature)
-        roles, table = self.layout.roles[own], self.columns[:, own]
+        places = self.layout.of(feature)
+        roles, table = self.layout.roles[places], self.columns[:, places]
         values = np.isin(roles, ("value", "level"))
         if values.sum() > 1:
             space = np.asarray(standardize(np.asarray(table[:, values], dtype=np.float64)))
@@ -174,28 +183,33 @@ def independent_parts(problem: Problem) -> list[tuple[Problem, float]]:
     if problem.groups is None:
         return [(problem.counted, 1.0)]
     problem = problem.counted.tested
-    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not hang on the row order
+    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # sums do not depend on the row order
     problem.supervision.require_enough()
-    known = problem.used
-    within, between = _variation(known)
-    parts = []
-    if between > _NOTHING:
-        parts.append((unit_problem(known), between))
-    if within > _NOTHING:
-        parts.append((within_problem(known), within))
-    return parts or [(unit_problem(known), 1.0)]
+    problem = problem.used
+    within, between = _variation(problem)
+    parts = [(unit_problem(problem), between)] if between > _NOTHING else []
+    parts += [(within_problem(problem), within)] if within > _NOTHING else []
+    return parts or [(unit_problem(problem), 1.0)]
+
+
+def varying_parts(problem: Problem) -> Iterator[tuple[Problem, Codes, float]]:
+    """The independent parts with only the features that vary in them, these features, and the share of each part."""
+    for part, share in independent_parts(problem):
+        varying = np.flatnonzero(varying_features(part))
+        if len(varying):
+            yield part.features(varying), varying, share
 
 
 def notes_on_groups(problem: Problem, kept_apart: bool, tested: bool) -> tuple[Note, Note]:
-    """What was done about rows that belong together.
+    """Notes on rows that belong together.
 
     ``kept_apart``: the method itself compares rows only with rows of other groups. ``tested``: features were tested.
     """
-    known = problem.tested.used
-    use = "groups compared" if _variation(known)[0] > _NOTHING else "groups once"
-    code = "groups labelled" if known.n_groups < problem.n_groups else "groups"
+    labelled = problem.tested.used
+    use = "groups compared" if _variation(labelled)[0] > _NOTHING else "groups once"
+    code = "groups labelled" if labelled.n_groups < problem.n_groups else "groups"
     return (
-        note(code, n=problem.n_groups, labelled=known.n_groups, use=say(use) if tested else ""),
+        note(code, n=problem.n_groups, labelled=labelled.n_groups, use=say(use) if tested else ""),
         note("other groups" if kept_apart else "independent rows"),
     )
 
@@ -220,8 +234,8 @@ def unit_problem(problem: Problem) -> Problem:
     X: Any
     if sparse.issparse(problem.X):
         place = np.unique(groups, return_inverse=True)[1]
-        own = np.ones(len(groups)) if weight is None else weight
-        members = sparse.csr_array((own / np.bincount(place, own)[place], (place, np.arange(len(groups)))))
+        weights = np.ones(len(groups)) if weight is None else weight
+        members = sparse.csr_array((weights / np.bincount(place, weights)[place], (place, np.arange(len(groups)))))
         X = sparse.csr_matrix(members @ problem.X)
     else:
         X = group_means(problem.X, groups, weight)

@@ -23,15 +23,15 @@ from dubio.table.rows import groups_of_rows, random_order
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Features with a screening p-value above this are not permuted: they will not be kept in any case.
+#: Screening p-value above which features are not permuted: they will not be kept in any case.
 SCREEN = 0.3
-#: A feature is settled when this many permutations had an equal or better score (Besag and Clifford's sequential test).
+#: Permutations with an equal or better score after which a feature is settled (Besag and Clifford's sequential test).
 _ENOUGH = 30
-#: Number of permutations between two checks of which features are settled; those of one batch run on threads.
+#: Permutations between two checks of which features are settled; those of one batch run on threads.
 _BATCH = 25
-#: Maximum number of permutations (only for scores that are computed feature by feature).
+#: Most permutations, for scores that are computed feature by feature.
 _MOST = 64_000
-#: After the first round, a bound on the values used in total (rows x features x permutations).
+#: Limit on the work after the first round, in rows x features x permutations.
 _WORK = 2e9
 
 
@@ -61,7 +61,7 @@ class Null:
 
 
 def relabel_null(score: Callable[[Problem], Scored], problem: Problem, **properties: Any) -> Null:
-    """Any score of a problem: what is known of the target is shuffled among the rows about which something is known."""
+    """The null of any score of a problem: the target is shuffled among the rows with a label."""
 
     def draw(rng: np.random.Generator, features: Codes) -> Floats:
         shuffled = problem.shuffled(rng)
@@ -113,7 +113,7 @@ def permutation_pvalues(
     sign = 1.0 if null.lower_is_better else -1.0
     observed = sign * null.scores
     # scores that differ only by rounding count as equal
-    bar = observed + 1e-10 * np.maximum(np.abs(np.where(np.isfinite(observed), observed, 0.0)), 1e-300)
+    limit = observed + 1e-10 * np.maximum(np.abs(np.where(np.isfinite(observed), observed, 0.0)), 1e-300)
     pvalues = np.ones(len(observed))
     active = np.flatnonzero(observed < np.inf)
     quick = null.screen()
@@ -129,7 +129,7 @@ def permutation_pvalues(
             count = np.zeros(len(features), dtype=np.int64)
             for b in range(start, stop):
                 rng = np.random.default_rng([random_state, 2, b])
-                count += sign * null.draw(rng, features) <= bar[features]
+                count += sign * null.draw(rng, features) <= limit[features]
             return count
 
         batch = min(_BATCH, goal - done)
@@ -149,26 +149,26 @@ def permutation_pvalues(
     return pvalues
 
 
-#: p-values below this are checked if a few rows decide.
+#: p-value below which it is checked if a few rows decide.
 SMALL = 0.01
-#: The target hangs on a few rows if its effective number of rows is below this.
+#: Effective number of rows below which the target depends on a few rows.
 _ROWS_OF_TARGET = 10.0
-#: A feature hangs on a few rows if its effective number of rows is below this.
+#: Effective number of rows below which a feature depends on a few rows.
 _ROWS_OF_FEATURE = 20.0
-#: Maximum number of permutations of a check.
+#: Most permutations of a check.
 MOST_PERMUTATIONS = 9_999
-#: Bound on the work of a check (rows x columns x permutations).
+#: Limit on the work of a check, in rows x columns x permutations.
 _CHECK_WORK = 3e7
-#: A check ends at this number of hits.
+#: Permutations that reach the score before a check ends.
 _ENOUGH_CHECKS = 50
-#: Minimum number of permutations of a check, whatever the work.
+#: Fewest permutations of a check, whatever the work.
 _FEWEST = 999
-#: Number of values that are shuffled at once.
+#: Values that are shuffled at once.
 _AT_ONCE = 2e6
 
 
 def effective_rows(lengths: Floats) -> float:
-    r"""How many rows carry a sum of squared lengths: :math:`(\sum_i l_i)^2 / \sum_i l_i^2`.
+    r"""The number of rows that carry a sum of squared lengths: :math:`(\sum_i l_i)^2 / \sum_i l_i^2`.
 
     >>> import numpy as np
     >>> from dubio.evidence.permutation import effective_rows
@@ -191,14 +191,14 @@ def checked_pvalue(
         return pvalue
     n, width = block.shape
     count = int(min(most, max(_FEWEST, _CHECK_WORK / (n * width))))
-    bar = float(((basis.T @ block) ** 2).sum()) * (1.0 - 1e-9)  # equal but for rounding counts as equal
+    limit = float(((basis.T @ block) ** 2).sum()) * (1.0 - 1e-9)  # equal but for rounding counts as equal
     rng = np.random.default_rng(seed)
     at_once = int(np.clip(_AT_ONCE / (n * width), 1, 256))
     done = hits = 0
     while done < count and hits < _ENOUGH_CHECKS:
         orders = np.array([random_order(n, groups, rng) for _ in range(at_once)])
         explained = np.einsum("nr,pnc->prc", basis, block[orders], optimize=True)
-        hits += int(((explained**2).sum(axis=(1, 2)) >= bar).sum())
+        hits += int(((explained**2).sum(axis=(1, 2)) >= limit).sum())
         done += at_once
     return max(pvalue, (1.0 + hits) / (1.0 + done))
 
@@ -241,14 +241,14 @@ class RatioForms:
         """A = Laplacian of P P' and B = that of the complete graph: the weighted Laplacian score, WLS / (1 + WLS)."""
         n = len(P)
         degrees = P @ P.sum(axis=0)
-        own = (P**2).sum(axis=1)
-        a = degrees - own
+        lengths = (P**2).sum(axis=1)
+        a = degrees - lengths
         trace = a.sum()
         gram = P.T @ P
         return cls(
             (trace, n * (n - 1.0)),
             ((a**2).sum(), (n - 1) * trace, n * (n - 1.0) ** 2),
-            ((degrees**2).sum() - 2 * (degrees * own).sum() + (gram**2).sum(), n * trace, n**2 * (n - 1.0)),
+            ((degrees**2).sum() - 2 * (degrees * lengths).sum() + (gram**2).sum(), n * trace, n**2 * (n - 1.0)),
         )
 
     def pvalues(self, X: Matrix, ratios: Floats, columns: Columns | None = None) -> Floats:

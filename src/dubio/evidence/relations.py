@@ -33,8 +33,8 @@ from dubio.table.rows import groups_of_rows
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: In the Cauchy rule a p-value near 1 would outweigh all others (its tangent goes to minus infinity).
-_CEILING = 0.99
+#: Largest p-value in the Cauchy rule: near 1 it would outweigh all others (its tangent goes to minus infinity).
+CEILING = 0.99
 
 
 def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
@@ -56,7 +56,7 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
     """
     if not pvalues:
         raise InputError("pvalues", "is empty", "pass one array or more")
-    table = np.clip(np.stack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), 1e-300, _CEILING)
+    table = np.clip(np.stack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), 1e-300, CEILING)
     # tan((1/2 - p) pi) = 1 / tan(p pi); the right side stays accurate for tiny p
     mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
     return np.arctan2(1.0, mean) / np.pi
@@ -72,8 +72,12 @@ def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
     return p
 
 
-#: Permutations per kernel call. The test ends at so many of them, or once so many reached the score.
-_LEVEL_CHUNK, _MOST_LEVEL_DRAWS, _ENOUGH = 64, 100_000, 200
+#: Permutations per kernel call; each chunk has its own generator, so the number of threads does not matter.
+_CHUNK = 64
+#: Most permutations of a feature of categories.
+_MOST_LEVEL_DRAWS = 100_000
+#: Permutations that reach the score of a feature of categories before its test ends.
+_ENOUGH_HITS = 200
 
 
 def level_error(target: Floats, weights: Floats, codes: Codes) -> float:
@@ -102,23 +106,25 @@ class LevelNull:
 
     def draw(self, count: int) -> None:
         """Go on until there are ``count`` permutations, or enough hits to call the feature ordinary."""
-        errors = np.empty(_LEVEL_CHUNK)
-        while self.count < min(count, _MOST_LEVEL_DRAWS) and self._hits < _ENOUGH and not self._constant:
+        errors = np.empty(_CHUNK)
+        while self.count < min(count, _MOST_LEVEL_DRAWS) and self._hits < _ENOUGH_HITS and not self._constant:
             rng = np.random.default_rng([*self._seed, self.count])
             smooth.shuffled_level_errors(self._target, self._weights, self._counts, rng, errors)
             self._hits += int((errors <= self._error).sum())
-            self.count += _LEVEL_CHUNK
+            self.count += _CHUNK
 
 
 #: Number of columns that one thread handles at a time.
 _COLUMNS = 16
-#: Permutations per kernel call; each chunk has its own generator, so the number of threads does not matter.
-_CHUNK = 64
-#: Fewest and most permutations, and the limit on the work (rows x columns of the target x permutations).
-_FEWEST, _MOST, _WORK = 999, 500_000, 4e8
-#: The fewest if even so many exceed the limit on the work: a target with hundreds of classes.
+#: Fewest permutations.
+_FEWEST = 999
+#: Most permutations.
+_MOST = 500_000
+#: Limit on the work, in rows x columns of the target x permutations.
+_WORK = 4e8
+#: Fewest permutations where 999 exceed the limit on the work: a target with hundreds of classes.
 _FEWEST_OF_ALL = 199
-#: A decision is safe if chance in the permutations would change it less often than this.
+#: Probability with which chance in the permutations may change a decision that is called safe.
 _UNSAFE = 1e-3
 
 
@@ -173,10 +179,10 @@ def relation_pvalues(
     shuffled = SmoothNull(evidence, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     while True:
         ranges["smooth"] = _with_limits(shuffled.pvalues(), shuffled.counts)
-        found = cauchy_combination(*ranges.values())
-        moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in found[1:]))
+        bounds = cauchy_combination(*ranges.values())
+        moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in bounds[1:]))
         if not moves.any() or not shuffled.more():
-            return TestedFeatures(found, {name: one[0] for name, one in ranges.items()})
+            return TestedFeatures(bounds, {name: one[0] for name, one in ranges.items()})
 
 
 def _weighted(graph: Any, weights: Floats) -> Any:
@@ -369,7 +375,7 @@ class SmoothNull:
         n_jobs: int | None = None,
     ) -> None:
         self._evidence, self._seed, self._n_jobs = evidence, random_state, n_jobs
-        # rows with equal values are ordered in the same way for every seed: a decision must not hang on it
+        # rows with equal values are ordered in the same way for every seed: a decision must not depend on it
         within = evidence.exchange is not None
         self.scores = smooth_r2(evidence, n_jobs=n_jobs) if scores is None or within else scores
         affordable = int(_WORK / (evidence.n_rows * (evidence.scores.shape[1] + 2)))
@@ -403,7 +409,7 @@ class SmoothNull:
 
     @property
     def counts(self) -> int | Codes:
-        """Number of permutations of each feature so far: categories have their own."""
+        """Number of permutations of each feature so far: a feature of categories has a number of its own."""
         if not self._levels:
             return self.count
         counts = np.full(len(self.scores), self.count)

@@ -17,7 +17,7 @@ from scipy.stats import false_discovery_control
 
 from dubio.checks import check_alpha
 from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
-from dubio.evidence.evidence import Evidence, independent_parts, varying_features, within_problem
+from dubio.evidence.evidence import Evidence, varying_features, varying_parts, within_problem
 from dubio.evidence.relations import TestedFeatures, cauchy_combination, linear_r2, relation_pvalues, smooth_r2
 from dubio.kernels.threads import resolve_threads
 from dubio.neighbors.distances import SubsetDistances
@@ -33,7 +33,7 @@ from dubio.words import capital, note, say
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: With fewer rows a target cannot be tested alone.
+#: Fewest rows with which a target is tested alone.
 _FEWEST_ROWS_OF_TARGET = 4
 
 
@@ -98,13 +98,13 @@ def served(pvalues: Mapping[str, Floats], relevant: NDArray[np.bool_], n_tested:
     """
     names = list(pvalues)
     table = np.stack([pvalues[name] for name in names], axis=1)
-    said = np.full(len(relevant), "", dtype=object)
+    serves = np.full(len(relevant), "", dtype=object)
     level = alpha * relevant.sum() / max(1, n_tested)
     for feature in np.flatnonzero(relevant):
         passed = np.flatnonzero(false_discovery_control(table[feature]) <= level)
         best = names[int(np.argmin(table[feature]))]
-        said[feature] = ", ".join(names[place] for place in passed) if len(passed) else f"{best}?"
-    return said
+        serves[feature] = ", ".join(names[place] for place in passed) if len(passed) else f"{best}?"
+    return serves
 
 
 #: Share of the allowed false discoveries for tests of single features.
@@ -123,9 +123,9 @@ class Relevance:
         1 for features that take no part: constant ones.
     relevant : array (n_features,) of bool
     at_the_line : array (n_features,) of bool
-        The decision may change with other permutations or halves of the rows: the budget did not suffice to tell.
+        The decision may change with other permutations or halves of the rows: there were too few to decide it.
     reason : str
-        Why so many.
+        The reason for their number.
     parts : dict of arrays
         p-values of each test, by name.
     by_target : dict of arrays
@@ -190,12 +190,9 @@ def relevance_of(
     parts: dict[str, Floats] = {}
     by_target = {name: np.ones(problem.n_features) for name in problem.supervision.targets}
     counts = np.zeros(problem.n_features, dtype=bool)
-    for part, share in [(problem.counted, 1.0)] if problem.groups is None else independent_parts(problem):
-        varying = np.flatnonzero(varying_features(part))
-        if not len(varying):
-            continue
+    for part, varying, share in varying_parts(problem):
         counts[varying] = True
-        tested = _alone_and_together(part.features(varying), alpha, random_state, n_jobs)
+        tested = _alone_and_together(part, alpha, random_state, n_jobs)
         bounds[:, varying] = np.minimum(bounds[:, varying], tested.bounds / share)
         for name, values in tested.by_target.items():
             by_target[name][varying] = np.minimum(by_target[name][varying], values / share)
@@ -205,8 +202,8 @@ def relevance_of(
             parts[name][varying] = values
     pvalues, *limits = bounds
     moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in limits))
-    found = decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
-    return found.serving(by_target, counts, alpha) if by_target else found
+    relevance = decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
+    return relevance.serving(by_target, counts, alpha) if by_target else relevance
 
 
 def _alone_and_together(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
@@ -269,13 +266,13 @@ def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
     return (qvalues <= alpha) & (qvalues.min() <= alpha / 2)
 
 
-#: Maximum number of rows used.
+#: Most rows of the joint test.
 _MOST_ROWS = 1000
-#: Minimum number of rows in each half.
+#: Fewest rows in each half.
 _FEWEST_ROWS_IN_HALF = 60
-#: Maximum number of features that the search begins with.
+#: Most features that the search begins with.
 _MOST_FEATURES = 60
-#: Minimum number of groups of rows, if rows belong together.
+#: Fewest groups of rows, if rows belong together.
 _FEWEST_GROUPS = 20
 #: Permutations of a feature among the rows of the other half.
 _PERMUTATIONS = 60
@@ -306,19 +303,20 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     """
     if not has_enough_rows(problem):
         return TestedFeatures(np.ones((3, problem.n_features)))
-    known = problem.tested.labelled
-    known = known.with_supervision(known.supervision.on_normal_scores())
-    known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
-    found = [_split_pvalues(known, [random_state, split], n_jobs) for split in range(_SPLITS)]
-    pvalues = cauchy_combination(*found)
-    bounds = np.stack([pvalues[0], np.min(found, axis=0)[0], np.max(found, axis=0)[0]])
-    return TestedFeatures(bounds, by_target=dict(zip(known.supervision.targets, pvalues[1:], strict=False)))
+    problem = problem.tested.labelled
+    problem = problem.with_supervision(problem.supervision.on_normal_scores())
+    problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
+    of_splits = [_split_pvalues(problem, [random_state, split], n_jobs) for split in range(_SPLITS)]
+    pvalues = cauchy_combination(*of_splits)
+    bounds = np.stack([pvalues[0], np.min(of_splits, axis=0)[0], np.max(of_splits, axis=0)[0]])
+    return TestedFeatures(bounds, by_target=dict(zip(problem.supervision.targets, pvalues[1:], strict=False)))
 
 
 def has_enough_rows(problem: Problem) -> bool:
     """Whether a search on half of the labelled rows can find anything."""
-    known = problem.tested.labelled
-    return known.n_rows >= 2 * _FEWEST_ROWS_IN_HALF and (known.groups is None or known.n_groups >= _FEWEST_GROUPS)
+    problem = problem.tested.labelled
+    enough_groups = problem.groups is None or problem.n_groups >= _FEWEST_GROUPS
+    return problem.n_rows >= 2 * _FEWEST_ROWS_IN_HALF and enough_groups
 
 
 def _split_pvalues(problem: Problem, seed: list[int], n_jobs: int | None) -> Floats:
@@ -360,16 +358,16 @@ def _permuted_pvalues(problem: Problem, subset: NDArray[np.intp], seed: list[int
     rng = np.random.default_rng([*seed, 1])
     pvalues: list[Floats] = [np.ones(1)] * len(subset)
     for position, feature in enumerate(subset):
-        own = space[:, problem.columns_of(np.array([feature]))]
-        if (own == own[0]).all():
+        block = space[:, problem.columns_of(np.array([feature]))]
+        if (block == block[0]).all():
             continue
         # the columns of a feature move together
         orders = (random_order(problem.n_rows, problem.groups, rng) for _ in range(_PERMUTATIONS))
-        copies = np.hstack([own, *(own[order] for order in orders)])
+        copies = np.hstack([block, *(block[order] for order in orders)])
         rest = np.delete(subset, position)
         others = space[:, problem.columns_of(rest)]
         sizes = [1] * len(rest) if problem.columns is None else problem.columns.sizes[rest].tolist()
-        features = columns_of_sizes([*sizes, *[own.shape[1]] * (_PERMUTATIONS + 1)])
+        features = columns_of_sizes([*sizes, *[block.shape[1]] * (_PERMUTATIONS + 1)])
         loss = _loss_on(problem, np.hstack([others, copies]), n_jobs, features)
         loss.start(np.arange(len(rest)))
         each = loss.evaluate_each(np.arange(len(rest), len(rest) + _PERMUTATIONS + 1), ADD)
@@ -407,11 +405,11 @@ RowLosses = Callable[[Codes], Floats]
 
 def _shortest(losses: Iterable[tuple[int, Floats]], best: Floats, level: float) -> int | None:
     """The first size whose loss is not significantly above the best one (:func:`sufficient_size`); None if all are."""
-    bar = stats.norm.ppf(1 - level)
+    limit = stats.norm.ppf(1 - level)
     for size, loss in losses:
         worse = np.asarray(loss, dtype=np.float64) - best
         spread = worse.std(ddof=1) * np.sqrt(len(worse)) if len(worse) > 1 else 0.0
-        if worse.sum() <= bar * spread:
+        if worse.sum() <= limit * spread:
             return size
     return None
 
@@ -522,9 +520,9 @@ def sufficient_size(order: Codes, n_relevant: int, losses: RowLosses, level: flo
 
 def row_losses_of(problem: Problem, random_state: int = 0, n_jobs: int | None = None) -> RowLosses:
     """The k-NN loss of the given labels, for methods that have no loss of their own."""
-    known = problem.counted.tested.labelled
-    known = known.rows(sample_rows(known, _MOST_ROWS, random_state))
-    if sparse.issparse(known.X):
-        known = replace(known, X=known.X.toarray())
-    loss = _loss_on(known, _space(known)[0], n_jobs)
+    problem = problem.counted.tested.labelled
+    problem = problem.rows(sample_rows(problem, _MOST_ROWS, random_state))
+    if sparse.issparse(problem.X):
+        problem = replace(problem, X=problem.X.toarray())
+    loss = _loss_on(problem, _space(problem)[0], n_jobs)
     return lambda features: loss.unit_values(np.sort(features))

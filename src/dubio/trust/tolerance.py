@@ -13,8 +13,9 @@ from scipy.optimize import isotonic_regression
 
 from dubio.checks import check_alpha, seed_of
 from dubio.errors import counted, require_choice
-from dubio.evidence.evidence import Evidence, independent_parts, varying_features
+from dubio.evidence.evidence import Evidence, varying_features, varying_parts
 from dubio.evidence.relations import (
+    CEILING,
     cauchy_combination,
     linear_law,
     linear_pvalues,
@@ -74,16 +75,13 @@ class QuickTests:
         target = problem.supervision.target_matrix(np.arange(problem.n_rows))
         if (target == target[:1]).all():  # only one class is left
             return counts
-        for place, (part, share) in enumerate(independent_parts(problem)):
-            varying = np.flatnonzero(varying_features(part))
-            if not len(varying):
-                continue
+        for part, varying, share in varying_parts(problem):
             counts[varying] = True
-            part = part.features(varying)
-            tested = self._single(Evidence.of(part), (kind, place)) / (SINGLE if has_enough_rows(part) else 1.0)
+            alone = self._single(Evidence.of(part), (kind, part.groups is None))
+            tested = alone / (SINGLE if has_enough_rows(part) else 1.0)
             if self.together:
-                both = joint_pvalues(part, random_state=self.seed, n_jobs=self._n_jobs).pvalues / TOGETHER
-                tested = np.minimum(tested, both)
+                joint = joint_pvalues(part, random_state=self.seed, n_jobs=self._n_jobs).pvalues
+                tested = np.minimum(tested, joint / TOGETHER)
             pvalues[varying] = np.minimum(pvalues[varying], tested / share)
         return passes(qvalues_of(pvalues, counts), self._alpha)
 
@@ -117,8 +115,6 @@ _KEPT_WITH = {
     "soft": "kept with probabilities flattened by up to {}",
     "numbers": "kept with up to {} gross errors",
 }
-#: In the Cauchy rule, p-values above this count as this.
-_CEILING = 0.99
 
 
 @dataclass(frozen=True)
@@ -480,5 +476,5 @@ def _linear_level(threshold: float, n_tests: int, shared: bool) -> float:
     count at worst as 0.99.
     """
     needed = threshold * (SINGLE if shared else 1.0)
-    cotangent = n_tests / np.tan(np.pi * needed) - (n_tests - 1) / np.tan(np.pi * _CEILING)
+    cotangent = n_tests / np.tan(np.pi * needed) - (n_tests - 1) / np.tan(np.pi * CEILING)
     return float(np.arctan2(1.0, cotangent) / np.pi)
