@@ -301,7 +301,7 @@ def test_many_classes_with_many_rows_each_are_classes():
 def test_memberships_that_do_not_fit_are_refused(monkeypatch):
     X, _ = _table()
     monkeypatch.setattr("dubio.checks.free_bytes", lambda: 1000)
-    monkeypatch.setattr("dubio.target.classes._MANY_CELLS", 100)
+    monkeypatch.setattr("dubio.target.classes._CELLS_THAT_FIT", 100)
     with pytest.raises(ValueError, match="y is too large for memberships of 60 rows in 20 classes"):
         dubio.WeightedLaplacianScore().fit(X, np.arange(60) % 20)
 

@@ -170,8 +170,8 @@ class TestFolds:
         [
             (KnownFolds(1), CLASSES, None, "n_splits=1"),
             (KnownFolds(5), None, None, "y is None"),
-            (KnownFolds(5), hidden(CLASSES, 0.99), None, "rows have a label"),
-            (KnownFolds(5), CLASSES, np.arange(178) % 2, "groups have a label"),
+            (KnownFolds(5), hidden(CLASSES, 0.99), None, "y has 3 labelled rows, fewer than the 5 folds"),
+            (KnownFolds(5), CLASSES, np.arange(178) % 2, "y has 2 groups with a label"),
             (KnownFolds(5), CLASSES, np.zeros(3), "but X has 178 rows"),
         ],
     )

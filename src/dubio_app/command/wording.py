@@ -6,13 +6,15 @@ import math
 import shlex
 import traceback
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dubio.errors import InputError, InputWarning, listed, quoted
-from dubio.findings import Alert
-from dubio.ranking import Ranking
 from dubio.words import PYTHON, Note, Phrases, note, sentence
 from dubio_app.command.options import names_of_arguments
+
+if TYPE_CHECKING:
+    from dubio.findings import Alert
+    from dubio.ranking import Ranking
 
 #: What the command returns: a fault in dubio, a mistake in the file or the options, an interrupt.
 FAULT, BAD_INPUT, INTERRUPTED = 1, 2, 130
