@@ -113,6 +113,7 @@ def test_a_sample_says_how_sure_it_is():
     assert not hasattr(exact_again, "scores_std_error_")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("selector", "has_target"),
     [

@@ -138,6 +138,7 @@ def test_soft_confidence_annotators_and_missing(capfd, folder):
     assert "without a label" in partly["labels"]
 
 
+@pytest.mark.thorough
 def test_a_large_table_or_a_folder_is_streamed_unasked(capfd, folder, tmp_path, monkeypatch):
     words = folder / "iris.parquet", "-t", "species", "--keep", "2", "--json", "--method", "weighted_laplacian"
     whole = ranked(capfd, *words)

@@ -44,6 +44,7 @@ def test_planted_fingerprint_is_found_with_its_annotator() -> None:
     assert ann.trace() < 0.75 * ann.sum()
 
 
+@pytest.mark.thorough
 def test_fair_errors_are_no_fingerprint() -> None:
     alarms = 0
     for seed in range(6):

@@ -120,6 +120,7 @@ def test_numbers_equal_the_literal_ones(small_leaves):
         assert_same_search(fitted, naive.fuzzy_rough_search(X, y, nominal, numeric=True, similarity=similarity))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("similarity", ["std", "gaussian"])
 @pytest.mark.parametrize("t_norm", get_args(TNorm))
 def test_other_connectives_equal_the_literal_ones(t_norm, similarity):

@@ -37,6 +37,7 @@ def sizes(X, y, shares, repetitions):
     return np.array(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore:The least populated class")
 @pytest.mark.parametrize("name", list(PRINTED))
 def test_small_datasets(name, load_table):

@@ -203,6 +203,7 @@ def test_pvalues_within_groups_are_uniform_without_a_relation():
 # --- the whole answer ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.thorough
 def test_visits_without_a_relation_are_not_kept():
     kept = []
     with warnings.catch_warnings():

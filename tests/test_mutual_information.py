@@ -334,6 +334,7 @@ def test_small_search_path_equals_naive(label_noise, direction):
         assert search.values_[size] == pytest.approx(value, abs=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("label_noise", [False, True])
 def test_backward_path_on_wine_equals_naive(label_noise):
     X, y = load_wine(return_X_y=True)
@@ -380,6 +381,7 @@ def test_search_finds_features_that_only_tell_together(direction):
     assert ranking.scores_.max() < 0.1
 
 
+@pytest.mark.thorough
 def test_noise_model_rescues_the_search():
     """Three informative features among eight, 20 % of the labels wrong: more of them are found than without it."""
     hits = {True: 0, False: 0}

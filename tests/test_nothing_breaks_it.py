@@ -363,6 +363,7 @@ def test_the_order_of_columns_does_not_matter_where_numbers_are_equal():
     np.testing.assert_allclose(score.fit(X[order], y[order]).scores_, here, rtol=1e-9)
 
 
+@pytest.mark.thorough
 def test_nothing_is_sent_anywhere(tmp_path, monkeypatch):
     X, y = _table()
     pd.DataFrame(X).assign(y=y).to_csv(tmp_path / "t.csv", index=False)

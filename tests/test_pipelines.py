@@ -313,6 +313,7 @@ class TestEvaluation:
         with pytest.raises(InputError, match="is a classifier"):
             evaluate_selection(ranker, GaussianNB(), WINE[:, 1:], y)
 
+    @pytest.mark.thorough
     def test_the_same_call_gives_the_same_numbers_whatever_the_jobs(self):
         options = {"n_repeats": 1, "sizes": [2, 5]}
         one = evaluate_selection(LinearR2Score(), GaussianNB(), WINE, CLASSES, **options)

@@ -80,6 +80,7 @@ def test_other_names_are_refused_as_usual(name):
         exec(f"from dubio import {name}")
 
 
+@pytest.mark.thorough
 def test_estimators_are_pickled_and_read_back_in_a_new_process():
     written = pickle.dumps(dubio.FisherScore(n_features_to_select=2))
     assert run(f"import pickle\nprint(pickle.loads({written!r}))") == "FisherScore(n_features_to_select=2)\n"

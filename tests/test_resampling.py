@@ -71,6 +71,7 @@ def _table(n=60):
     return X, y
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("resample", ["bootstrap", "subsample"])
 def test_draws_of_rows_do_not_depend_on_jobs(resample):
     X, y = _table()

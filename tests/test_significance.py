@@ -153,6 +153,7 @@ def test_p_values_are_uniform_without_a_relation(kind, test):
     assert stats.kstest(_null_pvalues(kind, test), "uniform").pvalue > 0.01
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["hard", "soft", "numbers"])
 def test_combined_p_values_are_honest_in_the_tail(kind):
     p = _null_pvalues(

@@ -174,6 +174,7 @@ def test_tolerance_tells_strong_from_weak_features() -> None:
     assert frame["feature"].tolist()[:2] == ["x0", "x1"] and len(frame) == found.kept.sum()
 
 
+@pytest.mark.thorough
 @pytest.mark.filterwarnings("ignore::dubio.errors.NoFeatureStandsOut")
 def test_tolerance_outside_its_interval_is_right_on_fresh_flips() -> None:
     X, y = signals(1)

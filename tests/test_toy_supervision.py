@@ -153,6 +153,7 @@ def test_it_has_a_report(more_data):
     assert "rows with lower bounds" in page
 
 
+@pytest.mark.thorough
 def test_the_command_ranks_for_it_and_writes_its_page(more_data, monkeypatch, tmp_path, capsys):
     X, y, _ = more_data
     table = pd.DataFrame(X, columns=list("abcd")).assign(dose=y.low)

@@ -195,6 +195,7 @@ CANNOT_SEE = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_levels", [3, 8, 30])
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"laplacian"}))
 def test_a_relevant_column_of_categories_is_first(request, method, n_levels):
@@ -231,6 +232,7 @@ def test_neighbours_of_soft_relief_see_other_categories():
     assert for_neighbors(plain, numbers) is numbers
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n_levels", [3, 8, 30])
 def test_the_p_value_of_shuffled_categories_is_uniform(n_levels):
     tests = {"linear": linear_pvalues, "smooth": lambda evidence: SmoothNull(evidence).pvalues()}

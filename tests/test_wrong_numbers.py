@@ -102,6 +102,7 @@ def test_what_cannot_be_is_said():
     assert isinstance(dubio.audit_labels(X, whole, target="numbers"), NumberAudit)
 
 
+@pytest.mark.thorough
 def test_the_command(tmp_path, capsys):
     X, _, given, bad = table(120)
     path, report = tmp_path / "numbers.csv", tmp_path / "page.html"
