@@ -35,7 +35,7 @@ PACKAGES = (
     "skrebate",
     "fastcan",
 )
-PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 HEAD = """# Benchmarks
 
 `make bench` writes this page. Every table below was printed by the benchmark named above it, each case in a fresh
