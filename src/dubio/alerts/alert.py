@@ -15,6 +15,9 @@ from dubio.problem import Problem
 from dubio.table.matrix import columns_of_sizes
 from dubio.target.knowledge import Supervision
 
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
 #: Cells that are looked at, at most, but never fewer than this number of rows.
 _MOST_CELLS, _FEWEST_ROWS = 2_000_000, 500
 
@@ -45,14 +48,14 @@ class View:
         The names in the table itself; None for an array, whose columns are counted.
     """
 
-    X: NDArray[np.float64]
-    feature_of: NDArray[np.int64]
+    X: Floats
+    feature_of: Rows
     roles: NDArray[np.str_]
     names: NDArray[Any]
     supervision: Supervision
-    texts: dict[int, NDArray[np.int64]]
+    texts: dict[int, Rows]
     problems: dict[int, str]
-    rows: NDArray[np.int64]
+    rows: Rows
     whole: NDArray[Any]
     own_names: list[Any] | None
 
@@ -65,7 +68,7 @@ class View:
         return len(self.names)
 
     @cached_property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> Rows:
         """The columns of features that are one column of numbers (besides whether a cell is missing)."""
         count = np.bincount(self.feature_of[self.roles != "missing"], minlength=self.n_features)
         return np.flatnonzero((self.roles == "value") & (count[self.feature_of] == 1))
@@ -76,7 +79,7 @@ class View:
         levels = np.bincount(self.feature_of[self.roles == "level"], minlength=self.n_features)
         return np.flatnonzero(levels > 1).tolist()
 
-    def values_of(self, feature: int) -> NDArray[np.float64]:
+    def values_of(self, feature: int) -> Floats:
         """A number for each value of a feature: of numbers, categories or text; NaN if the cell is missing."""
         if feature in self.texts:
             codes = self.texts[feature]
@@ -108,25 +111,21 @@ def view_of(problem: Problem) -> View | None:
             texts[feature] = reading.codes[rows]
             if reading.problem:
                 problems[feature] = reading.problem
-    return View(
-        np.asarray(X, dtype=np.float64),
-        columns.feature_of,
-        columns.roles,
-        problem.feature_names,
-        supervision,
-        texts,
-        problems,
-        rows,
-        problem.X,
-        problem.names,
-    )
+    own, names, cells = (columns.feature_of, columns.roles), problem.feature_names, np.asarray(X, dtype=np.float64)
+    return View(cells, *own, names, supervision, texts, problems, rows, problem.X, problem.names)
+
+
+def standard_columns(X: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """The columns that vary, with mean 0 and standard deviation 1; and which ones do."""
+    spread = X.std(axis=0)
+    return (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0], spread > 0
 
 
 #: Rows that stay neighbours when only some rows are looked at.
 _BLOCK = 200
 
 
-def blocks_of_rows(n_rows: int, most: int) -> NDArray[np.int64]:
+def blocks_of_rows(n_rows: int, most: int) -> Rows:
     """Blocks of neighbouring rows, spread evenly over the table; all rows if these are not more than ``most``."""
     if n_rows <= most:
         return np.arange(n_rows)

@@ -6,23 +6,17 @@ import re
 from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dubio.alerts.alert import View
+from dubio.alerts.alert import Floats, Rows, View
 from dubio.findings import Alert
 
-#: Fewest rows of which all may be different without being an identifier.
-_FEWEST_ROWS = 20
-#: Whole numbers count the rows if all are different, within a range of this many times the number of rows.
-_DENSE = 2.0
+_FEWEST_ROWS = 20  # rows of which all may be different without being an identifier
+_DENSE = 2.0  # times the number of rows: whole numbers in this range count the rows if all are different
 #: Names of identifiers. "number" and "code" alone also name measurements, so the values must be all different too.
 _ID_NAME = re.compile(r"(?:^|[\W_])(?i:id|ids|uuid|guid|key|index|mrn|nr|no|number|code|record)$|[a-z]I[Dd]$")
-#: Squared correlation from which two columns say the same.
-_ALIKE = 0.9999
-#: Most columns of which all pairs are compared; of more columns, only equal ones are found.
-_MOST_COMPARED = 1500
-#: Rows on which pairs of columns are compared.
-_ROWS_COMPARED = 1000
+_ALIKE = 0.9999  # squared correlation from which two columns say the same
+_MOST_COMPARED = 1500  # columns of which all pairs are compared; of more columns, only equal ones are found
+_ROWS_COMPARED = 1000  # rows on which pairs of columns are compared
 #: Numbers that people write for "missing", with how far away they must be from all other values, in ranges of these.
 _SENTINELS = {
     **dict.fromkeys((-9.0, -99.0, -999.0, -9999.0, -99999.0, -999999.0), 0.5),
@@ -76,12 +70,9 @@ def text_alerts(view: View) -> list[Alert]:
 
 def _identifiers_of_text(view: View) -> list[int]:
     """Features of text that has another value in every row, and a value in nearly all of them."""
-    features = []
-    for feature, codes in view.texts.items():
-        present = codes[codes >= 0]
-        if len(present) > 0.9 * len(codes) and len(np.unique(present)) == len(present):
-            features.append(feature)
-    return [feature for feature in features if feature not in view.problems]
+    known = {feature: codes[codes >= 0] for feature, codes in view.texts.items() if feature not in view.problems}
+    different = {feature: len(np.unique(codes)) == len(codes) > 0.9 * len(view.X) for feature, codes in known.items()}
+    return [feature for feature in different if different[feature]]
 
 
 def alike_alerts(view: View) -> list[Alert]:
@@ -118,7 +109,7 @@ def sentinel_alerts(view: View) -> list[Alert]:
     return [Alert("sentinel", view.named(those), {"mark": mark}) for mark, those in features.items()]
 
 
-def _unit_columns(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _unit_columns(X: Floats) -> tuple[Floats, Rows]:
     """Columns of mean 0 and length 1 (a missing cell counts as the mean), and which columns vary."""
     with np.errstate(invalid="ignore", over="ignore"):
         present = ~np.isnan(X)
@@ -133,7 +124,7 @@ def _unit_columns(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[
     return centred[:, kept] / length[kept], kept
 
 
-def _close_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+def _close_groups(unit: Floats) -> list[Rows]:
     """Groups of columns with squared correlations near 1 to the first of the group."""
     close = np.triu((unit.T @ unit) ** 2 >= _ALIKE, 1)
     groups, taken = [], np.zeros(unit.shape[1], dtype=bool)
@@ -145,7 +136,7 @@ def _close_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
     return groups
 
 
-def _equal_groups(unit: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+def _equal_groups(unit: Floats) -> list[Rows]:
     """Groups of columns that are equal up to sign and rounding, by their products with a few random rows."""
     signs = np.sign(unit[np.abs(unit).argmax(axis=0), np.arange(unit.shape[1])])
     keys = np.round((np.random.RandomState(0).normal(size=(2, len(unit))) @ (unit * signs)), 7)
@@ -164,7 +155,7 @@ def _equal_categories(view: View) -> list[tuple[str, ...]]:
     return [view.named(features) for features in same.values() if len(features) > 1]
 
 
-def _really_alike(X: NDArray[np.float64]) -> bool:
+def _really_alike(X: Floats) -> bool:
     """Whether the columns agree on all rows, and are not two rare events that a few rows decide."""
     unit, kept = _unit_columns(X)
     if len(kept) < X.shape[1]:

@@ -4,83 +4,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import View, blocks_of_rows
+from dubio.alerts.alert import Floats, Rows, View, blocks_of_rows, standard_columns
 from dubio.findings import Alert
 from dubio.table.rows import centred_within, group_means
 
-Codes = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
-#: Share of rows in which a column that names subjects has a value.
-_SHARE_PRESENT = 0.9
-#: Fewest different values of a column that names subjects.
-_FEWEST_VALUES = 20
-#: Fewest of these values that occur in several rows.
-_FEWEST_IN_SUBJECT = 8
-#: Most rows per value, on average: codes of products, diagnoses or towns often have more.
-_MOST_SUBJECT_ROWS = 10.0
-# Rows per value, on average, of a column that only its name gives away:
-_FEWEST_ROWS_NAMED = 1.2
-_MOST_ROWS_NAMED = 20.0
-#: Two other columns must be the same in all rows of each value; the most that chance may do this to one of them.
-_CHANCE = 1e-6
+# A column that names subjects:
+_SHARE_PRESENT = 0.9  # of the rows have a value, at least
+_FEWEST_VALUES = 20  # different values
+_FEWEST_IN_SUBJECT = 8  # of these that occur in several rows
+_MOST_SUBJECT_ROWS = 10.0  # rows per value, on average: codes of products, diagnoses or towns often have more
+_FEWEST_ROWS_NAMED, _MOST_ROWS_NAMED = 1.2, 20.0  # rows per value, on average, if only its name gives it away
+_CHANCE = 1e-6  # the most that chance may make another column the same in all rows of each value; two must be
 #: Mean squared difference between neighbouring values, as a share of that of random ones: an age class is the same for
 #: all rows of an age, and changes little from one age to the next. Names in random order have 1, with a standard
-#: deviation of one over the root of their number; the line is three of these below 1, but not below this.
-_LOW_STEPS = 0.3
-#: And not above this.
-_HIGH_STEPS = 0.7
-#: Features of a wide table, the first and the last, that are looked at as names and as what stays the same.
-_MOST_SUBJECT_FEATURES = 100
-#: Columns that stay the same, of which no more are looked for.
-_MOST_SAME = 8
-#: Pairs of rows that show at once that most columns do not stay the same.
-_FIRST_ROWS = 300
+#: deviation of one over the root of their number; the line is three of these below 1, but between these two.
+_LOW_STEPS, _HIGH_STEPS = 0.3, 0.7
+_MOST_SUBJECT_FEATURES = 100  # the first and the last features of a wide table, as names and as what stays the same
+_MOST_SAME = 8  # columns that stay the same, of which no more are looked for
+_FIRST_ROWS = 300  # pairs of rows that show at once that most columns do not stay the same
 # Fewest repeated rows that are worth an alert:
 _FEWEST_REPEATED = 3  # rows
 _SHARE_REPEATED = 0.02  # of all rows
-#: A repeated row counts if chance gives it fewer twins than this.
-_CHANCE_OF_TWIN = 0.05
+_CHANCE_OF_TWIN = 0.05  # twins: a repeated row counts if chance gives it fewer
 # What is enough to see how alike rows are:
 _MOST_ROWS = 4000  # rows of the table
 _MOST_FEATURES = 200  # features
-#: Fewest pairs of neighbouring rows that are compared.
-_FEWEST_PAIRS = 30
-#: Pairs of rows are near if they are among this share of all pairs.
-_NEAR = 0.05
-#: Share of the neighbours in the file that must be near.
-_SHARE_NEAR = 0.25
+_FEWEST_PAIRS = 30  # pairs of neighbouring rows
+_NEAR, _SHARE_NEAR = 0.05, 0.25  # rows are near if among this share of all pairs; share of neighbours that must be near
 #: Rows are alike in a feature if the mean squared difference within pairs or groups is at most this share of that of
 #: random pairs.
 _MOST_WITHIN = 0.4
-#: Rank correlation with the place in the file from which a column is left out: it makes neighbours alike.
-_SORTED = 0.9
-#: Fewest subjects, if their rows are compared.
-_FEWEST_SUBJECTS = 8
-#: Fewest rows of a subject, on average, if they are compared.
-_FEWEST_VISITS = 2.0
-#: Share of the columns in which rows of the same subject are alike.
-_ALIKE = 0.5
-#: The same if each subject has one class, and chance does that less often than the next number.
-_ALIKE_IF_PURE = 1 / 3
-_CHANCE_OF_PURE = 1e-3
-#: The first and the last columns of a wide table that may be names of subjects.
-_MOST_CANDIDATES = 50
+_SORTED = 0.9  # rank correlation with the place in the file from which a column is left out: it makes neighbours alike
+_FEWEST_SUBJECTS, _FEWEST_VISITS = 8, 2.0  # subjects, and rows of each on average, if their rows are compared
+_ALIKE = 0.5  # share of the columns in which rows of the same subject are alike
+_ALIKE_IF_PURE, _CHANCE_OF_PURE = 1 / 3, 1e-3  # the same if each has one class, and chance does that less often
+_MOST_CANDIDATES = 50  # the first and the last columns of a wide table that may be names of subjects
 #: Mean squared difference between the means of neighbouring values, as a share of that of random ones: for names it is
 #: near 1, for a measurement that others follow near 0.
 _FEWEST_STEPS = 0.7
-#: A column that follows the number of the subject goes in even steps, and says nothing.
-_LEAST_STEP = 0.05
-#: Bins of a numeric target, within which rows are compared.
-_BINS = 10
+_LEAST_STEP = 0.05  # a column that follows the number of the subject goes in even steps, and says nothing
+_BINS = 10  # of a numeric target, within which rows are compared
 #: Names that people give to such columns, as a whole: 'age of patient' and 'in-patient' are measurements.
 _NUMBER = r"(?:ids?|nr|no|num|number|code|key|name)"
 _SUBJECT = r"(?:patient|pat|subject|subj|participant|person|proband|probandin|case|animal|study)"
@@ -107,8 +78,7 @@ def visit_alerts(view: View) -> list[Alert]:
     if subject is not None:
         return [_visits(view, "alike", subject)]
     wide = sorted({*view.feature_of[view.numbers].tolist(), *view.with_levels, *view.texts})
-    some = dict.fromkeys([*wide[:_MOST_SUBJECT_FEATURES], *wide[-_MOST_SUBJECT_FEATURES:]])  # names stand first or last
-    codes = {feature: _codes(view, feature, rows) for feature in some}
+    codes = {feature: _codes(view.values_of(feature)[rows]) for feature in _ends(wide, _MOST_SUBJECT_FEATURES)}
     codes = {feature: group for feature, group in codes.items() if 0 < group.max() < len(rows) - 1}
     table = np.array([*codes.values()], dtype=np.int32).reshape(len(codes), len(rows))
     sizes = {  # of the columns that may name subjects: the number of rows of each value
@@ -130,14 +100,13 @@ def visit_alerts(view: View) -> list[Alert]:
 
 
 def _visits(view: View, why: str, feature: int, same: Sequence[int] = ()) -> Alert:
-    facts = {"why": why, "same": view.named(same), "position": feature, "column": None}
-    if view.own_names is not None:
-        name = view.own_names[feature]
-        facts["column"] = name.item() if isinstance(name, np.generic) else name
+    name = None if view.own_names is None else view.own_names[feature]
+    column = name.item() if isinstance(name, np.generic) else name
+    facts = {"why": why, "same": view.named(same), "position": feature, "column": column}
     return Alert("visits", view.named([feature]), facts)
 
 
-def _same_within(codes: dict[int, Codes], table: NDArray[np.int32], feature: int) -> list[int]:
+def _same_within(codes: dict[int, Rows], table: NDArray[np.int32], feature: int) -> list[int]:
     r"""Two or more features that are the same in all rows of each value of ``feature``; none if there are fewer.
 
     Two columns are evidence if neither follows from the other (a country and a continent, which follow from a city, are
@@ -153,16 +122,18 @@ def _same_within(codes: dict[int, Codes], table: NDArray[np.int32], feature: int
     return sorted({one for pair in apart for one in pair})
 
 
-def _codes(view: View, feature: int, rows: Codes) -> Codes:
-    """A number for each value of a feature, in the order of the values; -1 for a missing cell."""
-    values = view.values_of(feature)[rows]
-    present = ~np.isnan(values)
-    codes = np.full(len(values), -1)
-    codes[present] = np.unique(values[present], return_inverse=True)[1]
-    return codes
+def _ends(features: list[int], most: int) -> dict[int, None]:
+    """The first and the last features: names stand there."""
+    return dict.fromkeys([*features[:most], *features[-most:]])
 
 
-def _may_be_same_within(table: NDArray[np.int32], group: Codes) -> Codes:
+def _codes(values: Floats) -> Rows:
+    """A number for each value, in the order of the values; -1 for a missing cell."""
+    codes = np.unique(values, return_inverse=True)[1]
+    return np.where(np.isnan(values), -1, codes)
+
+
+def _may_be_same_within(table: NDArray[np.int32], group: Rows) -> Rows:
     """The rows of ``table`` (one per feature) whose known neighbours within a group are equal."""
     order = np.argsort(group, kind="stable")[np.count_nonzero(group < 0) :]
     within = np.flatnonzero(np.diff(group[order]) == 0)
@@ -175,7 +146,7 @@ def _may_be_same_within(table: NDArray[np.int32], group: Codes) -> Codes:
     return candidates
 
 
-def _is_same_within(values: Codes, group: Codes) -> bool:
+def _is_same_within(values: Rows, group: Rows) -> bool:
     """Whether all rows of a group have the same value, and chance hardly does that; several groups share a value."""
     present = (values >= 0) & (group >= 0)
     if present.mean() < 0.5 or not follows(values, group) or follows(group, values):
@@ -192,7 +163,7 @@ def _is_same_within(values: Codes, group: Codes) -> bool:
     return steps >= min(max(1 - 3 / float(np.sqrt(len(ranks))), _LOW_STEPS), _HIGH_STEPS)
 
 
-def follows(values: Codes, from_these: Codes) -> bool:
+def follows(values: Rows, from_these: Rows) -> bool:
     """Whether equal values of the second always go with one value of the first; -1 is missing."""
     present = (values >= 0) & (from_these >= 0)
     order = np.lexsort((values[present], from_these[present]))
@@ -200,7 +171,7 @@ def follows(values: Codes, from_these: Codes) -> bool:
     return len(one) > 0 and not bool(((one[1:] == one[:-1]) & (other[1:] != other[:-1])).any())
 
 
-def log_chance_of_one_value(sizes: Codes, counts: Codes) -> float:
+def log_chance_of_one_value(sizes: Rows, counts: Rows) -> float:
     """Logarithm of the chance that all rows of each group have the same value, if rows are independent.
 
     ``sizes`` are the numbers of rows of the groups, ``counts`` those of the values.
@@ -222,9 +193,7 @@ def repeated_alerts(view: View) -> list[Alert]:
         return []
     surprising = _twins_by_chance(X, first[several], counts[several]) < _CHANCE_OF_TWIN
     repeated = int((counts[several] - 1)[surprising].sum())
-    if repeated < fewest:
-        return []
-    return [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X)})]
+    return [] if repeated < fewest else [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X)})]
 
 
 def row_keys(view: View) -> NDArray[np.uint64]:
@@ -240,7 +209,7 @@ def row_keys(view: View) -> NDArray[np.uint64]:
     return keys
 
 
-def _twins_by_chance(X: Floats, rows: Codes, repeats: Codes) -> Floats:
+def _twins_by_chance(X: Floats, rows: Rows, repeats: Rows) -> Floats:
     """About how many rows have the same values as each of these rows by chance.
 
     The chance of a value is its share in its column, among rows that are not repetitions of this one. Columns are
@@ -254,7 +223,7 @@ def _twins_by_chance(X: Floats, rows: Codes, repeats: Codes) -> Floats:
     return np.asarray(len(X) * np.exp(0.5 * logs))
 
 
-def _compared(view: View) -> tuple[Floats, Codes, Codes, Codes]:
+def _compared(view: View) -> tuple[Floats, Rows, Rows, Rows]:
     """Standardised columns of some rows, their features, the stratum of each row (its class), and the rows' places."""
     rows = blocks_of_rows(len(view.X), _MOST_ROWS)
     columns = np.flatnonzero(view.roles == "value")  # one column per feature
@@ -266,12 +235,11 @@ def _compared(view: View) -> tuple[Floats, Codes, Codes, Codes]:
     X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X) if X.shape[1] else X
     largest = np.abs(X).max(axis=0) if len(X) else np.ones(X.shape[1])
     X = X / np.where(largest > 0, largest, 1.0)
-    spread = X.std(axis=0)
-    Z = (X[:, spread > 0] - X[:, spread > 0].mean(axis=0)) / spread[spread > 0]
-    return Z, view.feature_of[columns[spread > 0]], view.supervision.binned(_BINS)[rows], rows
+    Z, varies = standard_columns(X)
+    return Z, view.feature_of[columns[varies]], view.supervision.binned(_BINS)[rows], rows
 
 
-def _neighbours_alike(Z: Floats, strata: Codes, rows: Codes) -> bool:
+def _neighbours_alike(Z: Floats, strata: Rows, rows: Rows) -> bool:
     place = np.arange(len(Z), dtype=np.float64)
     with np.errstate(invalid="ignore"):
         ranks = rankdata(Z, axis=0)
@@ -293,7 +261,7 @@ def _neighbours_alike(Z: Floats, strata: Codes, rows: Codes) -> bool:
     return bool((near.mean(axis=1) <= line).mean() >= _SHARE_NEAR)
 
 
-def _random_pairs(strata: Codes, wanted: Codes) -> tuple[NDArray[Any], NDArray[Any]]:
+def _random_pairs(strata: Rows, wanted: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
     """Random pairs of rows of the same stratum, for each stratum in proportion to ``wanted``."""
     rng = np.random.RandomState(0)
     first, second = [], []
@@ -305,7 +273,7 @@ def _random_pairs(strata: Codes, wanted: Codes) -> tuple[NDArray[Any], NDArray[A
     return np.concatenate(first), np.concatenate(second)
 
 
-def _subject_column(view: View, Z: Floats, features: Codes, strata: Codes, rows: Codes) -> int | None:
+def _subject_column(view: View, Z: Floats, features: Rows, strata: Rows, rows: Rows) -> int | None:
     """The feature whose equal values join rows that are much alike in all others; None if there is none.
 
     Rows with the next larger value must not be alike: otherwise the column is a measurement that others follow.
@@ -320,7 +288,7 @@ def _subject_column(view: View, Z: Floats, features: Codes, strata: Codes, rows:
         return None
     Z = Z / np.sqrt((Z**2).mean(axis=0))
     numbers = view.feature_of[view.numbers].tolist()
-    candidates = dict.fromkeys([*numbers[:_MOST_CANDIDATES], *numbers[-_MOST_CANDIDATES:]])  # names stand first or last
+    candidates = _ends(numbers, _MOST_CANDIDATES)
     for feature in (*candidates, *view.texts, *view.with_levels):
         values = view.values_of(feature)[rows]
         present = np.flatnonzero(~np.isnan(values))
@@ -338,47 +306,44 @@ def _subject_column(view: View, Z: Floats, features: Codes, strata: Codes, rows:
     return None
 
 
-def _are_alike(group: Codes, Z: Floats, strata: Codes) -> bool:
+def _are_alike(group: Rows, Z: Floats, strata: Rows) -> bool:
     """Whether there are enough groups, and their rows are much alike.
 
     They must be alike in half of the columns; in a third of them if also each group has only one class, and chance
     hardly does that.
     """
-    n_groups = int(group.max(initial=-1)) + 1
+    n_groups, classes = int(group.max(initial=-1)) + 1, np.unique(strata, return_inverse=True)[1]
     if not Z.shape[1] or n_groups < _FEWEST_SUBJECTS or len(group) < _FEWEST_VISITS * n_groups:
         return False
     if (_within_shares(Z[:, :: max(1, Z.shape[1] // 10)], group) < 1.5 * _MOST_WITHIN).mean() < 0.2:
         return False
     alike = float((_within_shares(Z, group) <= _MOST_WITHIN).mean())
-    classes = np.unique(strata, return_inverse=True)[1]
-    are_pure = follows(classes, group) and (
-        log_chance_of_one_value(np.bincount(group), np.bincount(classes)) < np.log(_CHANCE_OF_PURE)
-    )
+    chance = log_chance_of_one_value(np.bincount(group), np.bincount(classes))
+    are_pure = follows(classes, group) and chance < np.log(_CHANCE_OF_PURE)
     return alike >= (_ALIKE_IF_PURE if are_pure else _ALIKE)
 
 
-def _within_shares(Z: Floats, group: Codes) -> Floats:
+def _within_shares(Z: Floats, group: Rows) -> Floats:
     """The variance within groups as a share of the whole, for each column."""
     within = (centred_within(Z, group) ** 2).sum(axis=0) / max(1, len(Z) - int(group.max()) - 1)
     return np.asarray(within / np.maximum(Z.var(axis=0), 1e-300))
 
 
-@dataclass(frozen=True, eq=False)
-class Units:
+class Units(NamedTuple):
     """Rows that belong together, or seem to.
 
     Attributes
     ----------
-    shared : tuple of array (n_rows,)
+    shared : list of array (n_rows,)
         For each reason why rows depend on each other: a number that such rows share.
     neighbours : bool
         Whether rows that stand next to each other in the table depend on each other.
     """
 
-    shared: tuple[Codes, ...] = ()
+    shared: list[Rows]
     neighbours: bool = False
 
-    def one_of_each(self, rows: Codes, codes: Codes) -> Codes:
+    def one_of_each(self, rows: Rows, codes: Rows) -> Rows:
         """Positions in ``rows`` of one row of each unit and class; all of them if rows are independent.
 
         If neighbours depend on each other, neighbours of one class are one unit: nobody knows where a subject ends.
@@ -396,10 +361,10 @@ class Units:
         return np.flatnonzero(chosen)
 
 
-def units_of(view: View, groups: Codes | None, of_rows: Sequence[Alert]) -> Units:
+def units_of(view: View, groups: Rows | None, of_rows: Sequence[Alert]) -> Units:
     """The units of a table: groups that are given, or what the alerts about its rows suspect."""
     if groups is not None:
-        return Units((groups[view.rows],))
+        return Units([groups[view.rows]])
     shared, neighbours = [], False
     for alert in of_rows:
         if alert.kind == "repeated rows":
@@ -409,4 +374,4 @@ def units_of(view: View, groups: Codes | None, of_rows: Sequence[Alert]) -> Unit
             shared.append(np.unique(view.values_of(feature), return_inverse=True)[1])
         else:
             neighbours = True
-    return Units(tuple(shared), neighbours)
+    return Units(shared, neighbours)

@@ -7,31 +7,21 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 from scipy.stats import rankdata
 
-from dubio.alerts.alert import View
+from dubio.alerts.alert import Floats, Rows, View, standard_columns
 from dubio.alerts.of_rows import Units, follows, log_chance_of_one_value
 from dubio.findings import Alert
 
-#: Alerts about copies are raised if chance makes one in a table of independent columns at most this often.
-_CHANCE = 1e-3
-#: Squared correlation (of values or of ranks) from which a number is a copy of a numeric target.
-_SAME = 0.9999
-_FEWEST_NUMBERS = 10
-#: Rows on which ranks are compared first.
-_ROWS_OF_RANKS = 2000
-#: A column with more different values is not looked at as a column of categories.
-_MOST_VALUES = 50
-#: Pairs of rows that show at once that a column does not tell the classes.
-_PAIRS = 300
-#: Fewest classes of a rating; shorter scales are more often codes, and their order cannot be tested.
-_FEWEST_GRADES = 5
-#: Most classes of a rating.
-_MOST_GRADES = 20
-#: Random orders of the classes that the one of the ratings is compared with.
-_N_ORDERS = 999
-#: Share of the differences between classes that one straight line must explain.
-_LINE_SHARE = 0.5
-#: Most chance of explaining as much with a random order.
-_ORDER_CHANCE = 0.01
+_CHANCE = 1e-3  # alerts about copies are raised if chance makes one in a table of independent columns less often
+_SAME = 0.9999  # squared correlation (of values or of ranks) from which a number is a copy of a numeric target
+_FEWEST_NUMBERS = 10  # rows with a numeric target
+_ROWS_OF_RANKS = 2000  # rows on which ranks are compared first
+_MOST_VALUES = 50  # different values of a column that is looked at as one of categories
+_PAIRS = 300  # pairs of rows that show at once that a column does not tell the classes
+_FEWEST_GRADES = 5  # classes of a rating: shorter scales are more often codes, and their order cannot be tested
+_MOST_GRADES = 20  # classes of a rating
+_N_ORDERS = 999  # random orders of the classes that the one of the ratings is compared with
+_LINE_SHARE = 0.5  # of the differences between classes, which one straight line must explain
+_ORDER_CHANCE = 0.01  # the most chance of explaining as much with a random order
 
 
 def copy_alerts(view: View, units: Units) -> list[Alert]:
@@ -74,8 +64,7 @@ def rating_alerts(view: View) -> list[Alert]:
     columns = view.numbers
     Z = view.X[np.ix_(labelled, columns)]
     Z = np.where(np.isnan(Z), np.nanmean(Z, axis=0) if len(Z) else 0.0, Z) if len(columns) else Z
-    spread = Z.std(axis=0)
-    Z = (Z[:, spread > 0] - Z[:, spread > 0].mean(axis=0)) / spread[spread > 0]
+    Z = standard_columns(Z)[0]
     if not Z.shape[1]:
         return []
     sums = np.zeros((len(grades), Z.shape[1]))
@@ -92,11 +81,12 @@ def rating_alerts(view: View) -> list[Alert]:
     share, better = float(shares[0]), float((shares >= shares[0]).mean())
     if share < _LINE_SHARE or better > _ORDER_CHANCE:
         return []
-    facts = {"grades": len(grades), "lowest": float(grades.min()), "highest": float(grades.max())}
-    return [Alert("rating", facts=facts)]
+    return [
+        Alert("rating", facts={"grades": len(grades), "lowest": float(grades.min()), "highest": float(grades.max())})
+    ]
 
 
-def _separating_classes(view: View, codes: NDArray[np.int64], units: Units) -> dict[str, list[int]]:
+def _separating_classes(view: View, codes: Rows, units: Units) -> dict[str, list[int]]:
     """Features that are one-to-one with the classes, and other features that separate them completely."""
     rows = np.argsort(codes, kind="stable")[np.count_nonzero(codes < 0) :]
     codes = codes[rows]
@@ -128,13 +118,13 @@ def _separating_classes(view: View, codes: NDArray[np.int64], units: Units) -> d
     return {"copy": copies, "separates": separating}
 
 
-def _is_rare(counts: NDArray[np.int64], view: View) -> bool:
+def _is_rare(counts: Rows, view: View) -> bool:
     """Whether random labels are hardly ever split by a column: one order of the classes of all their arrangements."""
     chance = gammaln((counts > 0).sum() + 1) - (gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
     return bool(chance + np.log(max(1, view.n_features)) <= np.log(_CHANCE))
 
 
-def _may_be_told(X: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _may_be_told(X: Floats, codes: Rows) -> NDArray[np.bool_]:
     """Columns that do not have the same value in two rows of different classes, in some pairs of rows."""
     rng = np.random.RandomState(0)
     one, other = rng.randint(len(X), size=_PAIRS), rng.randint(len(X), size=_PAIRS)
@@ -142,9 +132,7 @@ def _may_be_told(X: NDArray[np.float64], codes: NDArray[np.int64]) -> NDArray[np
     return ~(X[one[differ]] == X[other[differ]]).any(axis=0)
 
 
-def _is_told(
-    x: NDArray[np.float64], codes: NDArray[np.int64], rows: NDArray[np.int64], units: Units, view: View
-) -> bool:
+def _is_told(x: Floats, codes: Rows, rows: Rows, units: Units, view: View) -> bool:
     """Whether every value of a feature occurs in one class only, and so often that this is no chance."""
     present = ~np.isnan(x)
     x, codes, rows = x[present], codes[present], rows[present]
@@ -158,7 +146,7 @@ def _is_told(
     return bool(chance + np.log(view.n_features) < np.log(_CHANCE))
 
 
-def _copies_of_numbers(view: View, numbers: NDArray[np.float64]) -> list[int]:
+def _copies_of_numbers(view: View, numbers: Floats) -> list[int]:
     labelled = np.flatnonzero(view.supervision.labelled)
     y = numbers[labelled]
     if len(labelled) < _FEWEST_NUMBERS or len(np.unique(y)) < 3:
@@ -172,7 +160,7 @@ def _copies_of_numbers(view: View, numbers: NDArray[np.float64]) -> list[int]:
     return copies
 
 
-def _is_copy(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
+def _is_copy(x: Floats, y: Floats) -> bool:
     present = ~np.isnan(x)
     if present.sum() < max(_FEWEST_NUMBERS, len(x) / 2) or x[present].min() == x[present].max():
         return False
@@ -180,7 +168,7 @@ def _is_copy(x: NDArray[np.float64], y: NDArray[np.float64]) -> bool:
     return _squared_correlation(x, y) >= _SAME or _squared_correlation(rankdata(x), rankdata(y)) >= _SAME
 
 
-def _squared_correlation(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+def _squared_correlation(x: Floats, y: Floats) -> float:
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         x, y = (x - x.mean()) / np.abs(x - x.mean()).max(), (y - y.mean()) / np.abs(y - y.mean()).max()
         squared = float((x @ y) ** 2 / ((x @ x) * (y @ y)))

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
@@ -67,7 +68,7 @@ class Option:
     """
 
     usage: str
-    help: str
+    help: str = ""
     default: Any = None
     commands: str = "rank"
     required: str = ""
@@ -85,6 +86,10 @@ class Option:
     excludes: str = ""
     stream: Literal["yes", "sample", "no"] = "yes"
     only: tuple[str, ...] = ()
+
+    def means(self, text: str) -> Option:
+        """The same option with its help."""
+        return replace(self, help=text)
 
     @property
     def flags(self) -> list[str]:
@@ -178,265 +183,158 @@ def _nonzero(number: int) -> int:
 
 
 _BOTH = "rank audit"
+_LIMITS = "give both (an empty cell means no limit)"
+_CENSORED = "the event says whether the time is exact or censored"
+# options that need at least a sample of the rows, those that need the whole table, and arguments of the selector
+_of_sample, _of_all = partial(Option, stream="sample"), partial(Option, stream="no")
+_to_make = partial(Option, passed="make")
 
 #: All options, in the order of the help.
 OPTIONS = (
-    Option("--version", "Print the version.", commands="dubio"),
-    Option(
-        "TABLE",
-        "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input.",
-        commands=_BOTH,
+    Option("--version", commands="dubio").means("Print the version."),
+    Option("TABLE", commands=_BOTH).means(
+        "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
     ),
-    Option(
-        "--target -t COL",
-        "Column with the class or the number; A,B for several targets (rank only).",
-        commands=_BOTH,
-        required="audit",
-        columns="target",
+    Option("--target -t COL", commands=_BOTH, required="audit", columns="target").means(
+        "Column with the class or the number; A,B for several targets (rank only)."
     ),
-    Option("--soft A,B,C", "Columns with the probability of each class.", columns="target"),
-    Option(
-        "--normalize",
-        "Divide each row of the --soft columns by its sum.",
-        needs=("soft", "divides each row of the --soft columns by its sum"),
-        stream="sample",
+    Option("--soft A,B,C", columns="target").means("Columns with the probability of each class."),
+    _of_sample("--normalize", needs=("soft", "divides each row of the --soft columns by its sum")).means(
+        "Divide each row of the --soft columns by its sum."
     ),
-    Option(
-        "--confidence COL",
-        "Column that says how sure the target is, from 0 to 1.",
-        columns="fact",
-        needs=("target", "says how sure the class in --target is"),
-        stream="sample",
+    _of_sample("--confidence COL", columns="fact", needs=("target", "says how sure the class in --target is")).means(
+        "Column that says how sure the target is, from 0 to 1."
     ),
-    Option("--annotators A,B,C", "Columns with the class that each annotator gave.", columns="target", stream="sample"),
-    Option(
-        "--combine",
-        "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is.",
-        choices=("average", "dawid-skene"),
-        default="average",
+    _of_sample("--annotators A,B,C", columns="target").means("Columns with the class that each annotator gave."),
+    Option("--combine", choices=("average", "dawid-skene"), default="average").means(
+        "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is."
     ),
-    Option(
+    _of_all(
         "--annotator COL",
-        "Column that says who labelled each row: shows which features are related to the person.",
         commands=_BOTH,
         columns="fact",
         argument="annotators",
         needs=("target", "says who gave the class in --target"),
-        stream="no",
+    ).means("Column that says who labelled each row: shows which features are related to the person."),
+    _of_all(
+        "--corrections FILE", commands=_BOTH, needs=("target", "changes the classes in --target"), excludes="confidence"
+    ).means(
+        "Labels that were corrected on the page of a report (corrections.csv): use them, and show before and after."
     ),
-    Option(
-        "--corrections FILE",
-        "Labels that were corrected on the page of a report (corrections.csv): use them, and show before and after.",
-        commands=_BOTH,
-        needs=("target", "changes the classes in --target"),
-        excludes="confidence",
-        stream="no",
-    ),
-    Option(
-        "--pairs FILE",
+    _of_all("--pairs FILE", argument="must_link cannot_link", excludes="groups").means(
         "File with pairs of rows: row, row, must or cannot. Rows are named by the column of --id; without it they are "
-        "numbers, and 1 is the first row under the header.",
-        argument="must_link cannot_link",
-        excludes="groups",
-        stream="no",
+        "numbers, and 1 is the first row under the header."
     ),
-    Option("--regression", "The target is a number (by default, this is detected).", holds="numbers", stream="sample"),
-    Option("--classes", "The target is a class, even if it looks like a number.", holds="classes"),
-    Option(
+    _of_sample("--regression", holds="numbers").means("The target is a number (by default, this is detected)."),
+    Option("--classes", holds="classes").means("The target is a class, even if it looks like a number."),
+    _of_sample(
         "--target-kind",
-        "What the target holds; ordered: classes with an order.",
         choices=("auto", "classes", "numbers", "ordered"),
         default="auto",
         commands=_BOTH,
         holds="=",
-        stream="sample",
         only=("numbers", "ordered"),
+    ).means("What the target holds; ordered: classes with an order."),
+    _of_sample(
+        "--order LOWEST,...,HIGHEST", commands=_BOTH, holds="ordered", needs=("target", "names the classes of --target")
+    ).means("The order of the classes; implies --target-kind ordered."),
+    _of_sample(
+        "--positive VALUE", holds="positives", needs=("target", "is a value of --target"), excludes="confidence"
+    ).means("Only rows with this value are labelled; all others may have it or not."),
+    Option("--prior SHARE", needs=("positive", "is the share of positive rows among the others")).means(
+        "Share of positive rows among the others, from 0 to 1, if you know it."
     ),
-    Option(
-        "--order LOWEST,...,HIGHEST",
-        "The order of the classes; implies --target-kind ordered.",
-        commands=_BOTH,
-        holds="ordered",
-        needs=("target", "names the classes of --target"),
-        stream="sample",
+    _of_all("--low COL", columns="target", needs=("high", _LIMITS)).means(
+        "Column with the lowest number that the target may be; an empty cell means no limit."
     ),
-    Option(
-        "--positive VALUE",
-        "Only rows with this value are labelled; all others may have it or not.",
-        holds="positives",
-        needs=("target", "is a value of --target"),
-        excludes="confidence",
-        stream="sample",
+    _of_all("--high COL", columns="target", needs=("low", _LIMITS)).means(
+        "Column with the highest number; an empty cell means no limit."
     ),
-    Option(
-        "--prior SHARE",
-        "Share of positive rows among the others, from 0 to 1, if you know it.",
-        needs=("positive", "is the share of positive rows among the others"),
+    _of_all("--time COL", columns="target", needs=("event", _CENSORED)).means(
+        "Column with the time until an event, or until the end of observation."
     ),
-    Option(
-        "--low COL",
-        "Column with the lowest number that the target may be; an empty cell means no limit.",
-        columns="target",
-        needs=("high", "give both (an empty cell means no limit)"),
-        stream="no",
+    _of_all("--event COL", columns="target", needs=("time", _CENSORED)).means(
+        "Column that says whether the event happened: yes or no. If not, the time is censored."
     ),
-    Option(
-        "--high COL",
-        "Column with the highest number; an empty cell means no limit.",
-        columns="target",
-        needs=("low", "give both (an empty cell means no limit)"),
-        stream="no",
+    _of_sample("--unlabelled VALUE", commands=_BOTH, several=True).means(
+        "Target value that means 'no label'. May be repeated."
     ),
-    Option(
-        "--time COL",
-        "Column with the time until an event, or until the end of observation.",
-        columns="target",
-        needs=("event", "the event says whether the time is exact or censored"),
-        stream="no",
+    _of_all("--groups COL", commands=_BOTH, columns="fact", passed="fit").means(
+        "Column that says which rows belong together, such as the patient. It is not used as a feature."
     ),
-    Option(
-        "--event COL",
-        "Column that says whether the event happened: yes or no. If not, the time is censored.",
-        columns="target",
-        needs=("time", "the event says whether the time is exact or censored"),
-        stream="no",
+    _of_sample("--weights COL", commands=_BOTH, columns="fact", argument="sample_weight", passed="fit").means(
+        "Column with the weight of each row. It is not used as a feature."
     ),
-    Option(
-        "--unlabelled VALUE",
-        "Target value that means 'no label'. May be repeated.",
-        commands=_BOTH,
-        several=True,
-        stream="sample",
+    Option("--ignore A,B", commands=_BOTH, columns="unused", argument="exclude").means("Columns to leave out."),
+    _of_sample("--nominal A,B", commands=_BOTH, columns="feature").means(
+        "Columns of categories, even if they look like numbers."
     ),
-    Option(
-        "--groups COL",
-        "Column that says which rows belong together, such as the patient. It is not used as a feature.",
-        commands=_BOTH,
-        columns="fact",
-        passed="fit",
-        stream="no",
+    Option("--id A,B", commands=_BOTH, columns="unused").means(
+        "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs."
     ),
-    Option(
-        "--weights COL",
-        "Column with the weight of each row. It is not used as a feature.",
-        commands=_BOTH,
-        columns="fact",
-        argument="sample_weight",
-        passed="fit",
-        stream="sample",
+    Option("--sep MARK", commands=_BOTH).means("What separates the columns of a text file: a character, tab or space."),
+    Option("--decimal MARK", commands=_BOTH).means("The decimal mark: . or ,"),
+    Option("--encoding NAME", commands=_BOTH).means("Encoding of a text file, such as utf-8 or cp1252."),
+    Option("--na VALUE", commands=_BOTH, several=True).means(
+        "Cell that means 'missing', such as -999. May be repeated."
     ),
-    Option("--ignore A,B", "Columns to leave out.", commands=_BOTH, columns="unused", argument="exclude"),
-    Option(
-        "--nominal A,B",
-        "Columns of categories, even if they look like numbers.",
-        commands=_BOTH,
-        columns="feature",
-        stream="sample",
-    ),
-    Option(
-        "--id A,B",
-        "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs.",
-        commands=_BOTH,
-        columns="unused",
-    ),
-    Option("--sep MARK", "What separates the columns of a text file: a character, tab or space.", commands=_BOTH),
-    Option("--decimal MARK", "The decimal mark: . or ,", commands=_BOTH),
-    Option("--encoding NAME", "Encoding of a text file, such as utf-8 or cp1252.", commands=_BOTH),
-    Option("--na VALUE", "Cell that means 'missing', such as -999. May be repeated.", commands=_BOTH, several=True),
-    Option("--sheet NAME", "Sheet of an Excel file.", commands=_BOTH),
-    Option("--method -m NAME", "auto, or a name from `dubio methods`.", default="auto", passed="make"),
-    Option(
-        "--keep -k N|relevant|sufficient",
+    Option("--sheet NAME", commands=_BOTH).means("Sheet of an Excel file."),
+    _to_make("--method -m NAME", default="auto").means("auto, or a name from `dubio methods`."),
+    _to_make(
+        "--keep -k N|relevant|sufficient", default="relevant", read=_number_to_keep, argument="n_features_to_select"
+    ).means(
         "How many features to keep: a number, a share (30%), relevant (all features related to the target), or "
-        "sufficient (as many of these as predict it as well).",
-        default="relevant",
-        read=_number_to_keep,
-        argument="n_features_to_select",
-        passed="make",
+        "sufficient (as many of these as predict it as well)."
     ),
-    Option("--alpha NUMBER", "Share of false discoveries to allow.", default=0.05, passed="make"),
-    Option(
-        "--redundancy NUMBER",
-        "Move down features that resemble better ones. Give a weight, for example 1.",
-        passed="make",
-        stream="sample",
+    _to_make("--alpha NUMBER", default=0.05).means("Share of false discoveries to allow."),
+    _of_sample("--redundancy NUMBER", passed="make").means(
+        "Move down features that resemble better ones. Give a weight, for example 1."
     ),
-    Option(
-        "--drop-leaks",
-        "Leave out features that are suspected to be copies of the target, or separate its classes completely.",
-        passed="make",
-        stream="sample",
+    _of_sample("--drop-leaks", passed="make").means(
+        "Leave out features that are suspected to be copies of the target, or separate its classes completely."
     ),
-    Option(
-        "--engine",
-        "How wrong labels are found.",
-        choices=("transitions", "pooled", "confident", "lnt"),
-        default="transitions",
-        commands="audit",
-        passed="make",
+    _to_make(
+        "--engine", choices=("transitions", "pooled", "confident", "lnt"), default="transitions", commands="audit"
+    ).means("How wrong labels are found."),
+    Option("--all", commands="audit").means("List every row, not only the doubtful ones."),
+    _of_sample("--stability DRAWS", least=0, argument="n_draws").means(
+        "Number of resamples, to show how far the ranks move; 0 for none."
     ),
-    Option("--all", "List every row, not only the doubtful ones.", commands="audit"),
-    Option(
-        "--stability DRAWS",
-        "Number of resamples, to show how far the ranks move; 0 for none.",
-        least=0,
-        argument="n_draws",
-        stream="sample",
+    _of_sample("--tolerance/--no-tolerance").means(
+        "Show how many labels may be wrong before a feature is no longer kept. A report shows it for small tables."
     ),
-    Option(
-        "--tolerance/--no-tolerance",
-        "Show how many labels may be wrong before a feature is no longer kept. A report shows it for small tables.",
-        stream="sample",
-    ),
-    Option(
-        "--evaluate",
+    _of_sample("--evaluate", choices=("logistic", "forest", "svm")).means(
         "Say what the selection is worth to this model: its accuracy on rows it has not seen, with the kept features, "
-        "with all and with random ones.",
-        choices=("logistic", "forest", "svm"),
-        stream="sample",
+        "with all and with random ones."
     ),
-    Option(
+    _to_make(
         "--seed N",
-        "Seed of random numbers: the same seed gives the same answer.",
         default=0,
         commands="rank audit demo",
         least=0,
         most=2**32 - 1,
         argument="random_state",
-        passed="make",
         code="always",
+    ).means("Seed of random numbers: the same seed gives the same answer."),
+    _to_make("--jobs -j N", commands="rank audit demo", read=_nonzero, argument="n_jobs", code="never").means(
+        "Number of threads, or -1 for all processors. The answer does not depend on it."
     ),
-    Option(
-        "--jobs -j N",
-        "Number of threads, or -1 for all processors. The answer does not depend on it.",
-        commands="rank audit demo",
-        read=_nonzero,
-        argument="n_jobs",
-        passed="make",
-        code="never",
+    _of_sample(
+        "--device", choices=("cpu", "cuda", "auto"), default="cpu", passed="make", code="never", only=("cuda",)
+    ).means("Where distances are computed: cuda is a GPU, auto uses it for large tables."),
+    _of_sample("--report -r OUT.html", commands=_BOTH).means("Write a report (a web page)."),
+    Option("--report -r OUT.html", default="dubio-demo.html", commands="demo").means("Where to write the report."),
+    _of_all("--save-table OUT.csv").means("Write a table with only the kept columns and the target."),
+    Option("--stream/--no-stream").means(
+        "Read the table once, in batches of rows. Default for folders and for tables of 1 GB or more."
     ),
-    Option(
-        "--device",
-        "Where distances are computed: cuda is a GPU, auto uses it for large tables.",
-        choices=("cpu", "cuda", "auto"),
-        default="cpu",
-        passed="make",
-        code="never",
-        stream="sample",
-        only=("cuda",),
+    Option("--json", commands="rank audit methods", excludes="csv").means("Print JSON."),
+    Option("--csv", commands="rank audit methods").means("Print CSV."),
+    Option("--top N", default=20, commands=_BOTH, least=1).means(
+        "Number of rows to print; CSV and JSON have all rows."
     ),
-    Option("--report -r OUT.html", "Write a report (a web page).", commands=_BOTH, stream="sample"),
-    Option("--report -r OUT.html", "Where to write the report.", default="dubio-demo.html", commands="demo"),
-    Option("--save-table OUT.csv", "Write a table with only the kept columns and the target.", stream="no"),
-    Option(
-        "--stream/--no-stream",
-        "Read the table once, in batches of rows. Default for folders and for tables of 1 GB or more.",
-    ),
-    Option("--json", "Print JSON.", commands="rank audit methods", excludes="csv"),
-    Option("--csv", "Print CSV.", commands="rank audit methods"),
-    Option("--top N", "Number of rows to print; CSV and JSON have all rows.", default=20, commands=_BOTH, least=1),
-    Option("--quiet -q", "Print no notes and no progress on standard error, only errors.", commands=_BOTH),
-    Option("--debug", "Show the traceback of an error.", commands="dubio rank audit methods demo"),
+    Option("--quiet -q", commands=_BOTH).means("Print no notes and no progress on standard error, only errors."),
+    Option("--debug", commands="dubio rank audit methods demo").means("Show the traceback of an error."),
 )
 
 
@@ -480,8 +378,8 @@ class Call(SimpleNamespace):
             if one.columns == "target":  # two options that need each other are one way to say it
                 targets.setdefault(frozenset((name, *one.needs[:1])), one.flag)
         if len(targets) > 1:
-            all_say = "both say" if len(targets) == 2 else "all say"
-            raise UserError(f"{' and '.join(targets.values())} {all_say} what the target is: give only one of them.")
+            all_say = f"{' and '.join(targets.values())} {'both' if len(targets) == 2 else 'all'} say"
+            raise UserError(f"{all_say} what the target is: give only one of them.")
         kinds = {one.flag: self._held(one) for one in given.values() if one.holds}
         if len(set(kinds.values())) > 1:
             raise UserError(f"{' and '.join(kinds)} contradict each other: give one of them.")
@@ -495,7 +393,7 @@ class Call(SimpleNamespace):
         return getattr(self, one.name) if one.holds == "=" else one.holds
 
     @property
-    def kind(self) -> Any:
+    def holds(self) -> Any:
         """What the target holds, as the options say: "auto", "classes", "numbers" or "ordered"."""
         return next((self._held(one) for one in self.given().values() if one.holds), "auto")
 
@@ -516,12 +414,9 @@ class Call(SimpleNamespace):
 
     def columns_of(self, *roles: str) -> dict[str, list[str]]:
         """The columns of the table that options with these roles name, by the option."""
-        found = {}
-        for one in options_of(self.command):
-            named = getattr(self, one.name) or (self.targets if one.name == "target" else ())
-            if one.columns in roles and named:
-                found[one.flag] = [named] if isinstance(named, str) else list(named)
-        return found
+        own = {one: getattr(self, one.name) for one in options_of(self.command) if one.columns in roles}
+        named = {one.flag: names or (self.targets if one.name == "target" else ()) for one, names in own.items()}
+        return {flag: [names] if isinstance(names, str) else list(names) for flag, names in named.items() if names}
 
     def names_of(self, role: str) -> list[str]:
         """The columns of the table that options with this role name."""

@@ -197,7 +197,7 @@ class Question:
         self._write(f"y = table[{names!r}]")
         _require_some(table, "the columns of --soft")
         if not self.call.normalize:
-            return _Read(table, "ordered" if self.call.kind == "ordered" else "classes")
+            return _Read(table, "ordered" if self.call.holds == "ordered" else "classes")
         return _Read(self._make(soft_labels, (table, "y.astype(float)"), normalize=True), "classes")
 
     def _votes(self) -> _Read:
@@ -245,7 +245,7 @@ class Question:
         _require_some(column)
         if call.positive is not None:
             return self._positives(column, name)
-        kind = reads_as(column, call.kind) if call.command == "audit" else call.kind
+        kind = reads_as(column, call.holds) if call.command == "audit" else call.holds
         found = numbers_of(column, kind)
         if call.command == "audit" and kind == "numbers":
             return _Read(column, kind, None)
@@ -462,9 +462,9 @@ def _require_some(values: Any, argument: str = "y") -> None:
 
 def _refuse_identifier(column: Any, found: WrittenNumbers | None, call: Call) -> None:
     known = column.dropna()
-    if call.kind == "numbers" or len(known) < 3 or known.nunique() < len(known):
+    if call.holds == "numbers" or len(known) < 3 or known.nunique() < len(known):
         return
-    if found is not None and call.kind != "classes" and (found.of_time or not is_whole(found.values)):
+    if found is not None and call.holds != "classes" and (found.of_time or not is_whole(found.values)):
         return
     what, remedy = "an identifier", "give the column to predict"
     if found is not None and call.command == "audit":

@@ -58,7 +58,7 @@ def _holds_classes(piece: Piece, call: Call) -> bool:
     if len(values) == len(known):
         return False
     kind = piece.types[call.target]
-    if not is_number(kind) or pa.types.is_boolean(kind) or call.kind == "classes":
+    if not is_number(kind) or pa.types.is_boolean(kind) or call.holds == "classes":
         return True
     numbers = values.astype(np.float64)
     return len(values) <= _FEW and bool((numbers == np.floor(numbers)).all())
