@@ -18,10 +18,7 @@ _ALIKE = 0.9999  # squared correlation from which two columns say the same
 _MOST_COMPARED = 1500  # columns of which all pairs are compared; of more columns, only equal ones are found
 _ROWS_COMPARED = 1000  # rows on which pairs of columns are compared
 #: Numbers that people write for "missing", with how far away they must be from all other values, in ranges of these.
-_SENTINELS = {
-    **dict.fromkeys((-9.0, -99.0, -999.0, -9999.0, -99999.0, -999999.0), 0.5),
-    **dict.fromkeys((99.0, 999.0, 9999.0, 99999.0, 999999.0), 1.0),
-}
+_SENTINELS = {1.0 - 10.0**n: 0.5 for n in range(1, 7)} | {10.0**n - 1.0: 1.0 for n in range(2, 7)}  # -9; 99
 _FEWEST_SENTINELS = 2
 
 
@@ -46,14 +43,12 @@ def identifier_alerts(view: View) -> list[Alert]:
     """Whole numbers that are different in every row, and look like a count of the rows or are named like one."""
     if len(view.X) < _FEWEST_ROWS:
         return []
-    columns = view.numbers
-    X = view.X[:, columns]
+    columns, X = view.numbers, view.X[:, view.numbers]
     with np.errstate(invalid="ignore"):
         columns = columns[((np.floor(X) == X).all(axis=0)) & (X[0] != X[-1])]
     numbers = []
     for column in columns.tolist():
-        values = np.sort(view.X[:, column])
-        feature = int(view.feature_of[column])
+        values, feature = np.sort(view.X[:, column]), int(view.feature_of[column])
         is_count = values[-1] - values[0] < _DENSE * view.n_rows_in_all
         if (is_count or _ID_NAME.search(str(view.names[feature]))) and (values[1:] != values[:-1]).all():
             numbers.append(feature)
@@ -77,13 +72,11 @@ def _identifiers_of_text(view: View) -> list[int]:
 
 def alike_alerts(view: View) -> list[Alert]:
     """Features that are equal, or differ only by their unit."""
-    columns = view.numbers
     rows = np.linspace(0, len(view.X) - 1, min(len(view.X), _ROWS_COMPARED)).astype(np.int64)
-    X = view.X[np.ix_(rows, columns)]
     if len(rows) < 3:
         return []
-    unit, kept = _unit_columns(X)
-    columns = columns[kept]
+    unit, kept = _unit_columns(view.X[np.ix_(rows, view.numbers)])
+    columns = view.numbers[kept]
     groups = _equal_groups(unit) if len(columns) > _MOST_COMPARED else _close_groups(unit)
     groups = [group for group in groups if _really_alike(view.X[:, columns[group]])]
     alike = [view.named(view.feature_of[columns[group]]) for group in groups] + _equal_categories(view)
@@ -92,12 +85,11 @@ def alike_alerts(view: View) -> list[Alert]:
 
 def sentinel_alerts(view: View) -> list[Alert]:
     """Numbers such as -999 that stand far from all other values of their column and occur more than once."""
-    columns = view.numbers
     if len(view.X) < _FEWEST_ROWS:
         return []
     features: dict[float, list[int]] = {}
-    extremes = np.stack([np.fmin.reduce(view.X[:, columns], axis=0), np.fmax.reduce(view.X[:, columns], axis=0)])
-    for column in columns[np.isin(extremes, list(_SENTINELS)).any(axis=0)].tolist():
+    extremes = np.stack([end.reduce(view.X[:, view.numbers], axis=0) for end in (np.fmin, np.fmax)])
+    for column in view.numbers[np.isin(extremes, list(_SENTINELS)).any(axis=0)].tolist():
         values = view.X[:, column]
         rest = values[~np.isnan(values) & ~np.isin(values, list(_SENTINELS))]
         for mark, distance in _SENTINELS.items():
@@ -131,7 +123,7 @@ def _close_groups(unit: Floats) -> list[Rows]:
     for j in np.flatnonzero(close.any(axis=1)).tolist():
         others = np.flatnonzero(close[j] & ~taken)
         if not taken[j] and len(others):
-            groups.append(np.concatenate([[j], others]))
+            groups.append(np.append(j, others))
             taken[groups[-1]] = True
     return groups
 

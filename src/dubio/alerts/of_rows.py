@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import combinations, islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from scipy.stats import rankdata
 from dubio.alerts.alert import Floats, Rows, View, blocks_of_rows, standard_columns
 from dubio.findings import Alert
 from dubio.table.rows import centred_within, group_means
-
 
 # A column that names subjects:
 _SHARE_PRESENT = 0.9  # of the rows have a value, at least
@@ -187,12 +186,11 @@ def repeated_alerts(view: View) -> list[Alert]:
     if len(X) < 2 or not X.shape[1]:
         return []
     _, first, counts = np.unique(row_keys(view), return_index=True, return_counts=True)
-    several = counts > 1
+    first, counts = first[counts > 1], counts[counts > 1]
     fewest = max(_FEWEST_REPEATED, _SHARE_REPEATED * len(X))
-    if (counts[several] - 1).sum() < fewest:
+    if (counts - 1).sum() < fewest:
         return []
-    surprising = _twins_by_chance(X, first[several], counts[several]) < _CHANCE_OF_TWIN
-    repeated = int((counts[several] - 1)[surprising].sum())
+    repeated = int((counts - 1)[_twins_by_chance(X, first, counts) < _CHANCE_OF_TWIN].sum())
     return [] if repeated < fewest else [Alert("repeated rows", facts={"repeated": repeated, "rows": len(X)})]
 
 
@@ -233,18 +231,17 @@ def _compared(view: View) -> tuple[Floats, Rows, Rows, Rows]:
     some = ~np.isnan(X).all(axis=0)
     X, columns = X[:, some], columns[some]
     X = np.where(np.isnan(X), np.nanmedian(X, axis=0), X) if X.shape[1] else X
-    largest = np.abs(X).max(axis=0) if len(X) else np.ones(X.shape[1])
+    largest = np.abs(X).max(axis=0, initial=0.0)
     X = X / np.where(largest > 0, largest, 1.0)
     Z, varies = standard_columns(X)
     return Z, view.feature_of[columns[varies]], view.supervision.binned(_BINS)[rows], rows
 
 
 def _neighbours_alike(Z: Floats, strata: Rows, rows: Rows) -> bool:
-    place = np.arange(len(Z), dtype=np.float64)
+    middle = (len(Z) - 1) / 2
+    place, ranks = np.arange(len(Z)) - middle, rankdata(Z, axis=0) - 1 - middle
     with np.errstate(invalid="ignore"):
-        ranks = rankdata(Z, axis=0)
-        ranks = ranks - ranks.mean(axis=0)
-        along = (place - place.mean()) @ ranks / np.sqrt(((place - place.mean()) ** 2).sum() * (ranks**2).sum(axis=0))
+        along = place @ ranks / np.sqrt((place**2).sum() * (ranks**2).sum(axis=0))
     Z = Z[:, np.abs(along) < _SORTED]
     first = np.flatnonzero((strata[:-1] == strata[1:]) & (np.diff(rows) == 1))
     if len(first) < _FEWEST_PAIRS or Z.shape[1] == 0:
@@ -253,24 +250,22 @@ def _neighbours_alike(Z: Floats, strata: Rows, rows: Rows) -> bool:
     if len(one) < _FEWEST_PAIRS:
         return False
     near, far = (Z[first] - Z[first + 1]) ** 2, (Z[one] - Z[other]) ** 2
-    scale = far.mean(axis=0)
-    moving = scale > 0
-    if not moving.any() or np.median(near[:, moving].mean(axis=0) / scale[moving]) > _MOST_WITHIN:
+    moving = far.any(axis=0)
+    if not moving.any() or np.median(near[:, moving].mean(axis=0) / far[:, moving].mean(axis=0)) > _MOST_WITHIN:
         return False
     line = np.quantile(far.mean(axis=1), _NEAR)
     return bool((near.mean(axis=1) <= line).mean() >= _SHARE_NEAR)
 
 
-def _random_pairs(strata: Rows, wanted: Rows) -> tuple[NDArray[Any], NDArray[Any]]:
+def _random_pairs(strata: Rows, wanted: Rows) -> Rows:
     """Random pairs of rows of the same stratum, for each stratum in proportion to ``wanted``."""
     rng = np.random.RandomState(0)
-    first, second = [], []
+    pairs = []
     for stratum, count in zip(*np.unique(wanted, return_counts=True), strict=True):
         members = np.flatnonzero(strata == stratum)
         one, other = rng.choice(members, 3 * count), rng.choice(members, 3 * count)
-        first.append(one[one != other])
-        second.append(other[one != other])
-    return np.concatenate(first), np.concatenate(second)
+        pairs.append(np.stack([one, other])[:, one != other])
+    return np.hstack(pairs)
 
 
 def _subject_column(view: View, Z: Floats, features: Rows, strata: Rows, rows: Rows) -> int | None:
@@ -279,11 +274,9 @@ def _subject_column(view: View, Z: Floats, features: Rows, strata: Rows, rows: R
     Rows with the next larger value must not be alike: otherwise the column is a measurement that others follow.
     """
     frequent = (np.median(Z, axis=0) != Z).sum(axis=0) >= _FEWEST_SUBJECTS  # a rare event may fall into one group
-    Z, features = Z[:, frequent], features[frequent]
-    stratum = np.unique(strata, return_inverse=True)[1]
-    Z = centred_within(Z, stratum)
+    Z = centred_within(Z[:, frequent], np.unique(strata, return_inverse=True)[1])
     moving = (Z**2).sum(axis=0) > 0
-    Z, features = Z[:, moving], features[moving]
+    Z, features = Z[:, moving], features[frequent][moving]
     if not Z.shape[1]:
         return None
     Z = Z / np.sqrt((Z**2).mean(axis=0))
@@ -352,9 +345,7 @@ class Units(NamedTuple):
         shared = [numbers[rows] for numbers in self.shared]
         if self.neighbours:
             order = np.argsort(rows)
-            runs = np.zeros(len(rows), dtype=np.int64)
-            runs[order] = np.cumsum(np.diff(codes[order], prepend=-1) != 0)
-            shared.append(runs)
+            shared.append(np.cumsum(np.diff(codes[order], prepend=-1) != 0)[np.argsort(order)])
         for numbers in shared:
             first = np.unique(numbers * (int(codes.max(initial=0)) + 1) + codes, return_index=True)[1]
             chosen &= np.isin(np.arange(len(rows)), first)

@@ -53,20 +53,15 @@ def rating_alerts(view: View) -> list[Alert]:
     The test: of the differences between the class means of all features, the share that one straight line along the
     class numbers explains is compared with the same share for random orders of the classes.
     """
-    scale, labelled = view.supervision.grades(), view.supervision.labelled
-    if scale is None:
+    if (scale := view.supervision.grades()) is None:
         return []
-    grades, codes = scale
-    codes = codes[labelled]
+    labelled, grades = view.supervision.labelled, scale[0]
+    codes = scale[1][labelled]
     weights = np.bincount(codes, minlength=len(grades)).astype(np.float64)
     if not _FEWEST_GRADES <= len(grades) <= _MOST_GRADES or (np.diff(grades) != 1).any() or (weights < 2).sum() > 2:
         return []
-    columns = view.numbers
-    Z = view.X[np.ix_(labelled, columns)]
-    Z = np.where(np.isnan(Z), np.nanmean(Z, axis=0) if len(Z) else 0.0, Z) if len(columns) else Z
-    Z = standard_columns(Z)[0]
-    if not Z.shape[1]:
-        return []
+    Z = view.X[np.ix_(labelled, view.numbers)]
+    Z = standard_columns(np.where(np.isnan(Z), np.nanmean(Z, axis=0) if Z.size else 0.0, Z))[0]
     sums = np.zeros((len(grades), Z.shape[1]))
     np.add.at(sums, codes, Z)
     means = sums / np.maximum(weights, 1)[:, None]
@@ -81,9 +76,8 @@ def rating_alerts(view: View) -> list[Alert]:
     share, better = float(shares[0]), float((shares >= shares[0]).mean())
     if share < _LINE_SHARE or better > _ORDER_CHANCE:
         return []
-    return [
-        Alert("rating", facts={"grades": len(grades), "lowest": float(grades.min()), "highest": float(grades.max())})
-    ]
+    ends = {"lowest": float(grades.min()), "highest": float(grades.max())}
+    return [Alert("rating", facts={"grades": len(grades), **ends})]
 
 
 def _separating_classes(view: View, codes: Rows, units: Units) -> dict[str, list[int]]:
