@@ -114,8 +114,7 @@ def is_wide(low: float, high: float) -> bool:
 
 # ---- charts with rows ------------------------------------------------------------------------------------------------
 
-#: The end of an axis of shares is never less: bars of tiny shares stay short.
-_LEAST_END = 0.05
+_LEAST_END = 0.05  # of an axis of shares: bars of tiny shares stay short
 _LINE_ROLES = {"sufficient": "kept", "kept": "kept", "related": "related", "": "left"}
 
 
@@ -129,45 +128,37 @@ def spans(rows: Floats, low: Floats, high: Floats) -> Marks:
     return Marks("bar", low, rows, "whisker", high, size=0.15)
 
 
-def _rows(names: Sequence[str]) -> Floats:
-    return np.arange(len(names), dtype=np.float64)
-
-
 def ranking_chart(ranking: Ranking, shown: Integers, stability: Any = None, *, from_worst: bool = False) -> Chart:
     """Bars of the scores; beside them the interval and the median of the rank when resampled.
 
     With ``from_worst``, the best feature shown has a full bar and the worst none, whether low or high is good.
     """
     names, scores = [str(ranking.names[j]) for j in shown], ranking.scores[shown]
-    roles, rows = [_LINE_ROLES[ranking.line_of(int(j))] for j in shown], _rows(names)
+    roles, rows = [_LINE_ROLES[ranking.line_of(int(j))] for j in shown], np.arange(float(len(names)))
     labels = [figures(float(score)) for score in scores]
-    titles = [
-        f"{name}: {label}{', kept' if kept else ''}"
-        for name, label, kept in zip(names, labels, ranking.support[shown], strict=True)
-    ]
+    kept = [", kept" if one else "" for one in ranking.support[shown]]
+    titles = [f"{name}: {label}{more}" for name, label, more in zip(names, labels, kept, strict=True)]
     if from_worst:
         ends, across = _merits(-scores if ranking.lower_is_better else scores), Axis(0.0, 1.0, "score", "none")
     else:
         ends, labels = scores, []
         low, high = (float(end(np.nan_to_num(scores), initial=0.0)) for end in (np.min, np.max))
-        across = Axis(low, high, f"score ({'low' if ranking.lower_is_better else 'high'} is good)")
+        across = Axis(low, high, _score_axis(ranking))
     panels = [Panel(across, [bars(rows, ends, roles, labels=labels, titles=titles)])]
     if stability is not None:
         low, median, high = stability.rank_low[shown], stability.rank_median[shown], stability.rank_high[shown]
-        titles = [
-            f"{name}: rank {a:g} to {c:g}, median {b:g}" for name, a, b, c in zip(names, low, median, high, strict=True)
-        ]
+        found = zip(names, low, median, high, strict=True)
+        titles = [f"{name}: rank {a:g} to {c:g}, median {b:g}" for name, a, b, c in found]
         dots = Marks("dot", median, rows, roles, titles=titles, size=4.0)
         ranks = Axis(1.0, max(float(high.max()), 2.0), "rank when resampled", "whole")
         panels.append(Panel(ranks, [spans(rows, low, high), dots]))
     what = f"The best {len(shown)} of {ranking.n_ranked} features" if len(shown) < ranking.n_ranked else "All features"
-    return Chart(
-        f"{what}, in the order of their ranks",
-        panels,
-        "Bars show the score; kept features are drawn darker.",
-        names,
-        ["left" if role == "left" else "kept" for role in roles],
-    )
+    title, said = f"{what}, in the order of their ranks", "Bars show the score; kept features are drawn darker."
+    return Chart(title, panels, said, names, ["left" if role == "left" else "kept" for role in roles])
+
+
+def _score_axis(ranking: Ranking) -> str:
+    return f"score ({'low' if ranking.lower_is_better else 'high'} is good)"
 
 
 def _merits(scores: Floats) -> Floats:
@@ -181,24 +172,23 @@ def share_chart(title: str, names: Sequence[str], shares: Floats, labels: Sequen
     """Plain bars from 0 to the largest share, or to 5 % if all are smaller."""
     across = Axis(0.0, max(float(shares.max(initial=0.0)), _LEAST_END), numbers="none")
     said = ", ".join(f"{name}: {label}" for name, label in zip(names, labels, strict=True))
-    return Chart(title, [Panel(across, [bars(_rows(names), shares, "kept", labels=labels)])], said, names)
+    return Chart(
+        title, [Panel(across, [bars(np.arange(float(len(names))), shares, "kept", labels=labels)])], said, names
+    )
 
 
 def tolerance_chart(tolerance: Any, shown: Integers) -> Chart:
     """Share of wrong labels with which each feature is kept: a bar, its interval, and the worst case in words."""
     names, ends = [str(tolerance.names[j]) for j in shown], tolerance.random[shown]
-    low, high, rows = tolerance.low[shown], tolerance.high[shown], _rows(names)
+    low, high, rows = tolerance.low[shown], tolerance.high[shown], np.arange(float(len(names)))
     notes = [tolerance.worst_in_words(int(j)) for j in shown]
     shares = [f"{100 * end:.2g} %" if np.isfinite(end) else "not known" for end in ends]
     titles = [f"{name}: {note or share}" for name, note, share in zip(names, notes, shares, strict=True)]
     label = {"hard": "wrong labels at random", "soft": "flattened by", "numbers": "gross errors"}[tolerance.kind]
     across = Axis(0.0, min(1.0, 0.05 + float(np.nanmax([*high, 0.1]))), label, "percent")
-    return Chart(
-        "How wrong the labels may be before each feature is no longer kept",
-        [Panel(across, [bars(rows, ends, "kept", titles=titles), spans(rows, low, high)])],
-        rows=names,
-        notes=notes if any(notes) else (),
-    )
+    panel = Panel(across, [bars(rows, ends, "kept", titles=titles), spans(rows, low, high)])
+    title = "How wrong the labels may be before each feature is no longer kept"
+    return Chart(title, [panel], rows=names, notes=notes if any(notes) else ())
 
 
 # ---- heat maps -------------------------------------------------------------------------------------------------------
@@ -223,10 +213,8 @@ def rank_heat(stability: Any, shown: Integers, n_features: int) -> Chart:
         columns.append(f">{n_ranks}")
         shares = np.column_stack([shares, (ranks > n_ranks).mean(axis=0)])
     names = [str(stability.names[j]) for j in shown]
-    titles = [
-        f"{name}: rank {column} in {100 * share:.0f} % of the resamples"
-        for (name, column), share in zip(product(names, columns), shares.ravel(), strict=True)
-    ]
+    cells = zip(product(names, columns), shares.ravel(), strict=True)
+    titles = [f"{name}: rank {rank} in {100 * share:.0f} % of the resamples" for (name, rank), share in cells]
     across = Axis(0.0, len(columns), "rank in the resamples; darker means more often", names=columns)
     return _heat("Rank of the top features in the resamples", names, across, np.sqrt(shares), titles)
 
@@ -234,20 +222,15 @@ def rank_heat(stability: Any, shown: Integers, n_features: int) -> Chart:
 def correlation_heat(names: Sequence[str], correlations: Floats, has_sign: NDArray[np.bool_]) -> Chart:
     """Correlations between features: one colour per sign, and one for pairs without a sign (categories, groups)."""
     roles = np.where(has_sign, np.where(correlations >= 0, "plus", "minus"), "undirected").ravel().tolist()
-    titles = [
-        f"{a} and {b}: {figures(abs(value)) + ', without a direction' if role == 'undirected' else figures(value)}"
-        for (a, b), role, value in zip(product(names, names), roles, correlations.ravel(), strict=True)
-    ]
+    cells = zip(has_sign.ravel(), correlations.ravel(), strict=True)
+    said = [figures(value) if signed else f"{figures(abs(value))}, without a direction" for signed, value in cells]
+    titles = [f"{a} and {b}: {text}" for (a, b), text in zip(product(names, names), said, strict=True)]
     legend = [("plus", "rise together"), ("minus", "one falls as the other rises"), ("undirected", "no direction")]
-    return _heat(
-        "Correlation of the top features",
-        [f"{i}. {name}" for i, name in enumerate(names, start=1)],
-        Axis(0.0, len(names), names=[str(i + 1) for i in range(len(names))]),
-        np.minimum(np.nan_to_num(np.abs(correlations)), 1.0),
-        titles,
-        role=roles,
-        legend=legend[: 2 if has_sign.all() else 3],
-    )
+    places = [str(place) for place in range(1, len(names) + 1)]
+    rows = [f"{place}. {name}" for place, name in zip(places, names, strict=True)]
+    across, strength = Axis(0.0, len(names), names=places), np.minimum(np.nan_to_num(np.abs(correlations)), 1.0)
+    more = {"role": roles, "legend": legend[: 2 if has_sign.all() else 3]}
+    return _heat("Correlation of the top features", rows, across, strength, titles, **more)
 
 
 def confusion_chart(audit: Any) -> Chart:
@@ -262,19 +245,20 @@ def confusion_chart(audit: Any) -> Chart:
 
 def likely_shares(audit: Any) -> Floats:
     """Estimated share of each true class (columns) among the rows with a given class (rows)."""
-    joint = np.asarray(audit.joint, dtype=np.float64)
-    totals = joint.sum(axis=1, keepdims=True)
-    return np.divide(joint, totals, out=np.zeros_like(joint), where=totals > 0)
+    return shares_of(np.asarray(audit.joint, dtype=np.float64))
+
+
+def shares_of(counts: Floats) -> Floats:
+    """Each row divided by its sum; 0 in a row of zeros."""
+    totals = counts.sum(axis=1, keepdims=True)
+    return np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)
 
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
 
-#: Most points of a curve.
-_POINTS = 600
-#: More features than this have an axis of powers of ten; more points of a curve have no dots.
-_MANY = _DOTTED = 40
-#: Smaller q-values, and smaller p-values, are drawn as these.
-_SMALLEST_Q, _SMALLEST_P = 1e-12, 1e-16
+_POINTS = 600  # of a curve, at most
+_MANY = _DOTTED = 40  # more features have an axis of powers of ten; more points of a curve have no dots
+_SMALLEST_Q, _SMALLEST_P = 1e-12, 1e-16  # smaller q-values, and smaller p-values, are drawn as these
 
 
 @dataclass(frozen=True)
@@ -298,12 +282,10 @@ def size_curve(selector: Any) -> Curve:
         alpha = float(getattr(selector, "alpha", 0.05)) / (2 if ranking.nothing_stands_out else 1)
         steps = np.arange(1, len(qvalues) + 1)
         return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
-    path = subset_path(selector)
-    if path is not None:
+    if (path := subset_path(selector)) is not None:
         return path
     scores = ranking.scores[ranking.order]
-    direction = "low" if ranking.lower_is_better else "high"
-    return Curve(np.arange(1, len(scores) + 1), scores, kept, f"score ({direction} is good)")
+    return Curve(np.arange(1, len(scores) + 1), scores, kept, _score_axis(ranking))
 
 
 def subset_path(selector: Any) -> Curve | None:
@@ -317,8 +299,7 @@ def subset_path(selector: Any) -> Curve | None:
             values = dict(zip(sorted(inner.subsets_), values, strict=False))
         sizes = np.asarray(sorted(values), dtype=np.int64)
         heights = np.asarray([values[size] for size in sizes.tolist()], dtype=np.float64)
-        sufficient = selector.to_ranking().n_sufficient
-        chosen = sufficient or int(inner.n_features_)
+        chosen = selector.to_ranking().n_sufficient or int(inner.n_features_)
         return Curve(sizes, heights, chosen, getattr(inner, "_criterion", "criterion"))
     return None
 
@@ -340,11 +321,10 @@ def size_chart(curve: Curve, words: str) -> Chart:
     across, title = Axis(1.0, last, "number of features", "whole"), f"{curve.label} by number of features; {words}"
     if not len(sizes):
         return Chart(title, [])
-    low, high = float(values.min()), float(values.max())
-    if not curve.logarithmic:
-        return Chart(title, [Panel(across, marks, Axis(low, high, curve.label))])
-    low = 10.0 ** np.floor(np.log10(low))
-    up = Axis(low, max(10.0 ** np.ceil(np.log10(high)), 10 * low), curve.label, "powers")
+    up = Axis(float(values.min()), float(values.max()), curve.label)
+    if curve.logarithmic:
+        low = 10.0 ** np.floor(np.log10(up.low))
+        up = Axis(low, max(10.0 ** np.ceil(np.log10(up.high)), 10 * low), curve.label, "powers")
     return Chart(title, [Panel(across, marks, up)])
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from dubio.charts import Axis, Chart, Floats, Integers, Marks, Panel, bars, is_wide, spread
+from dubio.charts import Axis, Chart, Floats, Integers, Marks, Panel, bars, is_wide, shares_of, spread
 from dubio.errors import counted
 
-#: Most dots of two numbers.
-_DOTS = 400
+_DOTS = 400  # of two numbers, at most
 #: Most classes with a lane, most classes with bars, and most categories in one chart.
 _CLASSES, _BARRED_CLASSES, _LEVELS = 8, 4, 6
-#: Classes with at most so many rows show each of them; a density needs at least so many.
-_DOTTED, _FEWEST = 80, 5
+_DOTTED, _FEWEST = 80, 5  # classes with at most so many rows show each of them; a density needs at least so many
 _COLOURS = 8
+#: What is not shown: one of it, and many.
+_RARER, _SMALLER = ("rarer category", "rarer categories"), ("smaller class", "smaller classes")
 
 
 def colour_of(place: int) -> int:
@@ -38,13 +38,13 @@ def numbers_by_class(name: str, values: Floats, memberships: Floats, classes: Se
             x, heights = _density(across, values, weights)
             marks.append(Marks("area", x, np.full(len(x), base), role, base - 0.93 * heights))
         if len(rows) <= _DOTTED:
-            own = np.clip(values[rows], across.low, across.high)
+            own = _within(across, values[rows])
             jitter = (np.arange(len(rows)) * 0.618034) % 1.0  # evenly spread, and the same every time
             strength = 0.15 + 0.6 * weights[rows]
             marks.append(Marks("dot", own, np.asarray(base - 0.18 - 0.71 * jitter), role, size=2.4, strength=strength))
         if weights.sum() > 0:
-            marks.append(_ticks(np.clip([_weighted_median(values, weights)], across.low, across.high), [place]))
-    title = f"{name} by class{_not_shown(len(order) - len(shown), 'smaller class')}"
+            marks.append(_ticks(_within(across, [_weighted_median(values, weights)]), [place]))
+    title = f"{name} by class{_not_shown(len(order) - len(shown), *_SMALLER)}"
     return Chart(title, [Panel(across, marks)], rows=[classes[k] for k in shown], row_height=28.0, small=True)
 
 
@@ -55,21 +55,13 @@ def categories_by_class(
     often, shown = _most_frequent(codes, len(levels)), order[:_BARRED_CLASSES]
     ends = _shares(codes, len(levels), memberships)[np.ix_(shown, often)].T
     rows = np.arange(len(often))[:, None] + (np.arange(len(shown)) + 0.5) / len(shown) - 0.5
-    roles, labels = (
-        [f"c{colour_of(place)}" for place in range(len(shown))],
-        [f"{100 * end:.0f} %" for end in ends.ravel()],
-    )
+    roles, labels = [f"c{colour_of(k)}" for k in range(len(shown))], [f"{100 * end:.0f} %" for end in ends.ravel()]
     marks = bars(rows.ravel(), ends.ravel(), roles * len(often), labels=labels, size=0.77 / len(shown))
-    hidden = _not_shown(len(levels) - len(often), "rarer category", "rarer categories")
-    hidden += _not_shown(len(order) - len(shown), "smaller class")
-    return Chart(
-        f"{name}: share of each category by class{hidden}",
-        [Panel(Axis(0.0, 1.0, numbers="none"), [marks])],
-        rows=[levels[level] for level in often],
-        row_height=13.0 * len(shown),
-        legend=[(role, classes[k]) for role, k in zip(roles, shown, strict=True)] if len(classes) > 1 else (),
-        small=True,
-    )
+    hidden = _not_shown(len(levels) - len(often), *_RARER) + _not_shown(len(order) - len(shown), *_SMALLER)
+    title, panel = f"{name}: share of each category by class{hidden}", Panel(Axis(0.0, 1.0, numbers="none"), [marks])
+    legend = [(role, classes[k]) for role, k in zip(roles, shown, strict=True)] if len(classes) > 1 else ()
+    names, height = [levels[level] for level in often], 13.0 * len(shown)
+    return Chart(title, [panel], rows=names, row_height=height, legend=legend, small=True)
 
 
 def number_by_number(name: str, values: Floats, target: Floats, target_name: str) -> Chart:
@@ -80,22 +72,10 @@ def number_by_number(name: str, values: Floats, target: Floats, target_name: str
     near = np.flatnonzero((values >= across.low) & (values <= across.high))
     near, order = near[spread(len(near), _DOTS)], np.argsort(values, kind="stable")
     parts = [part for part in np.array_split(order, min(20, max(2, len(order) // 10))) if len(part)]
-    x, y = (
-        np.clip([own[part].mean() for part in parts], axis.low, axis.high)
-        for own, axis in ((values, across), (target, up))
-    )
-    marks = [
-        Marks(
-            "dot",
-            values[near],
-            np.clip(target[near], up.low, up.high),
-            "c0",
-            size=2.4,
-            strength=np.full(len(near), 0.45),
-        ),
-        Marks("line", x, y, "curve"),
-    ]
-    panels = [Panel(across, marks, up)] if len(values) else []
+    x, y = (_within(axis, [own[part].mean() for part in parts]) for own, axis in ((values, across), (target, up)))
+    strength = np.full(len(near), 0.45)
+    dots = Marks("dot", values[near], _within(up, target[near]), "c0", size=2.4, strength=strength)
+    panels = [Panel(across, [dots, Marks("line", x, y, "curve")], up)] if len(values) else []
     return Chart(f"{target_name} by {name}, with the running mean", panels, small=True)
 
 
@@ -106,18 +86,16 @@ def number_by_category(name: str, codes: Floats, levels: Sequence[str], target: 
     often, across = _most_frequent(codes, len(levels)), _span(target, target_name)
     own = [target[codes == level] for level in often.tolist()]
     rows = np.arange(len(often), dtype=np.float64)
-    low, middle, high = (
-        np.array([np.quantile(part, [0.25, 0.5, 0.75]) for part in own]).reshape(-1, 3).clip(across.low, across.high).T
-    )
-    hidden = _not_shown(len(levels) - len(often), "rarer category", "rarer categories")
-    return Chart(
-        f"{target_name} in each category of {name}{hidden}",
-        [Panel(across, [Marks("bar", low, rows, "c0", high, strength=np.full(len(rows), 0.55)), _ticks(middle, rows)])]
-        if own
-        else [],
-        rows=[f"{levels[level]} ({counted(len(part), 'row')})" for level, part in zip(often, own, strict=True)],
-        small=True,
-    )
+    quartiles = np.array([np.quantile(part, [0.25, 0.5, 0.75]) for part in own]).reshape(-1, 3)
+    low, middle, high = _within(across, quartiles).T
+    marks = [Marks("bar", low, rows, "c0", high, strength=np.full(len(rows), 0.55)), _ticks(middle, rows)]
+    names = [f"{levels[level]} ({counted(len(part), 'row')})" for level, part in zip(often, own, strict=True)]
+    title = f"{target_name} in each category of {name}{_not_shown(len(levels) - len(often), *_RARER)}"
+    return Chart(title, [Panel(across, marks)] if own else [], rows=names, small=True)
+
+
+def _within(axis: Axis, values: Any) -> Floats:
+    return np.clip(values, axis.low, axis.high)
 
 
 def _ticks(at: Floats, rows: Any) -> Marks:
@@ -130,8 +108,7 @@ def _shares(codes: Floats, n_levels: int, memberships: Floats) -> Floats:
     known = np.isfinite(codes)
     found = np.zeros((memberships.shape[1], n_levels))
     np.add.at(found.T, codes[known].astype(int), memberships[known])
-    totals = found.sum(axis=1, keepdims=True)
-    return np.divide(found, totals, out=np.zeros_like(found), where=totals > 0)
+    return shares_of(found)
 
 
 def _most_frequent(codes: Floats, n_levels: int) -> Integers:
@@ -140,8 +117,8 @@ def _most_frequent(codes: Floats, n_levels: int) -> Integers:
     return order[counts[order] > 0]
 
 
-def _not_shown(hidden: int, one: str, many: str | None = None) -> str:
-    return f", {counted(hidden, one, many or f'{one}es')} not shown" if hidden > 0 else ""
+def _not_shown(hidden: int, one: str, many: str) -> str:
+    return f", {counted(hidden, one, many)} not shown" if hidden > 0 else ""
 
 
 def _span(values: Floats, title: str = "") -> Axis:
@@ -152,10 +129,8 @@ def _span(values: Floats, title: str = "") -> Axis:
     reach = 4 * (q3 - q1)
     if reach > 0:
         low, high = max(low, q1 - reach), min(high, q3 + reach)
-    if is_wide(low, high):
-        return Axis(low, high, title)
-    half = max(0.5, 5e-4 * abs(low))
-    return Axis(low - half, low + half, title)
+    half = 0.0 if is_wide(low, high) else max(0.5, 5e-4 * abs(low))
+    return Axis(low - half, (low if half else high) + half, title)
 
 
 def _density(across: Axis, values: Floats, weights: Floats) -> tuple[Floats, Floats]:

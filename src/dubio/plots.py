@@ -17,7 +17,7 @@ from dubio.charts import Axis, Chart, Curve, Marks
 from dubio.errors import InputError
 from dubio.ranking import Ranking
 
-_CLASSES = ("#0b6e6e", "#c2571a", "#4b5fc4", "#a8327a", "#6b7d1f", "#7a5230", "#2f7fb8", "#6d6d76")
+_CLASSES = "#0b6e6e", "#c2571a", "#4b5fc4", "#a8327a", "#6b7d1f", "#7a5230", "#2f7fb8", "#6d6d76"
 #: The colour of each role; the report has the same ones on a light page.
 COLOURS = {
     **dict.fromkeys(("kept", "curve", "plus"), "#0b6e6e"),
@@ -59,7 +59,11 @@ def draw(chart: Chart, ax: Any = None) -> list[Any]:
     panels = chart.panels or [charts.Panel(Axis(0.0, 1.0), [])]
     if ax is None:
         size = (3.4 + 3 * len(panels), 1 + len(chart.rows) * max(0.28, chart.row_height / 50) if chart.rows else 4.8)
-        axes = list(_pyplot().subplots(1, len(panels), figsize=size, sharey=True, squeeze=False)[1][0])
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError("plots need matplotlib: pip install 'dubio[cli]'") from error
+        axes = list(plt.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False)[1][0])
     else:
         axes = [ax]
     for panel, part in zip(panels, axes, strict=False):
@@ -277,14 +281,6 @@ class LabelAuditDisplay(_Display):
         self._draw(chart, ax)
         self.ax_.set(title=_plain(chart.title), ylabel="given class")
         return self
-
-
-def _pyplot() -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError("plots need matplotlib: pip install 'dubio[cli]'") from error
-    return plt
 
 
 def _plain(name: object) -> str:

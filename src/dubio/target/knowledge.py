@@ -85,6 +85,8 @@ class Supervision(ABC):
     )
     #: Scores of single features whose mean rank is a good score; see :class:`~dubio.MeanRankScore`.
     usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "linear_r2")
+    #: Code of the question that a page about it answers, if more than pairs is known.
+    question: ClassVar[str] = "question"
     #: For what no worst case of wrong labels is known, in a few words; "" if it is.
     no_worst: ClassVar[str] = ""
     #: What numbers were read as, if they were written as text or dates: "in days since 2024-03-31".
@@ -421,6 +423,7 @@ class Nothing(Supervision):
     words: ClassVar[str] = "no labels"
     given: ClassVar[str] = "no target is given"
     has_target: ClassVar[bool] = False
+    question: ClassVar[str] = "question of groups"
     goes_with_pairs: ClassVar[bool] = True
     usual_method: ClassVar[tuple[str, str]] = (
         "laplacian",

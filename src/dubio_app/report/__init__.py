@@ -37,14 +37,10 @@ def render_report(findings: Findings) -> str:
         lstrip_blocks=True,
     )
     script = _read("page.js") + _read("corrections.js")
-    content = page_content(findings)
-    return environment.get_template("page.html.j2").render(
-        **{**content, "data": Markup(as_json(content["data"]))},
-        style=Markup(_read("page.css")),
-        script=Markup(script),
-        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        version=__version__,
-    )
+    content = page_content(findings) | {"style": Markup(_read("page.css")), "script": Markup(script)}
+    content |= {"data": Markup(as_json(content["data"])), "version": __version__}
+    content["script_hash"] = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return environment.get_template("page.html.j2").render(content)
 
 
 def write_report(
@@ -107,21 +103,9 @@ def write_report(
     ...     os.path.getsize(path) < 300_000
     True
     """
-    findings = gather(
-        selector,
-        X,
-        y,
-        stability=stability,
-        audit=audit,
-        tolerance=tolerance,
-        fingerprints=fingerprints,
-        corrected=corrected,
-        evaluation=evaluation,
-        table_name=table_name,
-        target_name=target_name,
-        code=code,
-        notes=notes,
-    )
+    found = {"stability": stability, "audit": audit, "tolerance": tolerance, "fingerprints": fingerprints}
+    found |= {"corrected": corrected, "evaluation": evaluation, "code": code, "notes": notes}
+    findings = gather(selector, X, y, **found, table_name=table_name, target_name=target_name)
     write_whole(path, render_report(findings))
 
 

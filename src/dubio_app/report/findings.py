@@ -74,16 +74,13 @@ class Findings:
 
     def cells(self, feature: int, rows: NDArray[np.int64]) -> list[Any] | None:
         """The cells of a feature in some rows as they were written ("<0.1", "11 mg"); None if they are numbers."""
-        levels, name = self.levels(feature), str(self.ranking.names[feature])
-        codes = self.table[rows, feature]
+        levels, name, shown = self.levels(feature), str(self.ranking.names[feature]), self.table[rows, feature].tolist()
         if levels:
-            return ["\u2013" if np.isnan(code) else levels[int(code)] for code in codes]
+            return [levels[int(code)] if code == code else "\u2013" for code in shown]
         if name not in self.written:
             return None
-        shown = [self.written[name][row] for row in rows.tolist()]
-        return [
-            cell if isinstance(cell, str) else "\u2013" if cell is None or cell != cell else f"{cell}" for cell in shown
-        ]
+        written = [self.written[name][row] for row in rows.tolist()]
+        return ["\u2013" if cell is None or cell != cell else f"{cell}" for cell in written]
 
     @property
     def supervision(self) -> Supervision:
@@ -110,19 +107,6 @@ class Findings:
     def kept(self) -> list[str]:
         """Names of the kept features, best first."""
         return [str(self.ranking.names[j]) for j in self.order if self.ranking.support[j]]
-
-    def places_of(self, names: Sequence[str]) -> list[int]:
-        """The place at which each class is drawn; classes that the target does not have come after its own."""
-        _, classes, order = self.supervision.as_drawn()
-        drawn = [classes[k] for k in order]
-        drawn += [name for name in names if name not in drawn]
-        return [drawn.index(name) for name in names]
-
-    @property
-    def is_unordered(self) -> bool:
-        """Whether a feature has a better score than one that comes before it, as in a search."""
-        scores = self.ranking.scores[self.order] * (-1.0 if self.ranking.lower_is_better else 1.0)
-        return bool((np.diff(scores[np.isfinite(scores)]) > 0).any())
 
     @property
     def order(self) -> NDArray[np.int64]:
@@ -160,10 +144,7 @@ def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
     names, ranked = column_names(X), selector.to_ranking().names
     if names is not None and len(names) == len(ranked) and [str(n) for n in names] != [str(n) for n in ranked]:
         raise InputError("X", "does not have the same column names as the table the selector was fitted on")
-    if is_dask(X):
-        X = X.compute()
-    if sparse.issparse(X):
-        X = X.toarray()
+    X = X.compute() if is_dask(X) else X.toarray() if sparse.issparse(X) else X
     more.setdefault("written", written_cells(X))
     target: Any = getattr(selector, "target", getattr(selector, "_target", "auto"))
     if target == "none":
@@ -172,13 +153,8 @@ def gather(selector: Any, X: Any, y: Any = None, **more: Any) -> Findings:
     options: dict[str, Any] = {"mixed": True, "nominal": getattr(selector, "nominal", None)}
     if hasattr(selector, "feature_groups"):
         options = {"any_type": True, "feature_groups": selector.feature_groups}
-    problem = read_problem(
-        X,
-        None if known is not None else y,
-        target=target,
-        missing_label=getattr(selector, "missing_label", "auto"),
-        **options,
-    )
+    options |= {"target": target, "missing_label": getattr(selector, "missing_label", "auto")}
+    problem = read_problem(X, None if known is not None else y, **options)
     if known is not None and known.n_rows != problem.n_rows:
         raise InputError("X", f"has {problem.n_rows} rows, but the selector was fitted on {known.n_rows}")
     return gather_problem(selector, problem if known is None else problem.with_supervision(known), **more)
@@ -188,27 +164,21 @@ def written_cells(table: Any) -> dict[str, list[Any]]:
     """The cells of each column of text in a pandas frame; nothing of other tables."""
     if not hasattr(table, "iloc") or not hasattr(table, "columns"):
         return {}
-    kinds = [getattr(dtype, "kind", "O") for dtype in table.dtypes]
-    return {
-        str(name): table.iloc[:, place].tolist()
-        for place, (name, kind) in enumerate(zip(table.columns, kinds, strict=True))
-        if kind not in "biufcmM"
-    }
+    texts = [place for place, dtype in enumerate(table.dtypes) if getattr(dtype, "kind", "O") not in "biufcmM"]
+    return {str(table.columns[place]): table.iloc[:, place].tolist() for place in texts}
 
 
 def gather_problem(selector: Any, problem: Problem, **more: Any) -> Findings:
     """The same as :func:`gather`, for a problem."""
     ranking = selector.to_ranking().without_handed_on()
     if problem.n_features != len(ranking.names):
-        raise InputError(
-            "X",
-            f"has shape {problem.X.shape}, but the selector was fitted on {counted(len(ranking.names), 'feature')}",
-        )
-    method = METHODS.get(ranking.method)
+        there = counted(len(ranking.names), "feature")
+        raise InputError("X", f"has shape {problem.X.shape}, but the selector was fitted on {there}")
+    method, parts = METHODS.get(ranking.method), getattr(getattr(selector, "selector_", selector), "parts_", None)
     tested, name = "qvalue" in ranking.extras, more.get("target_name", "the target")
     facts: dict[str, Any] = {
         "explanation": str(getattr(selector, "explanation_", ranking.reason)),
-        "method": _method_name(selector, ranking),
+        "method": f"{ranking.method} of {' and '.join(parts)}" if parts else ranking.method,
         "method_does": method.does if method else (type(selector).__doc__ or "").strip().splitlines()[0],
         "curve": size_curve(selector),
         "path": subset_path(selector) if tested and not ranking.nothing_stands_out else None,
@@ -217,8 +187,3 @@ def gather_problem(selector: Any, problem: Problem, **more: Any) -> Findings:
         "asked": name if name == "the target" else quoted(name),
     }
     return Findings(ranking, problem, **{**facts, **more})
-
-
-def _method_name(selector: Any, ranking: Ranking) -> str:
-    parts = getattr(getattr(selector, "selector_", selector), "parts_", None)
-    return f"{ranking.method} of {' and '.join(parts)}" if parts else ranking.method

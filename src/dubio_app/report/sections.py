@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,12 +24,9 @@ from dubio_app.report.svg import figure
 
 #: Most features in the answer, with bars, with drawings, and in heat maps; most bars of classes.
 _CHIPS, _BARS, _DRAWN, _HEAT, _CLASSES = 40, 30, 6, 20, 30
-#: Features with at least this correlation are called alike; most pairs of them.
-_NEAR, _PAIRS = 0.7, 10
-#: Smaller shares are shown as 0.
-_SMALLEST_SHARE = 0.0005
-#: Most annotators, classes of a confusion, and features that mark who labelled.
-_SHOWN = 12
+_NEAR, _PAIRS = 0.7, 10  # features with at least this correlation are called alike; most pairs of them
+_SMALLEST_SHARE = 0.0005  # smaller ones are shown as 0
+_SHOWN = 12  # annotators, classes of a confusion, and features that mark who labelled
 
 #: A part of a section; the template knows it by its key ("text", "items", "figure", "table" and others).
 Part = dict[str, Any]
@@ -49,10 +46,12 @@ def page_content(findings: Findings) -> dict[str, Any]:
 
 def _answer(findings: Findings) -> dict[str, Any]:
     """The first section: the question, the answer, how sure it is, and what it does not say."""
-    say, kept, enough = findings.say, findings.kept, findings.n_enough
+    say, kept, enough, known = findings.say, findings.kept, findings.n_enough, findings.supervision
+    question = "question of pairs" if known.has_pairs and not known.n_labelled else known.question
+    question = "question of labels" if findings.about_labels else question
     return {
         "title": say("title of labels" if findings.about_labels else "title", target=findings.target_name),
-        "question": say(_question(findings)),
+        "question": say(question),
         "answer": _doubt(findings) if findings.about_labels and findings.audit else findings.ranking.headline(),
         "kept": [(name, 0 < enough <= place) for place, name in enumerate(kept[:_CHIPS])],
         "more": max(0, len(kept) - _CHIPS),
@@ -63,15 +62,6 @@ def _answer(findings: Findings) -> dict[str, Any]:
         "explanation": findings.explanation,
         "notes": findings.notes,
     }
-
-
-def _question(findings: Findings) -> str:
-    """The code of the question that the page answers."""
-    if findings.about_labels:
-        return "question of labels"
-    if findings.supervision.has_target:
-        return "question"
-    return "question of pairs" if findings.supervision.has_pairs else "question of groups"
 
 
 def _doubt(findings: Findings) -> str:
@@ -94,23 +84,21 @@ def _surety(findings: Findings) -> Iterator[str]:
         yield sentence(say("doubtful share", rate=100 * audit.error_rate)) if audit.doubtful.any() else _doubt(findings)
 
 
-def _limits(findings: Findings) -> Iterator[str]:
+def _limits(findings: Findings) -> list[str]:
     """Codes of what the page does not say, so that nobody reads it into the answer."""
     known, tested = findings.supervision, findings.alpha is not None
     has_target = known.has_target
-    yield "cause" if has_target else "no meaning"
-    yield "not measured"
-    yield "no evidence" if tested else "not tested"
-    if has_target and findings.evaluation is None:
-        yield "several not evaluated" if known.targets else "not evaluated"
-    if has_target and findings.audit is None:
-        yield "not audited"
-    if 0 < known.n_labelled < known.n_rows:
-        yield "unlabelled"
-    if tested and findings.problem.groups is None:
-        yield "no groups"
-    if findings.stability is None:
-        yield "not resampled"
+    limits = {
+        "cause" if has_target else "no meaning": True,
+        "not measured": True,
+        "no evidence" if tested else "not tested": True,
+        "several not evaluated" if known.targets else "not evaluated": has_target and findings.evaluation is None,
+        "not audited": has_target and findings.audit is None,
+        "unlabelled": 0 < known.n_labelled < known.n_rows,
+        "no groups": tested and findings.problem.groups is None,
+        "not resampled": findings.stability is None,
+    }
+    return [code for code, is_so in limits.items() if is_so]
 
 
 # ---- the sections ----------------------------------------------------------------------------------------------------
@@ -138,7 +126,8 @@ def _ranking(findings: Findings) -> Iterator[Part]:
     say, ranking, table = findings.say, findings.ranking, tables.feature_table(findings)
     good = "Lower" if ranking.lower_is_better else "Higher"
     sentences = [say("bars", method=findings.method, does=findings.method_does, good=good)]
-    if ranking.n_relevant or findings.is_unordered:
+    scores = ranking.scores[findings.order] * (-1.0 if ranking.lower_is_better else 1.0)
+    if ranking.n_relevant or (np.diff(scores[np.isfinite(scores)]) > 0).any():  # not in the order of the scores
         sentences.append(sentence(say("related first" if ranking.n_relevant else "other order")))
     if findings.stability is not None:
         sentences.append(say("ranks", share=100 * findings.stability.confidence))
@@ -240,7 +229,12 @@ def _tolerance(findings: Findings) -> Iterator[Part]:
 
 def _redundancy(findings: Findings) -> Iterator[Part]:
     say, top = findings.say, findings.order[:_HEAT]
-    correlations, has_sign = _correlations(findings, top), _has_sign(findings, top)
+    if findings.problem.has_wide_features:
+        correlations = likenesses(findings.problem.filled.features(top))
+    else:
+        unit = standardize(fill_missing(findings.table[:, top])) / np.sqrt(len(findings.table))
+        correlations = np.asarray(unit.T @ unit)
+    has_sign = _has_sign(findings, top)
     names = [str(findings.ranking.names[j]) for j in top]
     first, second = np.triu_indices(len(top), 1)
     strength = np.abs(correlations[first, second])
@@ -254,22 +248,13 @@ def _redundancy(findings: Findings) -> Iterator[Part]:
     yield _figure(charts.correlation_heat(names, correlations, has_sign))
 
 
-def _correlations(findings: Findings, top: Places) -> NDArray[np.float64]:
-    if findings.problem.has_wide_features:
-        return likenesses(findings.problem.filled.features(top))
-    columns = fill_missing(findings.table[:, top])
-    unit = standardize(columns) / np.sqrt(len(columns))
-    return np.asarray(unit.T @ unit)
-
-
 def _has_sign(findings: Findings, top: Places) -> NDArray[np.bool_]:
     """Whether the correlation of two features has a direction: not if one holds categories, or has several columns."""
     columns = findings.problem.columns
     if columns is None:
         return np.ones((len(top), len(top)), dtype=bool)
     read = [columns.reading_of(int(j)) for j in top]
-    categories = np.array([one is not None and one.kind == "category" for one in read], dtype=bool)
-    signed = (columns.sizes[top] == 1) & ~categories
+    signed = (columns.sizes[top] == 1) & [one is None or one.kind != "category" for one in read]
     return np.asarray(signed[:, None] & signed[None, :])
 
 
@@ -300,8 +285,7 @@ def rates_chart(title: str, names: list[str], rates: NDArray[np.float64]) -> Cha
 
 
 def _corrections(findings: Findings) -> Iterator[Part]:
-    data = tables.corrections(findings)
-    if data:
+    if data := tables.corrections(findings):
         yield {"name": "corrections", "data": data}
 
 
@@ -319,10 +303,8 @@ def _labellers(findings: Findings) -> Iterator[Part]:
     truth, classes = "votes" if np.isfinite(found.agreement) else "models", found.classes.tolist()[:_SHOWN]
     for name, table in list(zip(found.annotators, found.confusions, strict=False))[:_SHOWN]:
         counts = table[:_SHOWN, :_SHOWN].tolist()
-        rows = [
-            (one, *(f"{100 * count / sum(row):.0f} %" if sum(row) else "–" for count in row))
-            for one, row in zip(classes, counts, strict=True)
-        ]
+        shares = [[f"{100 * count / sum(row):.0f} %" if sum(row) else "–" for count in row] for row in counts]
+        rows = [(one, *row) for one, row in zip(classes, shares, strict=True)]
         yield _table(say(f"truth of {truth}", name=name), rows, [say("class"), *classes])
 
 
@@ -334,30 +316,15 @@ def _labels(findings: Findings) -> Iterator[Part]:
     if names:
         totals = memberships.sum(axis=0)
         order = np.argsort(-totals, kind="stable")[:_CLASSES]
-        labels = [charts.tick_name(totals[k]) for k in order]
-        classes = [names[k] for k in order]
+        classes, labels = [names[k] for k in order], [charts.tick_name(totals[k]) for k in order]
         yield _figure(charts.share_chart(findings.say("classes"), classes, totals[order], labels))
 
 
 def _again(findings: Findings) -> Iterator[Part]:
-    for name, code in (("command", findings.command), ("python", findings.code)):
-        if code:
-            yield {"above": findings.say(name), "code": code}
+    shown = {"command": findings.command, "python": findings.code}
+    yield from ({"above": findings.say(name), "code": code} for name, code in shown.items() if code)
 
 
-#: The sections, in the order of the page. Their titles are in :mod:`dubio.words`.
-SECTIONS: dict[str, Callable[[Findings], Iterator[Part]]] = {
-    "changes": _changes,
-    "ranking": _ranking,
-    "size": _size,
-    "evaluation": _evaluation,
-    "drawn": _drawn,
-    "stability": _stability,
-    "tolerance": _tolerance,
-    "redundancy": _redundancy,
-    "audit": _audit,
-    "corrections": _corrections,
-    "labellers": _labellers,
-    "labels": _labels,
-    "again": _again,
-}
+#: The sections by their names, in the order of the page. Their titles are in :mod:`dubio.words`.
+_MADE = (_changes, _ranking, _size, _evaluation, _drawn, _stability, _tolerance, _redundancy, _audit, _corrections)
+SECTIONS = {make.__name__[1:]: make for make in (*_MADE, _labellers, _labels, _again)}

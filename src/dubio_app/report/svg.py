@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,13 @@ from numpy.typing import NDArray
 
 from dubio.charts import Axis, Chart, Marks, Panel, is_wide, tick_name
 
-#: Widths of a drawing. On a page of 360 pixels, letters of the one for phones have at least 11.
-_WIDE, PHONE = 900.0, 320.0
+_WIDE, PHONE = 900.0, 320.0  # widths; on a page of 360 pixels, letters of the one for phones have at least 11
 #: Width of the names beside rows, of names that stand beside rows even on phones, and of notes beside rows.
 _NAMES, _SHORT_NAMES, _NOTES = 238.0, 84.0, 360.0
-#: Height of one line of text, and of the space for a name above its row.
-_TEXT, _NAME = 20.0, 18.0
-#: Width of a cell where there is room, and the narrowest cell with a name of its own.
-_CELL, _NAMED_CELL = 26.0, 20.0
-#: Space between two panels, and between the last one and the edge.
-_GAP, _EDGE = 30.0, 14.0
-#: Roles that are drawn as lines in a legend.
-_LINES = ("curve", "by-chance", "whisker", "threshold")
+_TEXT, _NAME = 20.0, 18.0  # height of one line of text, and of the space for a name above its row
+_CELL, _NAMED_CELL = 26.0, 20.0  # width of a cell where there is room, and the narrowest cell with a name of its own
+_GAP, _EDGE = 30.0, 14.0  # space between two panels, and between the last one and the edge
+_LINES = ("curve", "by-chance", "whisker", "threshold")  # roles that are drawn as lines in a legend
 
 
 def printable(text: object) -> str:
@@ -49,12 +45,10 @@ def figure(chart: Chart) -> Markup:
 
 def fit(words: object, room: float, size: float = 13.0) -> str:
     """Cut the text so that it fits into ``room`` pixels in letters of this size, whatever the font."""
-    plain, used = str(words), 0.0
-    for place, letter in enumerate(plain):
-        used += size * _width(letter)
-        if used > room:
-            return plain[: max(1, place - 1)] + "…"
-    return plain
+    plain = str(words)
+    ends = enumerate(accumulate(size * _width(letter) for letter in plain))
+    cut = next((place for place, end in ends if end > room), None)
+    return plain if cut is None else plain[: max(1, cut - 1)] + "…"
 
 
 def width_of(words: str, size: float = 12.0) -> float:
@@ -105,23 +99,21 @@ class _Scale:
     def ticks(self, room: float) -> Iterator[tuple[float, str]]:
         """Where numbers stand, each with about ``room`` pixels, and what they are."""
         count = int(np.clip(round(abs(self.end - self.start) / room), 2, 8))
-        if self.axis.numbers == "powers":
+        numbers, ticks = self.axis.numbers, nice_ticks(self.low, self.high, count)
+        if numbers == "powers":
             step = max(1.0, np.ceil((self.high - self.low) / 6))
             steps = step * np.arange(np.ceil(self.low / step - 1e-9), self.high / step + 1e-9)
             yield from ((self(10.0**step), _power_of_ten(int(step))) for step in steps)
-        elif self.axis.numbers == "percent":
-            yield from ((self(t), f"{100 * t:g} %") for t in nice_ticks(self.low, self.high, count))
-        elif self.axis.numbers == "whole":
-            ticks = np.unique(np.round([self.low, *nice_ticks(self.low, self.high, count)]))
+        elif numbers == "whole":
+            ticks = np.unique(np.round([self.low, *ticks]))
             yield from ((self(t), f"{t:,.0f}") for t in ticks[ticks <= self.high])
-        elif self.axis.numbers == "plain":
-            yield from ((self(t), tick_name(t)) for t in nice_ticks(self.low, self.high, count))
+        elif numbers != "none":
+            yield from ((self(t), f"{100 * t:g} %" if numbers == "percent" else tick_name(t)) for t in ticks)
 
 
 def _power_of_ten(exponent: int) -> str:
-    if -3 <= exponent <= 5:
-        return f"{10.0**exponent:,.12g}"
-    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    raised = "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{10.0**exponent:,.12g}" if -3 <= exponent <= 5 else raised
 
 
 class _Drawing:
@@ -139,11 +131,8 @@ class _Drawing:
 
     def svg(self) -> str:
         """The whole drawing. It shrinks with the page and grows a little, and screen readers read its title."""
-        height = (
-            self._rows()
-            if self.chart.panels[0].y is None
-            else self._plane(self.chart.panels[0], self.chart.panels[0].y)
-        )
+        panel = self.chart.panels[0]
+        height = self._rows() if panel.y is None else self._plane(panel, panel.y)
         title, description = escape(self.chart.title), escape(self.chart.description)
         inside = f"<title>{title}</title>" + (f"<desc>{description}</desc>" if description else "")
         most = 1.4 * self.width if self.narrow else self.width
@@ -161,9 +150,8 @@ class _Drawing:
             room = min(room, _CELL * self.columns)
             self.width = self.width if self.narrow else max(self.left + room + 10, 540.0)
         has_ticks = bool(self.columns) or any(panel.x.numbers != "none" for panel in panels)
-        titles = self._legend(self.left if self.left == _NAMES else 2.0, 12.0) + _TEXT * any(
-            panel.x.title for panel in panels
-        )
+        titles = self._legend(self.left if self.left == _NAMES else 2.0, 12.0)
+        titles += _TEXT * any(panel.x.title for panel in panels)
         self.top = titles + _TEXT * (has_ticks and not chart.small)
         bottom = self.top + self.step * len(chart.rows)
         self._names(right + 14)
@@ -171,10 +159,8 @@ class _Drawing:
             start = self.left + place * (room + _GAP)
             self._text(2.0 if chart.small else start, titles - 8, panel.x.title, "axis-name")
             labels = [width_of(label) + 8 for marks in panel.marks for label in marks.labels if not self.columns]
-            end = start + room - max(labels, default=0.0)
-            scale = _Scale(
-                panel.x, start, end if panel.x.numbers == "none" or self.columns else min(end, self.width - _EDGE)
-            )
+            end, is_free = start + room - max(labels, default=0.0), panel.x.numbers == "none" or self.columns
+            scale = _Scale(panel.x, start, end if is_free else min(end, self.width - _EDGE))
             for at, name in self._column_names(scale) if self.columns else scale.ticks(75.0):
                 if not self.columns:
                     self._line([(at, self.top - 4), (at, bottom - 2)], "grid")
@@ -298,10 +284,9 @@ class _Drawing:
 
     def _add(self, name: str, content: str = "", **attributes: Any) -> None:
         """One element; ``class_`` becomes class, underscores become hyphens, numbers are rounded."""
-        texts = {
-            key: _number(value) if isinstance(value, float) else escape(value) for key, value in attributes.items()
-        }
-        head = " ".join([name, *(f'{key.rstrip("_").replace("_", "-")}="{text}"' for key, text in texts.items())])
+        names = [key.rstrip("_").replace("_", "-") for key in attributes]
+        texts = [_number(value) if isinstance(value, float) else escape(value) for value in attributes.values()]
+        head = " ".join([name, *(f'{key}="{text}"' for key, text in zip(names, texts, strict=True))])
         self.parts.append(f"<{head}>{content}</{name}>" if content else f"<{head}/>")
 
 

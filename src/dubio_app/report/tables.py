@@ -18,10 +18,8 @@ from dubio_app.report.findings import Findings
 
 Rows = NDArray[np.int64]
 
-#: Most doubtful rows in the table, and on the page on which labels are corrected.
-_MOST, _MOST_CORRECTED = 1000, 20_000
-#: Rows that are shown if no label is doubtful.
-_FEW, _FEW_CORRECTED = 10, 25
+_MOST, _MOST_CORRECTED = 1000, 20_000  # doubtful rows in the table, and on the page on which labels are corrected
+_FEW, _FEW_CORRECTED = 10, 25  # rows that are shown if no label is doubtful
 #: Features whose values are shown beside each doubtful row, and the quantiles shown of each class.
 _BESIDE, _QUANTILES = 5, (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -39,18 +37,17 @@ def first_rows(table: dict[str, Any], count: int = 25) -> list[tuple[str, ...]]:
 
 
 def _cell(value: Any, kind: str) -> str:
-    if value is None:
-        return "–"
-    if kind == "yes":
-        return "yes" if value else ""
-    if kind == "percent":
-        return f"{value:g} %"
-    return figures(value) if isinstance(value, float) else str(value)
+    if value is None or kind == "yes":
+        return "–" if value is None else "yes" if value else ""
+    return f"{value:g} %" if kind == "percent" else figures(value) if isinstance(value, float) else str(value)
+
+
+def _titled(label: str, kind: str, values: Sequence[Any], hint: str = "") -> dict[str, Any]:
+    return {"label": label, "kind": kind, "hint": hint, "values": values}
 
 
 def _column(key: str, values: Sequence[Any], kind: str) -> dict[str, Any]:
-    label, hint = COLUMNS[key]
-    return {"label": label, "kind": kind, "hint": hint, "values": values}
+    return _titled(COLUMNS[key][0], kind, values, COLUMNS[key][1])
 
 
 def _numbers(key: str, values: NDArray[Any], digits: int = 4) -> dict[str, Any]:
@@ -89,18 +86,16 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         _column("kept", ranking.support[order].astype(int).tolist(), "yes"),
         _numbers("score low" if ranking.lower_is_better else "score high", ranking.scores[order]),
     ]
-    for key in filter(COLUMNS.__contains__, extras):
-        values = extras[key][order]
-        columns.append(_texts(key, values) if values.dtype == object else _numbers(key, values, 3))
+    values = {key: found[order] for key, found in extras.items() if key in COLUMNS}
+    columns += [_texts(key, own) if own.dtype == object else _numbers(key, own, 3) for key, own in values.items()]
     if marks is not None:
         columns.append(_numbers("doubt", marks.doubt[order], 3))
-        if marks.annotators:
-            columns.append(_texts("annotator", marks.annotator[order]))
+        columns += [_texts("annotator", marks.annotator[order])] if marks.annotators else []
     if tolerance is not None:
         columns.append(_percents("tolerance", tolerance.random[order], 3))
     if sure is not None:
-        columns.append(_numbers("rank from", np.round(sure.rank_low[order])))
-        columns.append(_numbers("rank to", np.round(sure.rank_high[order])))
+        ranks = {"rank from": sure.rank_low, "rank to": sure.rank_high}
+        columns += [_numbers(key, np.round(ends[order])) for key, ends in ranks.items()]
         columns.append(_percents("kept in", sure.frequency[order], 3))
     return {"noun": "features", "columns": columns}
 
@@ -110,21 +105,20 @@ def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
     audit = findings.audit
     columns = [_numbers("row", rows + 1)]
     for name, values in findings.identifiers.items():
-        columns.append({"label": name, "kind": "text", "hint": "", "values": [str(values[i]) for i in rows.tolist()]})
+        columns.append(_titled(name, "text", [str(values[i]) for i in rows.tolist()]))
     if isinstance(audit, LabelAudit):
         columns.append(_texts("given label", audit.classes[audit.codes[rows]]))
         columns.append(_texts(_other(audit), audit.classes[_other_classes(audit, rows)]))
         columns.append(_percents("wrong label", audit.wrong[rows]))
-        if isinstance(audit, OrderedAudit):
-            columns.append(_numbers("steps", audit.steps[rows], 2))
+        columns += [_numbers("steps", audit.steps[rows], 2)] if isinstance(audit, OrderedAudit) else []
     else:
-        columns += [_numbers("given number", audit.given[rows]), _numbers("predicted", audit.predicted[rows])]
-        columns += [_numbers("low", audit.low[rows]), _numbers("high", audit.high[rows])]
+        numbers = {"given number": audit.given, "predicted": audit.predicted, "low": audit.low, "high": audit.high}
+        columns += [_numbers(key, values[rows]) for key, values in numbers.items()]
         columns.append(_percents("wrong number", audit.wrong[rows]))
     for j in findings.order[:_BESIDE].tolist():
         cells, name = findings.cells(j, rows), str(findings.ranking.names[j])
-        values = _rounded(findings.table[rows, j]) if cells is None else cells
-        columns.append({"label": name, "kind": "number" if cells is None else "text", "hint": "", "values": values})
+        found = ("number", _rounded(findings.table[rows, j])) if cells is None else ("text", cells)
+        columns.append(_titled(name, *found))
     return {"noun": "rows", "columns": columns}
 
 
@@ -143,11 +137,14 @@ def corrections(findings: Findings) -> dict[str, Any]:
         return {}
     rows = suspicious_rows(audit, _MOST_CORRECTED, _FEW_CORRECTED)
     beside = [j for j in findings.order[:_BESIDE].tolist() if len(findings.problem.columns_of(np.array([j]))) == 1]
+    names, table = findings.ranking.names, findings.table
     ids = next(iter(findings.identifiers.values()), None)
     classes = [str(name) for name in audit.classes.tolist()]
+    _, known, order = findings.supervision.as_drawn()
+    drawn = list(dict.fromkeys([*(known[k] for k in order), *classes]))  # others come after those of the target
     content: dict[str, Any] = {
         "classes": classes,
-        "colours": [colour_of(place) for place in findings.places_of(classes)],
+        "colours": [colour_of(drawn.index(name)) for name in classes],
         "rows": (rows + 1).tolist(),
         "ids": None if ids is None else [str(ids[i]) for i in rows.tolist()],
         "given": audit.codes[rows].tolist(),
@@ -155,11 +152,7 @@ def corrections(findings: Findings) -> dict[str, Any]:
         "called": COLUMNS[_other(audit)][0],
         "wrong": [round(float(100 * value)) for value in audit.wrong[rows]],
         "features": [
-            {
-                "name": str(findings.ranking.names[j]),
-                "values": _rounded(findings.table[rows, j]),
-                "spread": _spread(findings.table[:, j], audit),
-            }
+            {"name": str(names[j]), "values": _rounded(table[rows, j]), "spread": _spread(table[:, j], audit)}
             for j in beside
         ],
     }
@@ -183,8 +176,6 @@ def _other(audit: LabelAudit) -> str:
 
 def _spread(values: NDArray[np.float64], audit: LabelAudit) -> list[list[float | int | None]]:
     """Quantiles of a feature in each class, from the labels that are not doubtful."""
-    found: list[list[float | int | None]] = []
-    for k in range(len(audit.classes)):
-        own = values[(audit.codes == k) & ~audit.doubtful & np.isfinite(values)]
-        found.append(_rounded(np.quantile(own, _QUANTILES)) if len(own) else [None] * len(_QUANTILES))
-    return found
+    trusted = ~audit.doubtful & np.isfinite(values)
+    parts = [values[trusted & (audit.codes == k)] for k in range(len(audit.classes))]
+    return [_rounded(np.quantile(own, _QUANTILES)) if len(own) else [None] * len(_QUANTILES) for own in parts]
