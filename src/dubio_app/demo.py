@@ -16,12 +16,9 @@ from dubio.selector import FeatureSelector
 from dubio.simulate import unsure_annotator
 from dubio.trust.resampling import stability
 
-#: Mean doubt of the simulated annotator.
-DOUBT = 0.4
-#: Number of columns added as shuffled copies: they look real but mean nothing.
-N_DECOYS = 7
-#: Number of resamples for the stability.
-_DRAWS = 8
+DOUBT = 0.4  # of the simulated annotator, on average
+N_DECOYS = 7  # columns added as shuffled copies: they look real but mean nothing
+_DRAWS = 8  # resamples for the stability
 
 _CODE = """\
 from dubio import FeatureSelector
@@ -69,26 +66,12 @@ def show(report: str | os.PathLike[str] = "dubio-demo.html", *, seed: int = 0, j
         f"simulated\nannotator gives each row class probabilities (mean doubt {DOUBT:g}). With only one class per row, "
         f"the same\nannotator would be wrong in {100 * wrong:.0f} % of the rows.\n"
     )
-    ranking = doubtful.to_ranking()
-    rows = [
-        (
-            int(ranking.ranking[j]),
-            str(ranking.names[j]),
-            float(ranking.extras["qvalue"][j]),
-            ranking.line_of(int(j)),
-            int(clean.ranking_[j]),
-            clean.to_ranking().line_of(int(j)),
-        )
-        for j in ranking.order
-    ]
-    columns = [
-        ("rank", "right"),
-        ("feature", "left"),
-        ("q-value", "right"),
-        ("line", "left"),
-        ("clean labels: rank", "right"),
-        ("line", "left"),
-    ]
+    ranking, other = doubtful.to_ranking(), clean.to_ranking()
+    qvalues, order = ranking.extras["qvalue"], ranking.order.tolist()
+    ranks = [(ranking.ranking[j], ranking.names[j], qvalues[j], ranking.line_of(j)) for j in order]
+    rows = [(*one, other.ranking[j], other.line_of(j)) for one, j in zip(ranks, order, strict=True)]
+    columns = [("rank", "right"), ("feature", "left"), ("q-value", "right"), ("line", "left")]
+    columns += [("clean labels: rank", "right"), ("line", "left")]
     print(fill(ranking.headline(), 100))
     print(f"Method: {doubtful.method_}. Features related to the target come first.\n")
     print_table("Features ranked with the doubtful labels, compared with clean labels", columns, rows)

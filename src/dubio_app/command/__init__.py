@@ -15,9 +15,8 @@ def main() -> None:
     """Entry point of the command. If a package is missing, one line says what to install."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
-        print(
-            f"dubio: the command needs {', '.join(missing)}: install it with  pip install 'dubio[cli]'", file=sys.stderr
-        )
+        needed = f"the command needs {', '.join(missing)}"
+        print(f"dubio: {needed}: install it with  pip install 'dubio[cli]'", file=sys.stderr)
         raise SystemExit(2)
     before = signal.signal(signal.SIGINT, _leave)  # Ctrl-C works while the command itself is imported
     from dubio_app.command.run import run

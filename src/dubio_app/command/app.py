@@ -63,20 +63,13 @@ def methods(call: Call) -> None:
     from dubio.methods.register import METHODS
     from dubio_app.command.output import print_answer, print_table
 
-    rows: list[dict[str, Any]] = [
-        {
-            "method": method.name,
-            "needs": method.needs,
-            "does": method.does,
-            "kind": "search" if method.is_search else "ranking",
-            "estimator": method.estimator.__name__,
-        }
-        for method in METHODS.values()
-    ]
+    names = ("method", "needs", "does", "kind", "estimator")
+    kinds = {True: "search", False: "ranking"}
+    found = [(one.name, one.needs, one.does, kinds[one.is_search], one.estimator.__name__) for one in METHODS.values()]
+    rows = [dict(zip(names, one, strict=True)) for one in found]
     if not print_answer(call, rows, lambda: {"methods": rows}):
-        names = ("method", "needs", "does", "kind")
-        shown = [[row[name] for name in names] for row in rows]
-        print_table("Methods (auto chooses among them)", [(name, "left") for name in names], shown)
+        columns = [(name, "left") for name in names[:-1]]
+        print_table("Methods (auto chooses among them)", columns, [one[:-1] for one in found])
 
 
 def demo(call: Call) -> None:

@@ -8,114 +8,72 @@ import numpy as np
 
 from dubio.alerts import find_alerts
 from dubio.doubt.audit_record import LabelAudit
-from dubio.errors import InputError, how_rows_count, rows_named
+from dubio.errors import InputError, how_rows_count
 from dubio.evidence.evidence import Evidence
 from dubio.evidence.relations import linear_r2
 from dubio.findings import LEAKS, left_out_by, not_told_yet
 from dubio.problem import Problem, read_problem
 from dubio.table.matrix import check_squares
 from dubio.table.read import notes_of
-from dubio.trust.fingerprints import annotators_in_words
 from dubio.words import note, say, sentence
-from dubio_app.command import wording
+from dubio_app.command import output, trust, wording
 from dubio_app.command.options import Call
-from dubio_app.command.output import (
-    notes_from_warnings,
-    paragraph,
-    plain,
-    print_answer,
-    print_paragraph,
-    print_table,
-    print_text,
-    records,
-    require_places,
-    step,
-    tell,
-)
-from dubio_app.command.question import Question, read_notes, target_named
-from dubio_app.command.trust import (
-    Run,
-    audit_of,
-    before_and_after,
-    look_for_fingerprints,
-    make_selector,
-    write_report,
-)
+from dubio_app.command.output import notes_from_warnings, paragraph, plain, records, step
+from dubio_app.command.question import Question, read_notes, table_of
+from dubio_app.command.trust import Run
 from dubio_app.command.wording import percent
-from dubio_app.files import TableFile, read_file
 
-#: Number of features whose values are listed beside each doubtful label.
-_N_TELLING = 3
-#: Columns of an audit that hold classes.
-_LEFT = ("given", "suggested")
+_N_TELLING = 3  # features whose values are listed beside each doubtful label
+_LEFT = {"given", "suggested"}  # columns of an audit that hold classes
 
 
 def audit_table(call: Call) -> None:
     """Read the table, audit its labels, and print the doubtful ones."""
-    require_places(call)
-    with step(f"reading {call.table}"):
-        file = read_file(call.table, call.reading)
-    with rows_named(file.row_name), target_named(call.for_columns(file.frame.columns).target):
-        _audit(file, call)
-
-
-def _audit(file: TableFile, call: Call) -> None:
-    question = Question(file, call)
-    notes = list(question.notes)
-    with notes_from_warnings(notes):
-        problem = _read(question)
-    alerts = find_alerts(problem)
-    columns = [] if problem.columns is None else notes_of(problem.columns.read)
-    reasons = left_out_by(alerts, columns=columns)
-    left_out = [say("because of", name=name, why=why) for name, why in reasons.items()]
-    notes = [
-        *(f"{line}." for line in wording.alert_lines(alerts, audit=True)),
-        *([f"{say('left out alone', columns=left_out)}."] if reasons else []),
-        *notes,
-        *(f"{one}." for one in not_told_yet(columns, reasons)),
-        *_notes_on(problem, question),
-    ]
-    run = Run(question, problem, make_selector(question), notes)
-    with step("auditing the labels"), notes_from_warnings(notes):
-        run.audit = audit_of(problem, call)
-    run.fingerprints = look_for_fingerprints(run)
-    if call.annotator and run.fingerprints is not None:
-        notes += [str(run.fingerprints), annotators_in_words(run.fingerprints)]
-    if call.report or call.corrections:
-        with step("ranking"), notes_from_warnings(notes):
-            run.findings = run.selector.fit_problem(problem).findings_
-        run.corrected = before_and_after(run)
-        if run.corrected is not None:  # one share of wrong labels, with what the corrections taught
-            run.audit = run.corrected.audit or run.audit
-        if call.report:
-            write_report(run)
-    _print(run, alerts)
+    with table_of(call) as file:
+        question = Question(file, call)
+        notes = list(question.notes)
+        with notes_from_warnings(notes):
+            problem = _read(question)
+        alerts = find_alerts(problem)
+        columns = [] if problem.columns is None else notes_of(problem.columns.read)
+        reasons = left_out_by(alerts, columns=columns)
+        left_out = [say("because of", name=name, why=why) for name, why in reasons.items()]
+        notes = [
+            *(f"{line}." for line in wording.alert_lines(alerts, audit=True)),
+            *([f"{say('left out alone', columns=left_out)}."] if reasons else []),
+            *notes,
+            *(f"{one}." for one in not_told_yet(columns, reasons)),
+            *read_notes(question.asked, problem.supervision),
+        ]
+        if alone := problem.supervision.lonely_classes:
+            notes.append(f"{note('lonely', n=len(alone), names=alone)}.")
+        if problem.n_missing:
+            notes.append(f"{note('missing cells', n=problem.n_missing, filled_with=problem.filled_with)}.")
+        run = Run(question, problem, trust.make_selector(question), notes)
+        with step("auditing the labels"), notes_from_warnings(notes):
+            run.audit = trust.audit_of(problem, call)
+        run.fingerprints = trust.look_for_fingerprints(run)
+        notes += trust.who_labelled(run)
+        if call.report or call.corrections:
+            with step("ranking"), notes_from_warnings(notes):
+                run.findings = run.selector.fit_problem(problem).findings_
+            run.corrected = trust.before_and_after(run)
+            if run.corrected is not None:  # one share of wrong labels, with what the corrections taught
+                run.audit = run.corrected.audit or run.audit
+            if call.report:
+                trust.write_report(run)
+        _print(run, alerts)
 
 
 def _read(question: Question) -> Problem:
     numeric = getattr(getattr(question.y, "dtype", None), "kind", "O") in "iuf"
-    problem = read_problem(
-        question.features,
-        question.y,
-        target="auto" if numeric and question.kind == "classes" else question.kind,
-        missing_label=question.missing_label,
-        allow_nan=True,
-        **question.fit,
-    )
+    settings = {"missing_label": question.missing_label, "allow_nan": True, **question.fit}
+    settings["target"] = "auto" if numeric and question.kind == "classes" else question.kind
+    problem = read_problem(question.features, question.y, **settings)
     if problem.supervision.reads == "numbers" and question.kind != "numbers":
         raise InputError("y", f"holds {question.y.nunique()} different numbers, not classes", wording.NEEDS_CLASSES)
     check_squares(problem.X, names=problem.column_names)
     return problem
-
-
-def _notes_on(problem: Problem, question: Question) -> list[str]:
-    """What was read, what nobody can judge, and what was filled."""
-    notes, known = read_notes(question.asked, problem.supervision), problem.supervision
-    if alone := known.lonely_classes:
-        notes.append(f"{note('lonely', n=len(alone), names=alone)}.")
-    if problem.n_missing:
-        notes.append(f"{note('missing cells', n=problem.n_missing, filled_with=problem.filled_with)}.")
-    return notes
 
 
 def _list(run: Run) -> Any:
@@ -130,10 +88,9 @@ def _list(run: Run) -> Any:
         telling = [str(run.problem.feature_names[j]) for j in best if scores[j] > 0]
     table = audit.to_frame().reset_index(drop=True)
     table.insert(0, "row", range(1, len(table) + 1))  # as in corrections and pairs; see how_rows_count
-    own = ["row", *audit.columns]
-    more = {f"{name} (table)" if name in own else name: name for name in (*run.call.id, *telling)}
-    values = {shown: run.question.table[name].to_numpy() for shown, name in more.items()}
-    return table.assign(**values)[[*own, *values]]
+    own, cells = ["row", *audit.columns], run.question.table
+    more = {f"{name} (table)" if name in own else name: cells[name].to_numpy() for name in (*run.call.id, *telling)}
+    return table.assign(**more)[[*own, *more]]
 
 
 def _print(run: Run, alerts: tuple[Any, ...]) -> None:
@@ -146,15 +103,15 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
     by_class = records(audit.classes_frame().reset_index()) if isinstance(audit, LabelAudit) else []
     if rows and (call.csv or call.json):
         notes.append(how_rows_count(rows[0]["row"]))
-    if not print_answer(call, rows, lambda: _content(run, alerts, rows, by_class), header):
+    if not output.print_answer(call, rows, lambda: _content(run, alerts, rows, by_class), header):
         leaks = wording.alert_lines((alert for alert in alerts if alert.kind in LEAKS), audit=True)
         for line in leaks:  # beside what they make untrue, not among the notes
-            print_paragraph(sentence(note("alert", alert=line)))
+            output.print_paragraph(sentence(note("alert", alert=line)))
         notes = [one for one in notes if one not in [f"{line}." for line in leaks]]
         _print_tables(run, rows, by_class, header)
         if run.corrected is not None:
-            print_paragraph("Corrections: " + " ".join(run.corrected.sentences()))
-    tell(notes, quiet=call.quiet)
+            output.print_paragraph("Corrections: " + " ".join(run.corrected.sentences()))
+    output.tell(notes, quiet=call.quiet)
 
 
 def _content(run: Run, alerts: tuple[Any, ...], rows: list[Any], by_class: list[Any]) -> dict[str, Any]:
@@ -163,9 +120,7 @@ def _content(run: Run, alerts: tuple[Any, ...], rows: list[Any], by_class: list[
     content = {
         "table": run.call.table,
         "target": run.question.asked_as_data,
-        "engine": audit.engine,
-        "assumption": audit.assumption,
-        "judged": audit.judged,
+        **{name: getattr(audit, name) for name in ("engine", "assumption", "judged")},
         "skills": {name: plain(skill) for name, skill in audit.skills.items()},
         "labels": int(audit.labelled.sum()),
         "doubtful": int(audit.doubtful.sum()),
@@ -182,31 +137,20 @@ def _print_tables(run: Run, rows: list[dict[str, Any]], by_class: list[dict[str,
     audit, call = run.audit, run.call
     skills = paragraph(wording.skills_of(audit))
     if not audit.judged:
-        print_paragraph(str(audit))
-        print_text(f"{skills}\n")
+        output.print_paragraph(str(audit))
+        output.print_text(f"{skills}\n")
         return
-    names = [name for name in header if name not in ("doubtful", "rank")]
-    numbers = ["row", *audit.columns]
-    columns = [
-        ("P(wrong)" if name == "wrong" else name, "right" if name in numbers and name not in _LEFT else "left")
-        for name in names
-    ]
-    shown = [[_cell(name, row[name]) for name in names] for row in rows[: call.top]]
+    names, numbers = [name for name in header if name not in ("doubtful", "rank")], {"row", *audit.columns} - _LEFT
+    columns = [("P(wrong)" if name == "wrong" else name, "right" if name in numbers else "left") for name in names]
+    shown = [[percent(row[name]) if name == "wrong" else row[name] for name in names] for row in rows[: call.top]]
     hidden = [sentence(note("more rows", n=len(rows) - len(shown), total=len(rows)))] if len(rows) > len(shown) else []
     caption = f"{paragraph(' '.join([*hidden, str(audit)]))}\n{skills}"
     if shown:
         title = f"{'All' if call.all else 'Doubtful'} {audit.noun} in {run.question.asked_in_quotes}"
-        print_table(title, columns, shown, f"{paragraph(how_rows_count(rows[0]['row']))}\n{caption}")
+        output.print_table(title, columns, shown, f"{paragraph(how_rows_count(rows[0]['row']))}\n{caption}")
     else:
-        print_text(f"{caption}\n")
+        output.print_text(f"{caption}\n")
     if by_class:
         rates = [(row["class"], row["rows"], row["doubtful"], percent(row["error rate"])) for row in by_class]
-        print_table(
-            "Classes", [("class", "left"), *((name, "right") for name in ("rows", "doubtful", "error rate"))], rates
-        )
-
-
-def _cell(name: str, value: Any) -> Any:
-    if name == "wrong":
-        return percent(value)
-    return f"{value:.4g}" if isinstance(value, float) else value
+        sides = [("class", "left"), ("rows", "right"), ("doubtful", "right"), ("error rate", "right")]
+        output.print_table("Classes", sides, rates)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
@@ -164,14 +165,12 @@ def _number_to_keep(text: str) -> Any:
     wish = text.strip().casefold()
     if wish in ("auto", "relevant", "sufficient"):
         return wish
-    try:
+    with suppress(ValueError):
         if wish.isdigit() and int(wish) >= 1:
             return int(wish)
         share = float(wish[:-1]) / 100 if wish.endswith("%") else 0.0 if wish.isdigit() else float(wish)
         if 0 < share <= 1:
             return share
-    except ValueError:
-        pass
     remedy = "give a number of features (10), a share (30% or 0.3), relevant or sufficient"
     raise InputError("n_features_to_select", f"={text!r}", remedy)
 
@@ -385,7 +384,10 @@ class Call(SimpleNamespace):
             raise UserError(f"{' and '.join(kinds)} contradict each other: give one of them.")
         for one in given.values():
             if one.needs and one.needs[0] not in given:
-                raise UserError(_missing(one))
+                pair = [each.flag for each in OPTIONS if {each.name, *each.needs[:1]} == {one.name, one.needs[0]}]
+                if len(pair) == 2:  # each needs the other
+                    raise UserError(f"{' and '.join(pair)} belong together: {one.needs[1]}.")
+                raise UserError(f"{one.flag} {one.needs[1]}: give {names_of_arguments()[one.needs[0]]} too.")
             if one.excludes in given:
                 raise UserError(f"{one.flag} and {given[one.excludes].flag} cannot be combined: give one of them.")
 
@@ -438,20 +440,9 @@ class Call(SimpleNamespace):
     def not_in_a_stream(self) -> list[str]:
         """The options, as they were given, that cannot be used when rows are read only once."""
         cannot = ("no",) if self.method == "auto" else ("no", "sample")
-        found = []
-        for one in self.given().values():
-            value = getattr(self, one.name)
-            if one.stream in cannot and value and (not one.only or value in one.only):
-                found.append(f"{one.flag} {value}" if one.only else one.flag)
-        return found
-
-
-def _missing(one: Option) -> str:
-    """What is said if an option was given without the one that it needs."""
-    pair = [other.flag for other in OPTIONS if {other.name, *other.needs[:1]} == {one.name, one.needs[0]}]
-    if len(pair) == 2:  # each needs the other
-        return f"{' and '.join(pair)} belong together: {one.needs[1]}."
-    return f"{one.flag} {one.needs[1]}: give {names_of_arguments()[one.needs[0]]} too."
+        given = [(one, getattr(self, one.name)) for one in self.given().values() if one.stream in cannot]
+        found = [(one, value) for one, value in given if value and (not one.only or value in one.only)]
+        return [f"{one.flag} {value}" if one.only else one.flag for one, value in found]
 
 
 def _made(command: str) -> list[Option]:

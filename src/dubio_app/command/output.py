@@ -26,8 +26,7 @@ from dubio_app.command.options import Call, UserError
 from dubio_app.command.wording import one_line
 from dubio_app.files import table_format
 
-#: Width of a paragraph.
-_WIDTH = 80
+_WIDTH = 80  # of a paragraph
 #: Spreadsheets run cells that begin with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 
@@ -44,11 +43,6 @@ def records(frame: Any) -> list[dict[str, Any]]:
     """The rows of a frame as plain dictionaries."""
     columns = {str(name): [plain(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def as_json(content: dict[str, Any]) -> str:
-    """Indented JSON, with the keys in the given order."""
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def as_csv(rows: Sequence[dict[str, Any]], header: Sequence[str] = ()) -> str:
@@ -68,8 +62,7 @@ def print_text(content: str) -> None:
     """Write to standard output as UTF-8, in any locale."""
     if sys.stdout is None:
         raise UserError("standard output is closed: nothing can be printed.")
-    stream = getattr(sys.stdout, "buffer", None)
-    if stream is None:
+    if (stream := getattr(sys.stdout, "buffer", None)) is None:
         sys.stdout.write(content)
     else:
         sys.stdout.flush()
@@ -84,7 +77,7 @@ def print_answer(
     if call.csv:
         print_text(as_csv(rows, header))
     elif call.json:
-        print_text(as_json(content()))
+        print_text(json.dumps(content(), indent=2, ensure_ascii=False, allow_nan=False) + "\n")
     return bool(call.csv or call.json)
 
 
@@ -102,13 +95,8 @@ def print_table(
     table = Table(title=Text(visible(title)), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     for (name, side), width in zip(columns, longest, strict=True):
         number = side == "right"  # numbers are never wrapped
-        table.add_column(
-            Text(visible(name)),
-            justify="right" if number else "left",
-            overflow="fold",
-            no_wrap=number,
-            min_width=width if number else min(10, width),
-        )
+        more: dict[str, Any] = {"justify": side, "min_width": width if number else min(10, width)}
+        table.add_column(Text(visible(name)), overflow="fold", no_wrap=number, **more)
     for row in cells:
         table.add_row(*map(Text, row))  # Text, not markup: a feature may be called "[red]"
     console = Console(file=sys.stdout, highlight=False)
@@ -141,29 +129,24 @@ def visible(text: object) -> str:
 
 def _cell(value: Any) -> str:
     value = plain(value)
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else ""
+    if value is None or isinstance(value, bool):
+        return {None: "–", True: "yes", False: ""}[value]
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _csv_cell(value: Any) -> Any:
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "true", False: "false"}[value]
     return repr(value) if isinstance(value, float) else _inert(value)
 
 
 def _inert(value: Any) -> Any:
     """The value; text that begins like a formula, and is not simply a number, gets an apostrophe in front."""
-    if not isinstance(value, str) or not value.lstrip(" ").startswith(_FORMULA):
-        return value
-    try:
-        float(value)
-    except ValueError:
-        return f"'{value}"
+    if isinstance(value, str) and value.lstrip(" ").startswith(_FORMULA):
+        try:
+            float(value)
+        except ValueError:
+            return f"'{value}"
     return value
 
 
@@ -179,11 +162,10 @@ def notes_from_warnings(notes: list[str]) -> Iterator[None]:
             yield
         finally:
             for warning in caught:
-                # warnings of the libraries that we use are not meant for this user
-                if issubclass(warning.category, UserWarning) and not _THEIRS.search(warning.filename):
-                    text = one_line(warning.message)
-                    if text not in notes:
-                        notes.append(text)
+                text = one_line(warning.message)
+                theirs = _THEIRS.search(warning.filename)  # warnings of libraries are not meant for this user
+                if issubclass(warning.category, UserWarning) and not theirs and text not in notes:
+                    notes.append(text)
 
 
 def tell(notes: Sequence[str], *, quiet: bool) -> None:
@@ -195,11 +177,8 @@ def tell(notes: Sequence[str], *, quiet: bool) -> None:
 
 def require_places(call: Call) -> None:
     """Refuse files that cannot be written, or that are read too, before the work starts and not after it."""
-    read = {
-        "the table itself": call.table,
-        "the file of pairs": call.pairs,
-        "the file of corrections": call.corrections,
-    }
+    read = {"the table itself": call.table, "the file of pairs": call.pairs}
+    read["the file of corrections"] = call.corrections
     written = [path for path in (call.report, call.save_table) if path is not None]
     for path in written:
         for what, other in read.items():

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.doubt.audit import reads_as
-from dubio.errors import InputError, counted, name_row, nearest, quoted
+from dubio.errors import InputError, counted, name_row, nearest, quoted, rows_named
 from dubio.streams.text_files import HowToRead
 from dubio.table.read import ReadTable, read_any_table
 from dubio.target.classes import is_whole
@@ -27,16 +27,14 @@ from dubio.target.soft import soft_labels
 from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError, names_of_arguments, options_of
-from dubio_app.command.output import notes_from_warnings
+from dubio_app.command.output import notes_from_warnings, require_places, step
 from dubio_app.command.wording import joined, listing
 from dubio_app.files import TableFile, read_file, require_columns
 
-#: A target with more different numbers than this is hardly a list of classes.
-MAX_CATEGORIES = 20
+MAX_CATEGORIES = 20  # a target with more different numbers is hardly a list of classes
+_PAIRS_SHOWN = 20  # pairs that are written out in the Python code; of more, it has only a comment
 #: Names of columns that may only count the rows.
 _COUNTERS = ("id", "index", "row", "rowid", "row_id", "nr", "no", "number")
-#: Pairs that are written out in the Python code; of more, it has only a comment.
-_PAIRS_SHOWN = 20
 #: Words for "it happened" and "it did not" in a column of events, and for the two kinds of pairs.
 _YES, _NO = ("1", "1.0", "yes", "y", "true", "t"), ("0", "0.0", "no", "n", "false", "f")
 _MUST = {"must", "must_link", "must-link", "same", "1", "+1", "1.0", "true"}
@@ -52,6 +50,16 @@ def target_named(name: str | None) -> Iterator[None]:
         if error.argument != "y" or name is None:
             raise
         raise type(error)(f"target {quoted(name)}", error.found, error.remedy, code=error.code) from error
+
+
+@contextmanager
+def table_of(call: Call) -> Iterator[TableFile]:
+    """The table of a call. Inside this block, errors name its rows and its target."""
+    require_places(call)
+    with step(f"reading {call.table}"):
+        file = read_file(call.table, call.reading)
+    with rows_named(file.row_name), target_named(call.for_columns(file.frame.columns).target):
+        yield file
 
 
 def read_notes(target: str, supervision: Supervision) -> list[str]:
@@ -90,7 +98,7 @@ class Question:
         self.notes = list(file.notes)
         self.code = ["import sys", ""] if "sys.stdin" in file.code else []
         self._functions: set[str] = set()  # of dubio, in the code
-        self._write(f"table = {file.code}")
+        self.code.append(f"table = {file.code}")
         self._require_columns(file.sheets)
         self.target_names = self.call.names_of("target")
         with notes_from_warnings(self.notes):
@@ -103,12 +111,12 @@ class Question:
     @property
     def asked(self) -> str:
         """The target in words."""
-        return joined(self.target_names) if self.target_names else "the pairs" if "must_link" in self.fit else ""
+        return joined(self.target_names) or ("the pairs" if "must_link" in self.fit else "")
 
     @property
     def asked_in_quotes(self) -> str:
         """The target in a sentence: each column in quotes, so that it is not read as a word of the sentence."""
-        return joined(map(quoted, self.target_names)) if self.target_names else self.asked
+        return joined(map(quoted, self.target_names)) or self.asked
 
     @property
     def asked_as_data(self) -> str | list[str]:
@@ -124,33 +132,24 @@ class Question:
         facts = [f"{name}={variables.get(name, name)}" for name in self.fit]
         imports = []
         if command == "rank":
-            answer = [
-                f"selector = FeatureSelector({', '.join(settings)}).fit({', '.join(['X, y', *facts])})",
-                "print(selector.explanation_)",
-                "print(selector.to_ranking())",
-            ]
+            fit = f"selector = FeatureSelector({', '.join(settings)}).fit({', '.join(['X, y', *facts])})"
+            answer = [fit, "print(selector.explanation_)", "print(selector.to_ranking())"]
         else:
             more = ", ".join([*settings, *facts])
             answer = [f"audit = audit_labels(X, y, {more})"]
             if call.corrections:  # what the decided labels teach about the others
                 imports = ["from dubio.trust import audit_left"]
-                answer = [
-                    f"before = audit_labels(X, y.given, {more})",
-                    f"audit = audit_left(before, audit_labels(X, y, {more}), y)",
-                ]
+                before = f"before = audit_labels(X, y.given, {more})"
+                answer = [before, f"audit = audit_left(before, audit_labels(X, y, {more}), y)"]
             answer += ["print(audit)", 'print(audit.to_frame()[audit.doubtful].sort_values("rank"))']
         names = ["FeatureSelector" if command == "rank" else "audit_labels", *sorted(self._functions)]
         imports = ["import pandas as pd", f"from dubio import {', '.join(names)}", *imports, ""]
         return "\n".join([*imports, *self.code, *answer])
 
-    def _write(self, line: str) -> None:
-        """Add a line to the code."""
-        self.code.append(line)
-
     def _make(self, function: Callable[..., Any], *columns: tuple[Any, str], **settings: Any) -> Any:
         """Call a function of dubio with some columns, and write the same call into the code, where it makes ``y``."""
         shown = [*(code for _, code in columns), *(f"{name}={value!r}" for name, value in settings.items())]
-        self._write(f"y = {function.__name__}({', '.join(shown)})")
+        self.code.append(f"y = {function.__name__}({', '.join(shown)})")
         self._functions.add(function.__name__)
         return function(*(column for column, _ in columns), **settings)
 
@@ -159,8 +158,7 @@ class Question:
         call = self.call
         for option, names in call.columns_of("target", "fact", "unused", "feature").items():
             require_columns(self.table, names, option, sheets)
-            twice = [name for name in names if names.count(name) > 1]
-            if twice:
+            if twice := [name for name in names if names.count(name) > 1]:
                 raise InputError(option, f"names the column {quoted(twice[0])} twice", "name it once")
         for option, names in call.columns_of("fact").items():
             if names[0] in call.names_of("target"):
@@ -170,7 +168,8 @@ class Question:
             raise InputError("soft", found)
         if call.targets:
             if call.command == "audit":
-                raise UserError(wording.one_target_at_a_time(call.targets))
+                each = ", then ".join(f"--target {shlex.quote(name)}" for name in call.targets[:2])
+                raise UserError(f"an audit looks at one target at a time: run it once for each ({each}).")
             for one in call.given().values():
                 if "target" in one.needs:
                     found = f"goes with one target, and --target names {len(call.targets)}"
@@ -187,14 +186,14 @@ class Question:
         if call.target:
             with target_named(call.target):
                 return self._corrected(self._column(call.target))
-        self._write("y = None")
+        self.code.append("y = None")
         return _Read(None)
 
     def _probabilities(self) -> _Read:
         """Columns with the probability of each class."""
         names = list(self.call.soft)
         table = self.table[names].assign(**{name: self._numbers(name, "soft") for name in names})
-        self._write(f"y = table[{names!r}]")
+        self.code.append(f"y = table[{names!r}]")
         _require_some(table, "the columns of --soft")
         if not self.call.normalize:
             return _Read(table, "ordered" if self.call.holds == "ordered" else "classes")
@@ -220,23 +219,22 @@ class Question:
         name, event = self.call.time, self.call.event
         times = self._numbers(name, "time")
         yes = happened(self.table[event], times.notna())
-        self._write(f"happened = table[{event!r}].astype(str).str.casefold().isin({list(_YES)!r})")
+        self.code.append(f"happened = table[{event!r}].astype(str).str.casefold().isin({list(_YES)!r})")
         latest = times.where(yes | times.isna(), np.inf), f"table[{name!r}].where(happened, float('inf'))"
         return _Read(self._make(interval_targets, (times, f"table[{name!r}]"), latest))
 
     def _several(self) -> _Read:
         """Several targets, each read as if it were the only one."""
-        self._write("targets = {}")
+        self.code.append("targets = {}")
         parts = {}
         for name in self.call.targets:
             with target_named(name):
                 parts[name] = self._column(name)
-            self._write(f"targets[{name!r}] = y")
+            self.code.append(f"targets[{name!r}] = y")
         columns = {name: part.y for name, part in parts.items()}
-        y = self._make(several_targets, (columns, "targets"))
-        kinds = {part.kind for part in parts.values()}
-        missing_label = None if any(part.missing_label is None for part in parts.values()) else "auto"
-        return _Read(y, kinds.pop() if len(kinds) == 1 else "auto", missing_label)
+        kinds, marks = {part.kind for part in parts.values()}, [part.missing_label for part in parts.values()]
+        y, kind = self._make(several_targets, (columns, "targets")), kinds.pop() if len(kinds) == 1 else "auto"
+        return _Read(y, kind, None if None in marks else "auto")
 
     def _column(self, name: str) -> _Read:
         """A column with classes or numbers."""
@@ -262,7 +260,7 @@ class Question:
         if not call.confidence:
             return _Read(column, kind, missing_label)
         sure = self._numbers(call.confidence, "confidence").fillna(1.0)
-        self._write(f"y = soft_labels(y, confidence=table[{call.confidence!r}].fillna(1.0))")
+        self.code.append(f"y = soft_labels(y, confidence=table[{call.confidence!r}].fillna(1.0))")
         self._functions.add("soft_labels")
         return _Read(soft_labels(column, confidence=sure, missing_label=missing_label), "classes", missing_label)
 
@@ -288,13 +286,13 @@ class Question:
     def _ordered(self, column: Any, name: str) -> Any:
         """Classes in their order: that of --order, of the numbers, or of the file's own categories."""
         places: list[Any] = list(self.call.order)
-        numeric = _is_number(column)
         if not places:
-            if numeric or has_order(column) or are_whole_numbers_as_text(column.dropna().to_numpy(dtype=str)):
+            known = column.dropna()
+            if _is_number(column) or has_order(column) or are_whole_numbers_as_text(known.to_numpy(dtype=str)):
                 return column
-            found = f"holds text such as {quoted(column.dropna().iloc[0])}, and the order of its classes is not known"
+            found = f"holds text such as {quoted(known.iloc[0])}, and the order of its classes is not known"
             raise InputError("y", found, "add --order LOWEST,...,HIGHEST")
-        if numeric:
+        if _is_number(column):
             try:
                 places = [float(place) for place in places]
             except ValueError as error:
@@ -308,9 +306,9 @@ class Question:
         path, ids = self.call.corrections, self.call.id
         if path is None:
             return read
-        named = [(self.table[ids[0]], f"table[{ids[0]!r}]")] if ids else []
-        if named and named[0][0].duplicated().any():  # several rows of a patient: the file has their numbers, too
-            named = []
+        # with several rows of a patient, the file has their numbers, too
+        are_names = ids and not self.table[ids[0]].duplicated().any()
+        named = [(self.table[ids[0]], f"table[{ids[0]!r}]")] if are_names else []
         y = self._make(apply_corrections, (read.y, "y"), (path, repr(path)), *named)
         return _Read(y, "classes", read.missing_label)
 
@@ -326,25 +324,23 @@ class Question:
         must, cannot = read_pairs_file(path, len(self.table), self.table[ids[0]] if ids else None, self.notes)
         for name, pairs, hint in (("must", must, "first column, second column"), ("cannot", cannot, f"of {path!r}")):
             shown = pairs.tolist() if len(pairs) <= _PAIRS_SHOWN else f"...  # {hint}"
-            self._write(f"{name}_link = {shown}")
+            self.code.append(f"{name}_link = {shown}")
         return {"must_link": must, "cannot_link": cannot}
 
     def _facts(self) -> dict[str, Any]:
         """Columns that are passed to ``fit``, by the name of the argument."""
-        found = {}
+        found, readers = {}, {"groups": self._groups, "weights": self._weights}  # others are taken as they are
         for one in options_of(self.call.command):
             name = getattr(self.call, one.name) if one.passed == "fit" else None
             if name is not None:
-                read = _FACTS.get(one.name, lambda question, name: question.table[name].to_numpy())
-                found[one.argument or one.name] = read(self, name)
-                self._write(f"{one.name} = table[{name!r}]")
+                found[one.argument or one.name] = readers.get(one.name, lambda name: self.table[name].to_numpy())(name)
+                self.code.append(f"{one.name} = table[{name!r}]")
         return found
 
     def _groups(self, name: str) -> Any:
         """The group of each row, as it is written; no cell may be empty."""
         column = self.table[name]
-        empty = np.flatnonzero(column.isna().to_numpy())
-        if len(empty):
+        if len(empty := np.flatnonzero(column.isna().to_numpy())):
             found = f"is empty in {counted(len(empty), 'row')}, first in {name_row(int(empty[0]))}"
             remedy = "give every row a group; a row on its own gets a name of its own"
             raise InputError(_column_of("groups", name), found, remedy)
@@ -353,8 +349,7 @@ class Question:
     def _weights(self, name: str) -> Any:
         """The weight of each row: a number that is not negative."""
         column = self._numbers(name, "weights").to_numpy()
-        wrong = np.flatnonzero(~(np.isfinite(column) & (column >= 0)))
-        if len(wrong):
+        if len(wrong := np.flatnonzero(~(np.isfinite(column) & (column >= 0)))):
             value = self.table[name].iloc[wrong[0]]
             cell = "an empty cell" if value != value else quoted(value)
             found = f"holds {cell} in {name_row(int(wrong[0]))} ({counted(len(wrong), 'such row')})"
@@ -367,28 +362,26 @@ class Question:
 
     def _features(self, apart: list[str]) -> ReadTable:
         """All other columns, read as in Python; columns that only count the rows are left out."""
-        dropped, nominal = list(apart), self.call.nominal
-        for name in self.table.columns:
-            column = self.table[name]
-            if name not in apart and name not in nominal and _is_number(column) and counts_rows(column, name):
-                self.notes.append(f"{note('counts rows', name=name)}.")
-                dropped.append(name)
+        nominal = self.call.nominal
+        numbers = [name for name, cells in self.table.items() if name not in {*apart, *nominal} and _is_number(cells)]
+        counters = [name for name in numbers if counts_rows(self.table[name], name)]
+        self.notes += [f"{note('counts rows', name=name)}." for name in counters]
+        dropped = [*apart, *counters]
         table = self.table.drop(columns=dropped)
         if not len(table.columns):
             raise UserError(f"no feature is left besides {listing(dropped)}: the table needs at least one more column.")
-        self._write(f"X = table.drop(columns={dropped!r})" if dropped else "X = table")
-        nominal = [name for name in table.columns if name in nominal]
-        if nominal:
+        self.code.append(f"X = table.drop(columns={dropped!r})" if dropped else "X = table")
+        if nominal := [name for name in table.columns if name in nominal]:
             table = table.astype(dict.fromkeys(nominal, "category"))
-            self._write(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
+            self.code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
         return read_any_table(table, decimal=self.call.decimal, name="X")
 
     def _hide(self, values: Any, code: str, name: str) -> Any:
         """Values whose cells are empty where they hold a mark of --unlabelled; the code calls them ``name``."""
         marks = self.call.unlabelled
-        self._write(f"{name} = {code}")
+        self.code.append(f"{name} = {code}")
         if marks:
-            self._write(f"{name} = {name}.mask({name}.astype(str).isin({list(marks)!r}))")
+            self.code.append(f"{name} = {name}.mask({name}.astype(str).isin({list(marks)!r}))")
         return without_marks(values, marks, self.notes)
 
     def _numbers(self, name: str, option: str) -> Any:
@@ -405,13 +398,9 @@ class Question:
                 remedy = "correct or empty such cells, or name another column"
                 raise InputError(_column_of(option, name), found, remedy)
             column = pd.Series(read.matrix[:, 0], index=column.index, name=name)
-            self._write("from dubio.table.read import read_any_table")
-            self._write(f"table[{name!r}] = read_any_table(table[[{name!r}]]).matrix[:, 0]")
+            self.code.append("from dubio.table.read import read_any_table")
+            self.code.append(f"table[{name!r}] = read_any_table(table[[{name!r}]]).matrix[:, 0]")
         return column.astype(np.float64)
-
-
-#: How facts about the rows are read; others are taken as they are.
-_FACTS: dict[str, Callable[[Question, str], Any]] = {"groups": Question._groups, "weights": Question._weights}
 
 
 def without_marks(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
@@ -419,8 +408,7 @@ def without_marks(values: Any, marks: tuple[str, ...], notes: list[str]) -> Any:
     if not marks:
         return values
     words = values.astype(str)
-    unused = [mark for mark in marks if not (words == mark).to_numpy().any()]
-    if unused:
+    if unused := [mark for mark in marks if not (words == mark).to_numpy().any()]:
         notes.append(f"{note('unused marks', marks=unused)}.")
     return values.mask(words.isin(marks))
 
@@ -431,10 +419,9 @@ def _column_of(option: str, name: object) -> str:
 
 
 def _same_number(value: Any, text: str) -> bool:
-    try:
+    with suppress(TypeError, ValueError):
         return float(value) == float(text)
-    except (TypeError, ValueError):
-        return False
+    return False
 
 
 def _is_number(column: Any) -> bool:
@@ -444,8 +431,7 @@ def _is_number(column: Any) -> bool:
 def happened(events: Any, timed: Any) -> Any:
     """Whether the event happened in each row; every row with a time must say yes or no."""
     words = events.map(lambda value: str(value).strip().casefold(), na_action="ignore")
-    odd = words[timed & ~words.isin([*_YES, *_NO])]
-    if len(odd):
+    if len(odd := words[timed & ~words.isin([*_YES, *_NO])]):
         is_empty = bool(odd.isna().iloc[0])
         count = int((odd.isna() if is_empty else odd == odd.iloc[0]).sum())
         cell = "an empty cell" if is_empty else quoted(str(events[odd.index[0]]))
@@ -522,23 +508,20 @@ def read_pairs_file(
     for row, name in enumerate(names):
         places.setdefault(name, []).append(row)
     column = "" if named is None else quoted(named.name)
-    rows = np.column_stack([_find_rows(names, places, column, path) for names in (first, second)])
+    rows = np.column_stack([_find_rows(those, places, column, path) for those in (first, second)])
     words = kind.astype(str).str.strip().str.casefold()
     must, cannot = words.isin(_MUST).to_numpy(), words.isin(_CANNOT).to_numpy()
-    strange = np.flatnonzero(~(must | cannot))
-    if len(strange):
+    if len(strange := np.flatnonzero(~(must | cannot))):
         count = counted(len(strange), "such pair")
         found = f"is {quoted(kind.iloc[strange[0]])}, neither must nor cannot ({count})"
         raise _wrong_pair(path, strange[0], found, "write must or cannot")
-    itself = np.flatnonzero(cannot & (rows[:, 0] == rows[:, 1]))
-    if len(itself):
+    if len(itself := np.flatnonzero(cannot & (rows[:, 0] == rows[:, 1]))):
         count = counted(len(itself), "such pair")
         found = f"says that row {first.iloc[itself[0]]} differs from itself ({count})"
         raise _wrong_pair(path, itself[0], found, "drop it")
     if named is None and notes is not None and len(rows):
-        pair = f"{first.iloc[0]}, {second.iloc[0]}"
-        there = " and ".join(name_row(int(row)) for row in rows[0])
-        notes.append(f"{note('first pair', pair=pair, rows=there)}.")
+        there = " and ".join(map(name_row, rows[0].tolist()))
+        notes.append(f"{note('first pair', pair=f'{first.iloc[0]}, {second.iloc[0]}', rows=there)}.")
     return rows[must], rows[cannot]
 
 
@@ -573,10 +556,8 @@ def _with_header(frame: Any, named: Any) -> Any:
     import pandas as pd
 
     names = [str(name).strip() for name in frame.columns]
-    if len(names) != 3:
-        return frame
     known = str.isdecimal if named is None else set(_written(named)).__contains__
-    if not (known(names[0]) and known(names[1])):
+    if len(names) != 3 or not (known(names[0]) and known(names[1])):
         return frame
     rows = [int(name) if named is None else name for name in names[:2]]
     first = pd.DataFrame([[*rows, names[2].casefold()]], columns=["row", "other", "kind"])

@@ -2,68 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
-from dubio.errors import rows_named
+from dubio.errors import InputError
 from dubio.findings import how_sure, not_told_yet, note_on_evaluation
 from dubio.streams.sample import DrawnRows, refuse_infinity, with_all_rows
 from dubio.target.label_values import CorrectedLabels
-from dubio.trust.fingerprints import annotators_in_words
-from dubio.words import Note, note, say, sentence
-from dubio_app.command import wording
+from dubio.words import note, say, sentence
+from dubio_app.command import output, trust, wording
 from dubio_app.command.options import Call
-from dubio_app.command.output import (
-    notes_from_warnings,
-    paragraph,
-    print_answer,
-    print_paragraph,
-    print_table,
-    records,
-    require_places,
-    step,
-    tell,
-    terminal_width,
-)
-from dubio_app.command.question import Question, read_notes, target_named
-from dubio_app.command.trust import (
-    Run,
-    audit_labels,
-    before_and_after,
-    evaluate,
-    look_for_fingerprints,
-    make_selector,
-    require_evaluable,
-    resample,
-    tolerate,
-    write_report,
-)
-from dubio_app.files import TableFile, frame_bytes, read_file
+from dubio_app.command.output import notes_from_warnings, print_answer, records, step, tell, terminal_width
+from dubio_app.command.question import Question, read_notes, table_of
+from dubio_app.command.trust import Run
+from dubio_app.files import TableFile, frame_bytes
 from dubio_app.whole_files import write_whole
 
-#: Width of a terminal below which some columns are left out.
-_NARROW = 80
+Rows = list[dict[str, Any]]
+
+_NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.
-_LABELS = {
-    "kept": "line",
-    "qvalue": "q",
-    "rank_low": "rank from",
-    "rank_high": "to",
-    "frequency": "kept in",
-    "worst_case": "worst case",
-}
+_LABELS = {"kept": "line", "qvalue": "q", "rank_low": "rank from", "rank_high": "to", "frequency": "kept in"}
+_LABELS["worst_case"] = "worst case"
 #: Columns that are only in CSV and JSON.
 _NOT_PRINTED = {"rank_median", "pvalue", "relevant", "sufficient", "kept", "tolerance_low", "tolerance_high"}
 
 
 def rank_table(call: Call) -> None:
     """Read the table, rank its features, and write the results."""
-    require_places(call)
-    with step(f"reading {call.table}"):
-        file = read_file(call.table, call.reading)
-    with rows_named(file.row_name), target_named(call.for_columns(file.frame.columns).target):
+    with table_of(call) as file:
         rank_frame(file, call)
 
 
@@ -71,13 +40,15 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
     """Rank the features of a table in memory, which may be a sample ``drawn`` of the rows of the file."""
     question = Question(file, call)
     notes = list(question.notes)
-    names = [str(name) for name in question.features.names or () if drawn is not None and name in drawn.columns]
     if drawn is not None:
+        names = [str(name) for name in question.features.names or () if name in drawn.columns]
         refuse_infinity(drawn, names)
-    selector = make_selector(question)
+    selector = trust.make_selector(question)
     with step("ranking"), notes_from_warnings(notes):
         problem = selector.read_problem(question.features, question.y, **question.fit)
-        require_evaluable(problem, call)
+        known = problem.supervision.certain()
+        if call.evaluate is not None and not known.form:  # before the work starts
+            raise InputError("evaluate", f"needs classes, probabilities or numbers, but {known.given}")
         selector.fit_problem(problem)
     findings = selector.findings_
     notes += read_notes(question.asked, problem.supervision)
@@ -88,14 +59,12 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
         notes += [f"{say('no stream')}."] if findings is not of_sample else []
     notes += [f"{one}." for one in not_told_yet(findings.columns, findings.ranking.left_out)]
     run = Run(question, problem, selector, notes, findings)
-    run.stability = resample(run)
-    run.tolerance = tolerate(run)
-    run.fingerprints = look_for_fingerprints(run)
-    run.corrected = before_and_after(run)
-    run.evaluation = evaluate(run)
+    run.stability, run.tolerance = trust.resample(run), trust.tolerate(run)
+    run.fingerprints, run.corrected = trust.look_for_fingerprints(run), trust.before_and_after(run)
+    run.evaluation = trust.evaluate(run)
     if call.report:
-        run.audit = audit_labels(run)
-        write_report(run)
+        run.audit = trust.audit_labels(run)
+        trust.write_report(run)
     if call.save_table:
         _save_table(run)
     _print(run)
@@ -117,12 +86,11 @@ def _save_table(run: Run) -> None:
     run.notes.append(saved)
 
 
-def _rows(run: Run) -> list[dict[str, Any]]:
+def _rows(run: Run) -> Rows:
     """One dictionary per feature, best first, with what was found about it."""
     ranking, order = run.selector.to_ranking(), run.selector.to_ranking().order
     columns = {} if run.tolerance is None else run.tolerance.columns()
-    if run.call.annotator and run.fingerprints is not None:
-        columns |= run.fingerprints.columns()
+    columns |= run.fingerprints.columns() if trust.who_labelled(run) else {}
     frame = ranking.without_handed_on().with_columns(columns).to_frame()
     if run.stability is not None:
         for name in ("rank_low", "rank_median", "rank_high", "frequency"):
@@ -137,58 +105,44 @@ def _print(run: Run) -> None:
     ranking = full.without_left_out()
     rows = _rows(run)[: len(ranking.names)]
     evaluated, alerts = [], wording.alert_lines(run.findings.alerts, dropped=call.drop_leaks)
-    if run.evaluation is not None:
-        evaluated = [sentence(_worth(run, bool(ranking.n_relevant))), run.evaluation.verdict()]
+    if run.evaluation is not None:  # the answer names the sufficient features first: say which ones the folds keep
+        wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if ranking.n_relevant else {}
+        kept = wishes.get(call.keep, "selected")
+        worth = sentence(note_on_evaluation(run.evaluation, wording.model_of(run), kept))
+        evaluated = [worth, run.evaluation.verdict()]
     if print_answer(call, rows, lambda: _content(run, ranking, rows)):
         tell([*map(sentence, alerts), *evaluated, *notes] if call.csv else notes, quiet=call.quiet)
         return
     alpha = call.alpha if full.n_relevant is not None else None
-    sure: list[object] = list(how_sure(full.without_handed_on(), alpha, run.stability))
+    sure: list[Any] = list(how_sure(full.without_handed_on(), alpha, run.stability))
     close = getattr(selector, "at_the_line_", np.zeros(len(full.names), dtype=bool))
     sure += [note("at the line", names=full.names[close].tolist())] if close.any() else []
     sure += [*evaluated, *(say("alert", alert=line) for line in alerts)]
-    is_search = hasattr(selector.selector_, "subsets_")
     hidden = {f"pvalue of {name}" for name in run.question.target_names}
-    hidden |= {"score"} if is_search else set()  # the place of a feature in the search
+    hidden |= {"score"} if hasattr(selector.selector_, "subsets_") else set()  # its place in the search
     print_ranking(run.question.asked_in_quotes, rows, full, sure, _how(run), call.top, hidden)
     tell(notes, quiet=call.quiet)
 
 
-def _worth(run: Run, tested: bool) -> Note:
-    """What the selection is worth to a model; ``tested``: some features are related to the target."""
-    # the answer above names the sufficient features first: say which ones the folds keep
-    wishes = {"relevant": "related to the target", "sufficient": "that suffice"} if tested else {}
-    return note_on_evaluation(run.evaluation, wording.model_of(run), wishes.get(run.call.keep, "selected"))
-
-
-def _how(run: Run) -> list[object]:
+def _how(run: Run) -> list[Any]:
     """How the answer was found, in sentences."""
     selector = run.selector
-    how: list[object] = [selector.supervision_.describe(), note("by method", method=selector.method_), *selector.notes_]
+    how: list[Any] = [selector.supervision_.describe(), note("by method", method=selector.method_), *selector.notes_]
     how += [note("related first")] if selector.to_ranking().n_relevant else []
-    if run.tolerance is not None:
-        how += wording.tolerance_columns(run.tolerance)
-    if run.corrected is not None:
-        how += run.corrected.sentences()
-    if run.call.annotator and run.fingerprints is not None:
-        how += [str(run.fingerprints), annotators_in_words(run.fingerprints)]
-    return how
+    how += [] if run.tolerance is None else wording.tolerance_columns(run.tolerance)
+    how += [] if run.corrected is None else run.corrected.sentences()
+    return [*how, *trust.who_labelled(run)]
 
 
-def _content(run: Run, ranking: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:
+def _content(run: Run, ranking: Any, rows: Rows) -> dict[str, Any]:
     """The answer for JSON."""
     selector, call = run.selector, run.call
     content: dict[str, Any] = {
         "table": call.table,
         "target": run.question.asked_as_data,
         "labels": selector.supervision_.describe(),
-        "method": selector.method_,
-        "explanation": selector.explanation_,
-        "lower_is_better": bool(ranking.lower_is_better),
-        "kept": [row["feature"] for row in rows if row["kept"]],
-        "n_relevant": ranking.n_relevant,
-        "n_sufficient": ranking.n_sufficient,
-        "left_out": ranking.left_out,
+        **answer_of(ranking, rows, selector.method_, selector.explanation_),
+        **{name: getattr(ranking, name) for name in ("n_relevant", "n_sufficient", "left_out")},
         "alerts": wording.alert_records(run.findings.alerts, dropped=call.drop_leaks),
         "notes": run.notes,
         "features": rows,
@@ -204,18 +158,19 @@ def _content(run: Run, ranking: Any, rows: list[dict[str, Any]]) -> dict[str, An
     return content
 
 
+def answer_of(ranking: Any, rows: Rows, method: str, explanation: str) -> dict[str, Any]:
+    """What JSON says about every ranking, also about that of a stream."""
+    kept = [row["feature"] for row in rows if row["kept"]]
+    lower = bool(ranking.lower_is_better)
+    return {"method": method, "explanation": explanation, "lower_is_better": lower, "kept": kept}
+
+
 def print_ranking(
-    asked: str,
-    rows: list[dict[str, Any]],
-    ranking: Any,
-    sure: Iterable[object],
-    how: Iterable[object],
-    top: int,
-    hidden: Collection[str] = (),
+    asked: str, rows: Rows, ranking: Any, sure: list[Any], how: list[Any], top: int, hidden: Collection[str] = ()
 ) -> None:
     """The answer, how sure it is, the best features as a table without ``hidden`` columns, and how it was found."""
     for line in (ranking.headline(), *map(sentence, sure)):
-        print_paragraph(line)
+        output.print_paragraph(line)
     if not rows:  # no feature varies: the alerts name the columns
         return
     hidden = _NOT_PRINTED.union(hidden)
@@ -230,8 +185,9 @@ def print_ranking(
     shown = [[_shown(name, row, ranking) for name in names] for row in rows[:top]]
     caption = [note("more features", n=len(rows) - len(shown), total=len(rows))] if len(rows) > len(shown) else []
     caption += [note("scores", direction="low" if ranking.lower_is_better else "high")] if "score" in names else []
-    text = "\n".join(paragraph(sentence(one)) for one in [*caption, *how])
-    print_table(say("ranked table", asked=asked) if asked else say("table without a target"), columns, shown, text)
+    text = "\n".join(output.paragraph(sentence(one)) for one in [*caption, *how])
+    title = say("ranked table", asked=asked) if asked else say("table without a target")
+    output.print_table(title, columns, shown, text)
 
 
 def _shown(name: str, row: dict[str, Any], ranking: Any) -> Any:

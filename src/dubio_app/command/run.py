@@ -12,9 +12,8 @@ import threading
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from dubio.errors import InputError
 from dubio_app.command.options import UserError
-from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, in_command_words, one_line
+from dubio_app.command.wording import BAD_INPUT, FAULT, INTERRUPTED, one_line
 from dubio_app.whole_files import remove_unfinished
 
 #: Commands with nothing to clean up when they are interrupted.
@@ -24,8 +23,7 @@ _SUDDEN = ("rank", "audit", "methods", "demo")
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run ``dubio`` with these arguments (by default those of the process) and return the exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    debug = "--debug" in words
-    if debug:
+    if "--debug" in words:
         return _call(words)
     try:
         with _leave_on_interrupt() if words[:1] and words[0] in _SUDDEN else contextlib.nullcontext():
@@ -37,14 +35,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return FAULT
-    except UserError as error:
-        _say(str(error))
-        return BAD_INPUT
-    except InputError as error:
-        _say(in_command_words(error, words))
-        return BAD_INPUT
-    except (ValueError, OSError) as error:
-        _say(one_line(error))
+    except (UserError, ValueError, OSError) as error:
+        _say(str(error) if isinstance(error, UserError) else one_line(error, words))
         return BAD_INPUT
     except MemoryError:
         _say("not enough memory for this table and method.")
@@ -63,8 +55,12 @@ def _call(words: list[str]) -> int:
     from dubio_app.command.app import make_app
 
     command = typer.main.get_command(make_app())
-    completing = "_DUBIO_COMPLETE" in os.environ  # the shell asks what can follow
-    if _asks_nothing(command, words) and not completing:  # versions of Typer differ in what they do then
+    asked: Any = command
+    for word in words:
+        asked = getattr(asked, "commands", {}).get(word)
+    # words that end at a command that only holds others, such as "dubio papers": versions of Typer differ in what they
+    # do then; and the shell may ask what can follow
+    if hasattr(asked, "commands") and "_DUBIO_COMPLETE" not in os.environ:
         shown = io.StringIO()
         with contextlib.redirect_stdout(shown):
             command.main(args=[*words, "--help"], prog_name="dubio", standalone_mode=False)
@@ -87,13 +83,6 @@ def _call(words: list[str]) -> int:
         said = " ".join(message().split()).rstrip(".")  # choices stand on lines of their own
         raise UserError(f"{said}{hint}") from error
     return int(result) if isinstance(result, int) else 0
-
-
-def _asks_nothing(command: Any, words: list[str]) -> bool:
-    """Whether the words end at a command that only holds others, such as ``dubio papers``."""
-    for word in words:
-        command = getattr(command, "commands", {}).get(word)
-    return hasattr(command, "commands")
 
 
 @contextlib.contextmanager

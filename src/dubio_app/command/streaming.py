@@ -9,36 +9,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dubio.errors import InputError, counted_from_1, quoted, rows_named
 from dubio.streams.sample import draw_rows
 from dubio.streams.sources import Piece, is_number, open_source
 from dubio.streams.stream import rank_stream, require_same_columns, streamed_methods
 from dubio.streams.text_files import arrow_to_pandas
+from dubio.target.classes import is_whole
 from dubio.words import note
 from dubio_app.command import wording
 from dubio_app.command.options import Call, UserError
 from dubio_app.command.output import print_answer, records, require_places, step, tell
 from dubio_app.command.question import counts_rows, is_counter
-from dubio_app.command.rank import print_ranking, rank_frame
+from dubio_app.command.rank import answer_of, print_ranking, rank_frame
 from dubio_app.files import TableFile, table_format, tidy
 
-#: Bytes in memory from which on a table is streamed by default.
-LARGE = 2**30
-#: A target with no more different numbers than this in its first rows is taken for classes.
-_FEW = 20
-#: Rows that are read to see what a column holds.
-_FIRST_ROWS = 65_536
+LARGE = 2**30  # bytes in memory from which on a table is streamed by default
+_FEW = 20  # different numbers in the first rows of a target that is taken for classes, at most
+_FIRST_ROWS = 65_536  # rows that are read to see what a column holds
 
 
 def is_to_be_streamed(call: Call) -> bool:
     """Whether the table is a folder, or is large and one pass over its rows answers the question."""
     path = Path(call.table)
-    if path.is_dir():
-        return True
-    if not path.is_file() or _what_needs_the_table(call, "") is not None:
-        return False
+    if path.is_dir() or not path.is_file() or _what_needs_the_table(call, "") is not None:
+        return path.is_dir()
     try:
         piece = open_source(call.table, call.reading)[0]
     except (ValueError, ImportError):  # not a file for streams, or a broken one: loading it reports the error
@@ -53,15 +47,11 @@ def _holds_classes(piece: Piece, call: Call) -> bool:
     """Whether the first rows of the target hold only a few values. Other targets are checked when loaded."""
     import pyarrow as pa
 
-    known = _first_rows(piece, [call.target])[call.target].dropna()
+    known, kind = _first_rows(piece, [call.target])[call.target].dropna(), piece.types[call.target]
     values = known.unique()
-    if len(values) == len(known):
-        return False
-    kind = piece.types[call.target]
-    if not is_number(kind) or pa.types.is_boolean(kind) or call.holds == "classes":
-        return True
-    numbers = values.astype(np.float64)
-    return len(values) <= _FEW and bool((numbers == np.floor(numbers)).all())
+    if len(values) == len(known) or not is_number(kind) or pa.types.is_boolean(kind) or call.holds == "classes":
+        return len(values) < len(known)
+    return len(values) <= _FEW and is_whole(values.astype(float))
 
 
 def _first_rows(piece: Piece, names: list[str]) -> Any:
@@ -87,8 +77,7 @@ def _not_features(piece: Piece, apart: set[Any], notes: list[str]) -> list[str]:
 def rank_streamed(call: Call) -> None:
     """Rank with one pass over the rows: a sample of them, or all by a method that needs only one pass."""
     asked = bool(call.stream)
-    reason = _what_needs_the_table(call, "--stream" if asked else _what(call.table))
-    if reason is not None:
+    if (reason := _what_needs_the_table(call, "--stream" if asked else _what(call.table))) is not None:
         raise UserError(reason)
     require_places(call)
     if call.method == "auto":
@@ -103,51 +92,25 @@ def rank_streamed(call: Call) -> None:
         notes.append(f"{note('read once', what=_what(call.table))}.")
         exclude += _not_features(pieces[0], {call.target, *call.soft, *exclude}, notes)
     keep = None if isinstance(call.keep, str) else call.keep
-    if keep is None:
-        notes.append(f"{note('half kept')}.")
+    notes += [f"{note('half kept')}."] if keep is None else []
     try:
         with step(f"reading {call.table}"), rows_named(counted_from_1):
-            ranking = rank_stream(
-                pieces,
-                target=call.target,
-                soft=list(call.soft) or None,
-                method=call.method,
-                exclude=exclude,
-                n_features_to_select=keep,
-                missing_label=None,  # in a file, an unlabelled cell is empty
-            )
+            # in a file, an unlabelled cell is empty: no label means "missing"
+            what: dict[str, Any] = {"target": call.target, "soft": list(call.soft) or None, "missing_label": None}
+            ranking = rank_stream(pieces, method=call.method, exclude=exclude, n_features_to_select=keep, **what)
     except InputError as error:
         if asked or Path(call.table).is_dir():
             raise
         remedy = "if the table fits in memory, --no-stream loads it and fills missing cells"
         raise InputError(error.argument, error.found, remedy) from error
     rows = records(ranking.to_frame())
-    if not print_answer(call, rows, lambda: _content(call, ranking, rows, notes)):
-        names = [call.target] if call.target else list(call.soft)
-        asked_for = wording.joined(map(quoted, names)) if names else ""
-        print_ranking(
-            asked_for,
-            rows,
-            ranking,
-            [],
-            [note("by method in a stream", method=ranking.method), note("kept because", reason=ranking.reason)],
-            call.top,
-        )
+    content = {"table": call.table, "target": call.target or list(call.soft) or ""}
+    content |= answer_of(ranking, rows, ranking.method, ranking.reason) | {"notes": notes, "features": rows}
+    if not print_answer(call, rows, lambda: content):
+        asked_for = wording.joined(map(quoted, [call.target] if call.target else call.soft))
+        how = [note("by method in a stream", method=ranking.method), note("kept because", reason=ranking.reason)]
+        print_ranking(asked_for, rows, ranking, [], how, call.top)
     tell(notes, quiet=call.quiet)
-
-
-def _content(call: Call, ranking: Any, rows: list[dict[str, Any]], notes: list[str]) -> dict[str, Any]:
-    """The answer for JSON."""
-    return {
-        "table": call.table,
-        "target": call.target or list(call.soft) or "",
-        "method": ranking.method,
-        "explanation": ranking.reason,
-        "lower_is_better": bool(ranking.lower_is_better),
-        "kept": [row["feature"] for row in rows if row["kept"]],
-        "notes": notes,
-        "features": rows,
-    }
 
 
 def rank_sample(call: Call) -> None:
@@ -155,8 +118,7 @@ def rank_sample(call: Call) -> None:
     pieces = open_source(call.table, call.reading)
     require_same_columns(pieces)
     types = pieces[0].types
-    named = [name for names in call.for_columns(types).columns_of("target").values() for name in names]
-    labels = [name for name in named if name in types]
+    labels = [name for name in call.for_columns(types).names_of("target") if name in types]
     with step(f"drawing rows from {call.table}"):
         drawn = draw_rows(pieces, [name for name in types if name not in labels], labels, seed=call.seed)
     frame = tidy(arrow_to_pandas(drawn.table.select(list(types))), call.table, call.na)
@@ -184,7 +146,6 @@ def _what_needs_the_table(call: Call, what: str) -> str | None:
         return f"--method {call.method} needs the whole table: with {what}, use one of {able}."
     if call.method != "auto" and not (call.target or call.soft):
         return f"{what} needs --target or --soft: without labels, the method needs the whole table."
-    options = call.not_in_a_stream()
-    named = wording.joined(options) if options else ""
+    named = wording.joined(call.not_in_a_stream())
     once = f"{named} cannot be used with {what}, because rows are read only once"
-    return f"{once}: leave out {named}, or load one file." if options else None
+    return f"{once}: leave out {named}, or load one file." if named else None

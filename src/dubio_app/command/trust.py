@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import joblib
+import numpy as np
 from scipy import sparse
 from sklearn.base import clone
 
@@ -18,8 +19,7 @@ from dubio.errors import InputError
 from dubio.pipelines.evaluation import SelectionEvaluation, evaluate_problem, usual_model
 from dubio.problem import Problem
 from dubio.sampling import sample_rows
-from dubio.trust import BeforeAndAfter, compare
-from dubio.trust.fingerprints import read_annotators, read_votes, row_fingerprints, vote_fingerprints
+from dubio.trust import BeforeAndAfter, compare, fingerprints
 from dubio.trust.resampling import problem_stability
 from dubio.trust.tolerance import problem_tolerance
 from dubio.words import note
@@ -29,12 +29,10 @@ from dubio_app.command.output import notes_from_warnings, step
 from dubio_app.command.question import Question, without_marks
 from dubio_app.whole_files import write_whole
 
-#: Cells (labelled rows times features) up to which a report shows how wrong the labels may be without being asked.
-_TOLERANCE_CELLS = 30_000
-#: Cells (rows times features) up to which a report looks for fingerprints without being asked.
-_FINGERPRINT_CELLS = 200_000
-#: Larger tables are evaluated on a sample of this many rows: the models are fitted some five hundred times.
-MOST_EVALUATED = 5_000
+# Cells (labelled rows, or all, times features) up to which a report shows without being asked:
+_TOLERANCE_CELLS = 30_000  # how wrong the labels may be
+_FINGERPRINT_CELLS = 200_000  # fingerprints
+MOST_EVALUATED = 5_000  # rows of a sample of larger tables: the models are fitted some five hundred times
 
 
 @dataclass
@@ -78,9 +76,9 @@ def _in_threads(what: str) -> Iterator[None]:
 def resample(run: Run) -> Any:
     """How far the ranks move, and how often each feature is kept, on resampled rows; a report shows it unasked."""
     draws = run.call.stability
-    if draws is None:
-        draws = _usual_draws(run) if run.call.report else 0
-    if draws == 0:
+    if draws is None and run.call.report:
+        draws = _usual_draws(run)
+    if not draws:
         return None
     if draws < 2:
         raise InputError("n_draws", "needs at least 2 resamples, or 0 for none")
@@ -107,20 +105,14 @@ def tolerate(run: Run) -> Any:
         if call.tolerance:
             raise InputError("tolerance", "asks how wrong labels may be", "give one --target with classes or numbers")
         return None
-    relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
-    if relevant is not None and not relevant.any():
+    if ranking.n_relevant == 0:
         return None
+    relevant = None if ranking.n_relevant is None else ranking.ranking <= ranking.n_relevant
     if sparse.issparse(problem.X):
         problem = replace(problem, X=problem.X.toarray())
     with step("how wrong the labels may be"), notes_from_warnings(run.notes):
-        return problem_tolerance(
-            problem,
-            alpha=call.alpha,
-            relevant=relevant,
-            together=bool(call.tolerance),
-            random_state=call.seed,
-            n_jobs=call.jobs,
-        )
+        more = {"alpha": call.alpha, "together": bool(call.tolerance), "random_state": call.seed, "n_jobs": call.jobs}
+        return problem_tolerance(problem, relevant=relevant, **more)
 
 
 def look_for_fingerprints(run: Run) -> Any:
@@ -131,12 +123,18 @@ def look_for_fingerprints(run: Run) -> Any:
     settings = {"alpha": 0.05, "random_state": call.seed, "n_jobs": call.jobs}
     with step("who labelled the rows"), notes_from_warnings(run.notes):
         if len(call.annotators) > 1 and cheap:
-            votes = read_votes(without_marks(table[list(call.annotators)], call.unlabelled, []))
-            return vote_fingerprints(problem, votes, list(call.annotators), **settings)
+            votes = fingerprints.read_votes(without_marks(table[list(call.annotators)], call.unlabelled, []))
+            return fingerprints.vote_fingerprints(problem, votes, list(call.annotators), **settings)
         if not problem.supervision.can_be_judged or not (call.annotator or cheap):
             return None
-        who = read_annotators(table[call.annotator], problem.n_rows) if call.annotator else None
-        return row_fingerprints(problem, who, **settings)
+        who = fingerprints.read_annotators(table[call.annotator], problem.n_rows) if call.annotator else None
+        return fingerprints.row_fingerprints(problem, who, **settings)
+
+
+def who_labelled(run: Run) -> list[str]:
+    """The fingerprints of a named annotator in sentences; none if nobody is named."""
+    found = run.fingerprints if run.call.annotator else None
+    return [] if found is None else [str(found), fingerprints.annotators_in_words(found)]
 
 
 def before_and_after(run: Run) -> BeforeAndAfter | None:
@@ -149,28 +147,20 @@ def before_and_after(run: Run) -> BeforeAndAfter | None:
         old = before.read_problem(run.question.features, given, **run.question.fit)
         before.fit_problem(old)
     with step("auditing before and after"), notes_from_warnings([]):
-        audits = [
-            audit_of(problem, run.call) if problem.supervision.can_be_judged else None for problem in (old, run.problem)
-        ]
+        audits = [audit_of(one, run.call) if one.supervision.can_be_judged else None for one in (old, run.problem)]
     return compare(run.question.y, before.to_ranking(), run.selector.to_ranking(), *audits)
 
 
 def audit_of(problem: Problem, call: Call) -> Any:
     """The audit of the labels or the numbers."""
-    return _AUDITS[problem.supervision.form](problem.filled, call)
-
-
-def _audit_of_numbers(problem: Problem, call: Call) -> Any:
-    return audit_numbers(problem, random_state=call.seed, n_jobs=call.jobs)
-
-
-def _audit_of_classes(problem: Problem, call: Call) -> Any:
-    return audit_problem(problem, **call.arguments("audit"))
+    return _AUDITS[problem.supervision.form][0](problem.filled, call)
 
 
 #: The audit of each form of a target that has one, and the fewest labels that a report audits unasked.
-_AUDITS = {"hard": _audit_of_classes, "numbers": _audit_of_numbers}
-_FEWEST = {"hard": 1, "numbers": FEWEST_AUDITED}
+_AUDITS: dict[str, tuple[Callable[[Problem, Call], Any], int]] = {
+    "hard": (lambda problem, call: audit_problem(problem, **call.arguments("audit")), 1),
+    "numbers": (lambda problem, call: audit_numbers(problem, random_state=call.seed, n_jobs=call.jobs), FEWEST_AUDITED),
+}
 
 
 def audit_labels(run: Run) -> Any:
@@ -178,17 +168,11 @@ def audit_labels(run: Run) -> Any:
     if run.corrected is not None:  # the labels were audited before
         return run.corrected.audit
     known = run.selector.supervision_
-    if known.form not in _AUDITS or known.n_labelled < _FEWEST[known.form]:
+    fewest = _AUDITS.get(known.form, (None, np.inf))[1]
+    if known.n_labelled < fewest:
         return None
     with step("auditing the target"), notes_from_warnings(run.notes):
         return audit_of(run.problem.with_supervision(known), run.call)
-
-
-def require_evaluable(problem: Problem, call: Call) -> None:
-    """Refuse a target that no model can be evaluated on before the work starts, not after it."""
-    known = problem.supervision.certain()
-    if call.evaluate is not None and not known.form:
-        raise InputError("evaluate", f"needs classes, probabilities or numbers, but {known.given}")
 
 
 def evaluate(run: Run) -> SelectionEvaluation | None:
@@ -219,7 +203,8 @@ def write_report(run: Run) -> None:
     from dubio_app.report.findings import gather_problem, written_cells
 
     call, question, selector = run.call, run.question, run.selector
-    more: dict[str, Any] = {}
+    found = ("stability", "audit", "tolerance", "fingerprints", "corrected", "evaluation", "notes")
+    more: dict[str, Any] = {name: getattr(run, name) for name in found}
     if run.evaluation is not None:
         more["model"] = wording.model_of(run)
     asking = (alert for alert in run.findings.alerts if not alert.asks_nothing)
@@ -228,18 +213,11 @@ def write_report(run: Run) -> None:
         findings = gather_problem(
             selector,
             run.problem.with_supervision(selector.supervision_),
-            stability=run.stability,
-            audit=run.audit,
-            tolerance=run.tolerance,
-            fingerprints=run.fingerprints,
-            corrected=run.corrected,
-            evaluation=run.evaluation,
             table_name="standard input" if call.table == "-" else Path(call.table).name,
             target_name=question.asked,
             asked=question.asked_in_quotes,
             code=question.python(),
             command=call.words,
-            notes=run.notes,
             alerts=wording.alert_records(asking, audit=about_labels, dropped=call.drop_leaks),
             identifiers={name: question.table[name].tolist() for name in call.id},
             written=written_cells(question.table),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import traceback
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from dubio.errors import InputError, InputWarning, listed, quoted
@@ -87,10 +87,10 @@ def in_command_words(finding: InputError | InputWarning, arguments: Iterable[str
     return " ".join(finding.sentence(names_of_arguments() | _NAMES, remedies).split())
 
 
-def one_line(error: Any) -> str:
-    """The text of an error or a warning, on one line."""
+def one_line(error: Any, arguments: Iterable[str] = ()) -> str:
+    """The text of an error or a warning of a call with these arguments, on one line."""
     if isinstance(error, InputError | InputWarning):
-        return in_command_words(error)
+        return in_command_words(error, arguments)
     if isinstance(error, OSError) and error.strerror:
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror}."
@@ -107,8 +107,8 @@ def listing(names: Iterable[object]) -> str:
 
 
 def joined(names: Iterable[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``."""
-    *others, last = names
+    """``a``, ``a and b``, ``a, b and c``; empty without names."""
+    *others, last = tuple(names) or ("",)
     return f"{', '.join(others)} and {last}" if others else last
 
 
@@ -120,15 +120,11 @@ def percent(share: float | None) -> str:
 # Alerts
 
 
-def option_value(columns: Sequence[str]) -> str:
-    """Some columns as the value of an option; a comma in a name is written twice."""
-    return shlex.quote(",".join(name.replace(",", ",,") for name in columns[:5]))
-
-
 #: What a user of the command can do about an alert.
 COMMAND: Phrases = {
     **PYTHON,
-    "columns": lambda facts: option_value(facts["features"]),
+    # as the value of an option: a comma in a name is written twice
+    "columns": lambda facts: shlex.quote(",".join(name.replace(",", ",,") for name in facts["features"][:5])),
     "leave a copy out": f"{PYTHON['leave a copy out']}, with --ignore {{columns}} or --drop-leaks",
     "leave it out if late": f"{PYTHON['leave it out if late']}, with --ignore {{columns}} or --drop-leaks",
     "leave out unless measured": f"{PYTHON['leave out unless measured']}, with --id {{columns}}",
@@ -183,12 +179,6 @@ NEEDS_CLASSES = (
     "an audit needs one class per row, so name the column with the class; to look for wrong numbers, add --target-kind "
     "numbers"
 )
-
-
-def one_target_at_a_time(targets: Sequence[str]) -> str:
-    """Refusal of an audit of several targets."""
-    each = ", then ".join(f"--target {shlex.quote(name)}" for name in targets[:2])
-    return f"an audit looks at one target at a time: run it once for each ({each})."
 
 
 def skills_of(found: Any) -> str:
