@@ -172,9 +172,8 @@ def share_chart(title: str, names: Sequence[str], shares: Floats, labels: Sequen
     """Plain bars from 0 to the largest share, or to 5 % if all are smaller."""
     across = Axis(0.0, max(float(shares.max(initial=0.0)), _LEAST_END), numbers="none")
     said = ", ".join(f"{name}: {label}" for name, label in zip(names, labels, strict=True))
-    return Chart(
-        title, [Panel(across, [bars(np.arange(float(len(names))), shares, "kept", labels=labels)])], said, names
-    )
+    panel = Panel(across, [bars(np.arange(float(len(names))), shares, "kept", labels=labels)])
+    return Chart(title, [panel], said, names)
 
 
 def tolerance_chart(tolerance: Any, shown: Integers) -> Chart:
@@ -194,13 +193,11 @@ def tolerance_chart(tolerance: Any, shown: Integers) -> Chart:
 # ---- heat maps -------------------------------------------------------------------------------------------------------
 
 
-def _heat(
-    title: str, names: Sequence[str], across: Axis, strength: Floats, titles: Sequence[str], **more: Any
-) -> Chart:
-    """A cell for each name (rows) and each column; ``strength`` goes from 0 to 1."""
+def _heat(title: str, names: Sequence[str], across: Axis, shares: Floats, titles: Sequence[str], **more: Any) -> Chart:
+    """A cell for each name (rows) and each column; its strength is a share."""
     role, labels = more.pop("role", "kept"), more.pop("labels", ())
-    row, column = (places.ravel().astype(np.float64) for places in np.indices(strength.shape))
-    cells = Marks("bar", column + 0.04, row, role, column + 0.96, labels, titles, strength=strength.ravel())
+    row, column = (places.ravel().astype(np.float64) for places in np.indices(shares.shape))
+    cells = Marks("bar", column + 0.04, row, role, column + 0.96, labels, titles, strength=shares.ravel())
     return Chart(title, [Panel(across, [cells])], rows=names, row_height=20.0, **more)
 
 
@@ -277,15 +274,11 @@ def size_curve(selector: Any) -> Curve:
     """The curve behind the chosen size: q-values, the criterion of a search, or otherwise the scores."""
     ranking = selector.to_ranking().without_handed_on().without_left_out()
     kept = int(ranking.support.sum())
-    qvalues = ranking.extras.get("qvalue")
+    sizes, qvalues = np.arange(1, len(ranking.names) + 1), ranking.extras.get("qvalue")
     if qvalues is not None:
         alpha = float(getattr(selector, "alpha", 0.05)) / (2 if ranking.nothing_stands_out else 1)
-        steps = np.arange(1, len(qvalues) + 1)
-        return Curve(steps, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
-    if (path := subset_path(selector)) is not None:
-        return path
-    scores = ranking.scores[ranking.order]
-    return Curve(np.arange(1, len(scores) + 1), scores, kept, _score_axis(ranking))
+        return Curve(sizes, np.sort(qvalues), kept, "q-value of the last feature added", alpha, True)
+    return subset_path(selector) or Curve(sizes, ranking.scores[ranking.order], kept, _score_axis(ranking))
 
 
 def subset_path(selector: Any) -> Curve | None:

@@ -28,7 +28,7 @@ def numbers_by_class(name: str, values: Floats, memberships: Floats, classes: Se
     """A feature of numbers, by class: its density, and a dot per row if a class has few."""
     known = np.isfinite(values)
     values, memberships = values[known], memberships[known]
-    shown, across = order[:_CLASSES], _span(values)
+    shown, across, in_order = order[:_CLASSES], _span(values), np.argsort(values, kind="stable")
     marks: list[Marks] = []
     for place, k in enumerate(shown.tolist()):
         base, weights, role = place + 0.49, memberships[:, k], f"c{colour_of(place)}"
@@ -43,7 +43,9 @@ def numbers_by_class(name: str, values: Floats, memberships: Floats, classes: Se
             strength = 0.15 + 0.6 * weights[rows]
             marks.append(Marks("dot", own, np.asarray(base - 0.18 - 0.71 * jitter), role, size=2.4, strength=strength))
         if weights.sum() > 0:
-            marks.append(_ticks(_within(across, [_weighted_median(values, weights)]), [place]))
+            totals = np.cumsum(weights[in_order])
+            median = values[in_order][np.searchsorted(totals, totals[-1] / 2)]
+            marks.append(_ticks(_within(across, [median]), [place]))
     title = f"{name} by class{_not_shown(len(order) - len(shown), *_SMALLER)}"
     return Chart(title, [Panel(across, marks)], rows=[classes[k] for k in shown], row_height=28.0, small=True)
 
@@ -141,9 +143,3 @@ def _density(across: Axis, values: Floats, weights: Floats) -> tuple[Floats, Flo
     density = np.convolve(counts, kernel / kernel.sum(), mode="same")
     middles = (edges[:-1] + edges[1:]) / 2
     return np.array([ends[0], *middles, ends[1]]), np.array([0.0, *density / max(density.max(), 1e-300), 0.0])
-
-
-def _weighted_median(values: Floats, weights: Floats) -> float:
-    order = np.argsort(values, kind="stable")
-    total = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(total, total[-1] / 2)])

@@ -42,7 +42,7 @@ class View:
         Of such text that looks like numbers or dates: why it could not be read.
     rows : array (n_rows,)
         The place of each row in the table, increasing.
-    whole : array (n_rows_in_all, n_columns)
+    whole : array (n_all, n_columns)
         All rows of the table.
     own_names : list or None
         The names in the table itself; None for an array, whose columns are counted.
@@ -58,10 +58,6 @@ class View:
     rows: Rows
     whole: NDArray[Any]
     own_names: list[Any] | None
-
-    @property
-    def n_rows_in_all(self) -> int:
-        return len(self.whole)
 
     @property
     def n_features(self) -> int:

@@ -25,7 +25,7 @@ _FEWEST_SENTINELS = 2
 def constant_alerts(view: View) -> list[Alert]:
     """Columns without a value, and columns with only one."""
     low, high = np.fmin.reduce(view.X, axis=0), np.fmax.reduce(view.X, axis=0)
-    if len(view.X) < view.n_rows_in_all:  # what does not vary in the rows that were looked at may vary in others
+    if len(view.X) < len(view.whole):  # what does not vary in the rows that were looked at may vary in others
         still = np.flatnonzero(~(high > low))
         low[still], high[still] = np.fmin.reduce(view.whole[:, still]), np.fmax.reduce(view.whole[:, still])
     varies = np.bincount(view.feature_of, weights=high > low, minlength=view.n_features) > 0
@@ -49,7 +49,7 @@ def identifier_alerts(view: View) -> list[Alert]:
     numbers = []
     for column in columns.tolist():
         values, feature = np.sort(view.X[:, column]), int(view.feature_of[column])
-        is_count = values[-1] - values[0] < _DENSE * view.n_rows_in_all
+        is_count = values[-1] - values[0] < _DENSE * len(view.whole)
         if (is_count or _ID_NAME.search(str(view.names[feature]))) and (values[1:] != values[:-1]).all():
             numbers.append(feature)
     found = {"whole number": numbers, "text": _identifiers_of_text(view)}

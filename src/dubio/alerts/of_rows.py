@@ -361,8 +361,7 @@ def units_of(view: View, groups: Rows | None, of_rows: Sequence[Alert]) -> Units
         if alert.kind == "repeated rows":
             shared.append(np.unique(row_keys(view), return_inverse=True)[1])
         elif alert.features:
-            feature = [str(name) for name in view.names].index(alert.features[0])
-            shared.append(np.unique(view.values_of(feature), return_inverse=True)[1])
+            shared.append(np.unique(view.values_of(alert.facts["position"]), return_inverse=True)[1])
         else:
             neighbours = True
     return Units(shared, neighbours)

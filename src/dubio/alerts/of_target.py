@@ -42,7 +42,7 @@ def copy_alerts(view: View, units: Units) -> list[Alert]:
 def lonely_alerts(view: View) -> list[Alert]:
     """Classes with only one row: nothing can be learnt about them."""
     lonely = view.supervision.lonely_classes
-    if len(view.X) < view.n_rows_in_all or not 0 < len(lonely) < view.supervision.n_classes:
+    if len(view.X) < len(view.whole) or not 0 < len(lonely) < view.supervision.n_classes:
         return []
     return [Alert("lonely class", facts={"classes": tuple(lonely)})]
 

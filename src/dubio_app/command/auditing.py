@@ -18,7 +18,7 @@ from dubio.table.read import notes_of
 from dubio.words import note, say, sentence
 from dubio_app.command import output, trust, wording
 from dubio_app.command.options import Call
-from dubio_app.command.output import notes_from_warnings, paragraph, plain, records, step
+from dubio_app.command.output import Rows, notes_from_warnings, paragraph, plain, records, step
 from dubio_app.command.question import Question, read_notes, table_of
 from dubio_app.command.trust import Run
 from dubio_app.command.wording import percent
@@ -114,7 +114,7 @@ def _print(run: Run, alerts: tuple[Any, ...]) -> None:
     output.tell(notes, quiet=call.quiet)
 
 
-def _content(run: Run, alerts: tuple[Any, ...], rows: list[Any], by_class: list[Any]) -> dict[str, Any]:
+def _content(run: Run, alerts: tuple[Any, ...], rows: Rows, by_class: Rows) -> dict[str, Any]:
     """The answer for JSON."""
     audit = run.audit
     content = {
@@ -133,7 +133,7 @@ def _content(run: Run, alerts: tuple[Any, ...], rows: list[Any], by_class: list[
     return content | ({} if run.corrected is None else {"corrections": run.corrected.record()})
 
 
-def _print_tables(run: Run, rows: list[dict[str, Any]], by_class: list[dict[str, Any]], header: list[str]) -> None:
+def _print_tables(run: Run, rows: Rows, by_class: Rows, header: list[str]) -> None:
     audit, call = run.audit, run.call
     skills = paragraph(wording.skills_of(audit))
     if not audit.judged:

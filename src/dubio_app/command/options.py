@@ -181,7 +181,9 @@ def _nonzero(number: int) -> int:
     return number
 
 
-_BOTH = "rank audit"
+_BOTH, _WORK = "rank audit", "rank audit demo"
+_KINDS = ("auto", "classes", "numbers", "ordered")
+_WHO = "says who gave the class in --target"
 _LIMITS = "give both (an empty cell means no limit)"
 _CENSORED = "the event says whether the time is exact or censored"
 # options that need at least a sample of the rows, those that need the whole table, and arguments of the selector
@@ -208,13 +210,9 @@ OPTIONS = (
     Option("--combine", choices=("average", "dawid-skene"), default="average").means(
         "How the votes of the annotators are combined; dawid-skene estimates how reliable each of them is."
     ),
-    _of_all(
-        "--annotator COL",
-        commands=_BOTH,
-        columns="fact",
-        argument="annotators",
-        needs=("target", "says who gave the class in --target"),
-    ).means("Column that says who labelled each row: shows which features are related to the person."),
+    _of_all("--annotator COL", commands=_BOTH, columns="fact", argument="annotators", needs=("target", _WHO)).means(
+        "Column that says who labelled each row: shows which features are related to the person."
+    ),
     _of_all(
         "--corrections FILE", commands=_BOTH, needs=("target", "changes the classes in --target"), excludes="confidence"
     ).means(
@@ -226,14 +224,9 @@ OPTIONS = (
     ),
     _of_sample("--regression", holds="numbers").means("The target is a number (by default, this is detected)."),
     Option("--classes", holds="classes").means("The target is a class, even if it looks like a number."),
-    _of_sample(
-        "--target-kind",
-        choices=("auto", "classes", "numbers", "ordered"),
-        default="auto",
-        commands=_BOTH,
-        holds="=",
-        only=("numbers", "ordered"),
-    ).means("What the target holds; ordered: classes with an order."),
+    _of_sample("--target-kind", choices=_KINDS, default="auto", commands=_BOTH, holds="=", only=_KINDS[2:]).means(
+        "What the target holds; ordered: classes with an order."
+    ),
     _of_sample(
         "--order LOWEST,...,HIGHEST", commands=_BOTH, holds="ordered", needs=("target", "names the classes of --target")
     ).means("The order of the classes; implies --target-kind ordered."),
@@ -307,15 +300,9 @@ OPTIONS = (
         "with all and with random ones."
     ),
     _to_make(
-        "--seed N",
-        default=0,
-        commands="rank audit demo",
-        least=0,
-        most=2**32 - 1,
-        argument="random_state",
-        code="always",
+        "--seed N", default=0, commands=_WORK, least=0, most=2**32 - 1, argument="random_state", code="always"
     ).means("Seed of random numbers: the same seed gives the same answer."),
-    _to_make("--jobs -j N", commands="rank audit demo", read=_nonzero, argument="n_jobs", code="never").means(
+    _to_make("--jobs -j N", commands=_WORK, read=_nonzero, argument="n_jobs", code="never").means(
         "Number of threads, or -1 for all processors. The answer does not depend on it."
     ),
     _of_sample(

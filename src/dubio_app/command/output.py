@@ -26,6 +26,8 @@ from dubio_app.command.options import Call, UserError
 from dubio_app.command.wording import one_line
 from dubio_app.files import table_format
 
+Rows = list[dict[str, Any]]
+
 _WIDTH = 80  # of a paragraph
 #: Spreadsheets run cells that begin with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
@@ -39,7 +41,7 @@ def plain(value: Any) -> Any:
     return None if missing or type(value).__name__ in ("NAType", "NaTType") else value
 
 
-def records(frame: Any) -> list[dict[str, Any]]:
+def records(frame: Any) -> Rows:
     """The rows of a frame as plain dictionaries."""
     columns = {str(name): [plain(value) for value in frame[name].tolist()] for name in frame.columns}
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -70,9 +72,7 @@ def print_text(content: str) -> None:
         stream.flush()
 
 
-def print_answer(
-    call: Call, rows: Sequence[dict[str, Any]], content: Callable[[], dict[str, Any]], header: Sequence[str] = ()
-) -> bool:
+def print_answer(call: Call, rows: Rows, content: Callable[[], dict[str, Any]], header: Sequence[str] = ()) -> bool:
     """Print the rows as CSV, or the content as JSON, if a program is to read the answer; return whether it is."""
     if call.csv:
         print_text(as_csv(rows, header))
@@ -81,9 +81,7 @@ def print_answer(
     return bool(call.csv or call.json)
 
 
-def print_table(
-    title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], caption: str = ""
-) -> None:
+def print_table(title: str, columns: Sequence[tuple[str, str]], rows: Sequence[Any], caption: str = "") -> None:
     """Print a table. ``columns`` gives the name of each column and its side, "left" or "right"."""
     from rich import box
     from rich.console import Console

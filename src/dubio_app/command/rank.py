@@ -14,13 +14,11 @@ from dubio.target.label_values import CorrectedLabels
 from dubio.words import note, say, sentence
 from dubio_app.command import output, trust, wording
 from dubio_app.command.options import Call
-from dubio_app.command.output import notes_from_warnings, print_answer, records, step, tell, terminal_width
+from dubio_app.command.output import Rows, notes_from_warnings, print_answer, records, step, tell, terminal_width
 from dubio_app.command.question import Question, read_notes, table_of
 from dubio_app.command.trust import Run
 from dubio_app.files import TableFile, frame_bytes
 from dubio_app.whole_files import write_whole
-
-Rows = list[dict[str, Any]]
 
 _NARROW = 80  # letters: on a terminal with fewer, some columns are left out
 #: What the columns of the table are called, if not by their own names.

@@ -26,13 +26,8 @@ EXIT_CODES = {
 }
 
 #: What arguments without an option of their own are called.
-_NAMES = {
-    "X": "the table",
-    "y": "the target",
-    "labels": "the target",
-    "source": "the table",
-    "n_neighbors": "the number of neighbours is",  # its messages start with the number
-}
+_NAMES = {"X": "the table", "source": "the table", "y": "the target", "labels": "the target"}
+_NAMES["n_neighbors"] = "the number of neighbours is"  # its messages start with the number
 
 #: The command's own remedies, by the code of the fault.
 REMEDIES = {
@@ -98,9 +93,6 @@ def one_line(error: Any, arguments: Iterable[str] = ()) -> str:
     return text or traceback.format_exception_only(error)[-1].strip()
 
 
-# Pieces of sentences
-
-
 def listing(names: Iterable[object]) -> str:
     """``'a', 'b' and 3 more``."""
     return listed(map(quoted, names), 5)
@@ -115,9 +107,6 @@ def joined(names: Iterable[str]) -> str:
 def percent(share: float | None) -> str:
     """``12.5 %``."""
     return "–" if share is None else f"{100 * share:.1f} %"
-
-
-# Alerts
 
 
 #: What a user of the command can do about an alert.

@@ -30,7 +30,6 @@ _SHOWN = 12  # annotators, classes of a confusion, and features that mark who la
 
 #: A part of a section; the template knows it by its key ("text", "items", "figure", "table" and others).
 Part = dict[str, Any]
-Places = NDArray[np.int64]
 
 
 def page_content(findings: Findings) -> dict[str, Any]:
@@ -177,17 +176,14 @@ def _picture(findings: Findings, rank: int, feature: int) -> Part:
     If a feature serves any target, it serves this one.
     """
     name, known, extras = str(findings.ranking.names[feature]), findings.supervision, findings.ranking.extras
-    if not known.targets:
-        caption = findings.say("picture", rank=rank, name=_shorten(name, 80))
-        return _figure(_feature_chart(findings, feature, name, findings.target_name, known), caption)
-    pvalues = [float(extras.get(f"pvalue of {target}", np.ones(feature + 1))[feature]) for target in known.targets]
-    best = int(np.argmin(pvalues))
-    served = extras["serves"][feature] if "serves" in extras else None
-    code = "picture against" if served is None else "picture serves" if served else "picture serves none"
-    target, part = list(known.targets.items())[best]
-    if served == f"{target}?":
-        code = "picture serves unclear"
-    facts = {"name": _shorten(name, 50), "against": _shorten(target, 50), "serves": _shorten(served, 50)}
+    target, part, code, facts = findings.target_name, known, "picture", {"name": _shorten(name, 80)}
+    if known.targets:
+        pvalues = [float(extras.get(f"pvalue of {one}", np.ones(feature + 1))[feature]) for one in known.targets]
+        target, part = list(known.targets.items())[int(np.argmin(pvalues))]
+        served = extras["serves"][feature] if "serves" in extras else None
+        code = "picture against" if served is None else "picture serves" if served else "picture serves none"
+        code = "picture serves unclear" if served == f"{target}?" else code
+        facts = {"name": _shorten(name, 50), "against": _shorten(target, 50), "serves": _shorten(served, 50)}
     chart = _feature_chart(findings, feature, name, target, part)
     return _figure(chart, findings.say(code, rank=rank, **facts))
 
@@ -248,7 +244,7 @@ def _redundancy(findings: Findings) -> Iterator[Part]:
     yield _figure(charts.correlation_heat(names, correlations, has_sign))
 
 
-def _has_sign(findings: Findings, top: Places) -> NDArray[np.bool_]:
+def _has_sign(findings: Findings, top: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether the correlation of two features has a direction: not if one holds categories, or has several columns."""
     columns = findings.problem.columns
     if columns is None:

@@ -50,12 +50,8 @@ def _column(key: str, values: Sequence[Any], kind: str) -> dict[str, Any]:
     return _titled(COLUMNS[key][0], kind, values, COLUMNS[key][1])
 
 
-def _numbers(key: str, values: NDArray[Any], digits: int = 4) -> dict[str, Any]:
-    return _column(key, _rounded(values, digits), "number")
-
-
-def _percents(key: str, shares: NDArray[Any], digits: int = 4) -> dict[str, Any]:
-    return _column(key, _rounded(100 * shares, digits), "percent")
+def _numbers(key: str, values: NDArray[Any], digits: int = 4, kind: str = "number") -> dict[str, Any]:
+    return _column(key, _rounded(values, digits), kind)
 
 
 def _texts(key: str, values: Any, kind: str = "text") -> dict[str, Any]:
@@ -92,11 +88,11 @@ def feature_table(findings: Findings) -> dict[str, Any]:
         columns.append(_numbers("doubt", marks.doubt[order], 3))
         columns += [_texts("annotator", marks.annotator[order])] if marks.annotators else []
     if tolerance is not None:
-        columns.append(_percents("tolerance", tolerance.random[order], 3))
+        columns.append(_numbers("tolerance", 100 * tolerance.random[order], 3, "percent"))
     if sure is not None:
         ranks = {"rank from": sure.rank_low, "rank to": sure.rank_high}
         columns += [_numbers(key, np.round(ends[order])) for key, ends in ranks.items()]
-        columns.append(_percents("kept in", sure.frequency[order], 3))
+        columns.append(_numbers("kept in", 100 * sure.frequency[order], 3, "percent"))
     return {"noun": "features", "columns": columns}
 
 
@@ -109,12 +105,12 @@ def suspects_table(findings: Findings, rows: Rows) -> dict[str, Any]:
     if isinstance(audit, LabelAudit):
         columns.append(_texts("given label", audit.classes[audit.codes[rows]]))
         columns.append(_texts(_other(audit), audit.classes[_other_classes(audit, rows)]))
-        columns.append(_percents("wrong label", audit.wrong[rows]))
+        columns.append(_numbers("wrong label", 100 * audit.wrong[rows], kind="percent"))
         columns += [_numbers("steps", audit.steps[rows], 2)] if isinstance(audit, OrderedAudit) else []
     else:
         numbers = {"given number": audit.given, "predicted": audit.predicted, "low": audit.low, "high": audit.high}
         columns += [_numbers(key, values[rows]) for key, values in numbers.items()]
-        columns.append(_percents("wrong number", audit.wrong[rows]))
+        columns.append(_numbers("wrong number", 100 * audit.wrong[rows], kind="percent"))
     for j in findings.order[:_BESIDE].tolist():
         cells, name = findings.cells(j, rows), str(findings.ranking.names[j])
         found = ("number", _rounded(findings.table[rows, j])) if cells is None else ("text", cells)
