@@ -20,7 +20,7 @@ from dubio.doubt.experts import fit_weighted, rows_in_proportion
 from dubio.doubt.random_trees import RandomTrees
 from dubio.errors import InputError, NoFeatureStandsOut
 from dubio.evidence.evidence import Evidence
-from dubio.evidence.permutation import column_moments, permutation_moments
+from dubio.evidence.permutation import feature_moments, permutation_moments
 from dubio.evidence.relations import linear_pvalues, linear_r2, smooth_null, smooth_r2
 from dubio.evidence.relevance import relevance_of
 from dubio.neighbors.distances import SubsetDistances
@@ -81,7 +81,7 @@ def test_the_linear_test_has_exact_moments(rng):
     literal = [
         naive.weighted_covariance_r2(x, T[list(order)], w[list(order)]) for order in itertools.permutations(range(n))
     ]
-    second, fourth = column_moments(problem.X)
+    second, fourth, _ = feature_moments(problem.X, None)
     rank, leverage = basis.shape[1], (basis**2).sum(axis=1)
     mean, variance = permutation_moments(second, fourth, n, rank, float((leverage**2).sum()), rank)
     assert_allclose(mean / (n * second), np.mean(literal))

@@ -23,8 +23,8 @@ from scipy import sparse
 
 from dubio.problem import Problem
 from dubio.sampling import mixed_contents
-from dubio.table.matrix import Columns, Matrix, feature_sums
-from dubio.table.rows import centred_within, group_means, random_order
+from dubio.table.matrix import Columns, Matrix
+from dubio.table.rows import centred_within, group_means
 from dubio.table.scaling import standardize
 from dubio.words import Note, note, say
 
@@ -70,8 +70,9 @@ class Evidence:
         if problem.uneven_weights is not None:
             weights = problem.uneven_weights[rows] / problem.uneven_weights[rows].mean()
             scores = scores - np.average(scores, axis=0, weights=weights)
-        exchange = problem.groups[rows] if within and problem.groups is not None else None
-        if exchange is not None:
+        exchange = None
+        if within and problem.groups is not None:
+            exchange = problem.groups[rows]
             scores = centred_within(scores, exchange, weights if len(weights) else None)
             spread = np.sqrt((scores**2).mean())
             scores = scores / spread if spread > 0 else scores
@@ -95,18 +96,6 @@ class Evidence:
     def columns_of(self, feature: int) -> Codes:
         """The columns of one feature."""
         return np.array([feature]) if self.layout is None else self.layout.of(feature)
-
-    def per_feature(self, values: Floats) -> Floats:
-        """Sums over the columns of each feature of one value per column."""
-        return feature_sums(values, self.layout)
-
-    def alone(self, columns: NDArray[Any]) -> Evidence:
-        """The same evidence about some columns, each as a feature."""
-        return replace(self, columns=self.columns[:, columns], layout=None)
-
-    def shuffled(self, rng: np.random.Generator) -> Codes:
-        """A random order of the rows that may change places."""
-        return random_order(self.n_rows, self.exchange, rng)
 
     @property
     def level_features(self) -> Codes:
@@ -231,18 +220,23 @@ def unit_problem(problem: Problem) -> Problem:
     weights. Its rows are in the order of the groups, and it has no groups any more."""
     groups, weight = problem.groups, problem.sample_weight
     assert groups is not None
+    place = np.unique(groups, return_inverse=True)[1]
     X: Any
     if sparse.issparse(problem.X):
-        place = np.unique(groups, return_inverse=True)[1]
         weights = np.ones(len(groups)) if weight is None else weight
         members = sparse.csr_array((weights / np.bincount(place, weights)[place], (place, np.arange(len(groups)))))
         X = sparse.csr_matrix(members @ problem.X)
     else:
         X = group_means(problem.X, groups, weight)
-        nominal = np.flatnonzero(problem.nominal)
-        X[:, nominal] = most_frequent(problem.X[:, nominal], groups)
+        for j in np.flatnonzero(problem.nominal):  # of equally frequent values the smallest
+            values, codes = np.unique(problem.X[:, j], return_inverse=True)
+            counts = np.zeros((len(X), len(values)))
+            np.add.at(counts, (place, codes), 1.0)
+            X[:, j] = values[counts.argmax(axis=1)]
         for start, stop in [] if problem.columns is None else problem.columns.level_blocks():
-            X[:, start:stop] = _most_frequent_level(X[:, start:stop])
+            # 1 for the category with the largest share of a group; all 0 for cells that are in none of the columns
+            whole = np.column_stack([X[:, start:stop], 1.0 - X[:, start:stop].sum(axis=1)])
+            X[:, start:stop] = whole.argmax(axis=1)[:, None] == np.arange(stop - start)
     return replace(
         problem,
         X=X,
@@ -250,24 +244,6 @@ def unit_problem(problem: Problem) -> Problem:
         sample_weight=None if weight is None else group_means(weight[:, None], groups)[:, 0],
         groups=None,
     )
-
-
-def most_frequent(table: Floats, groups: Codes) -> Floats:
-    """(groups, columns): the most frequent value of each group; of equally frequent ones the smallest."""
-    codes = np.unique(groups, return_inverse=True)[1]
-    result = np.empty((codes.max() + 1, table.shape[1]))
-    for j in range(table.shape[1]):
-        values, place = np.unique(table[:, j], return_inverse=True)
-        counts = np.zeros((len(result), len(values)))
-        np.add.at(counts, (codes, place), 1.0)
-        result[:, j] = values[counts.argmax(axis=1)]
-    return result
-
-
-def _most_frequent_level(shares: Floats) -> Floats:
-    """1 for the category with the largest share of a group, 0 for others; all 0 if no column stands for it."""
-    whole = np.column_stack([shares, 1.0 - shares.sum(axis=1)])  # the last place: cells that are in none of the columns
-    return np.asarray(whole.argmax(axis=1)[:, None] == np.arange(shares.shape[1]), dtype=np.float64)
 
 
 def within_problem(problem: Problem) -> Problem:

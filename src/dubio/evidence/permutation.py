@@ -37,26 +37,16 @@ _WORK = 2e9
 
 @dataclass
 class Null:
-    """A score of every feature, and random values of that score when features are unrelated to the target.
-
-    Attributes
-    ----------
-    scores : array (n_features,)
-    draw : callable
-        ``draw(rng, features)`` gives the scores of those features for one random permutation.
-    n_rows : int
-    lower_is_better : bool
-    features_are_independent : bool
-        Whether the score of a feature does not depend on the other features.
-    screen : callable
-        Gives quick p-values, good enough to drop features that are surely not significant; None if unavailable.
-    """
+    """A score of every feature, and random values of that score when features are unrelated to the target."""
 
     scores: Floats
+    #: ``draw(rng, features)`` gives the scores of those features for one random permutation.
     draw: Callable[[np.random.Generator, Codes], Floats]
     n_rows: int
     lower_is_better: bool = True
+    #: Whether the score of a feature does not depend on the other features.
     features_are_independent: bool = True
+    #: Gives quick p-values, good enough to drop features that are surely not significant; None if unavailable.
     screen: Callable[[], Floats | None] = lambda: None
 
 
@@ -94,12 +84,7 @@ def graph_null(graph: sparse.csr_array, X: Matrix, groups: Codes | None = None, 
 
 
 def permutation_pvalues(
-    null: Null,
-    *,
-    alpha: float = 0.05,
-    n_permutations: int = 1000,
-    random_state: int = 0,
-    n_jobs: int | None = None,
+    null: Null, *, alpha: float = 0.05, n_permutations: int = 1000, random_state: int = 0, n_jobs: int | None = None
 ) -> Floats:
     """P-value of every feature: the share of permutations whose score is at least as good.
 
@@ -260,30 +245,13 @@ class RatioForms:
         out = np.ones(len(ratios))
         finite = np.isfinite(ratios)
         c = np.where(finite, ratios, 0.0)
-        a, b = self.traces
-        trace = a - c * b
-        diagonal = self.diagonals[0] - 2 * c * self.diagonals[1] + c**2 * self.diagonals[2]
-        entries = self.entries[0] - 2 * c * self.entries[1] + c**2 * self.entries[2]
+        trace = self.traces[0] - c * self.traces[1]
+        diagonal, entries = (a - 2 * c * ab + c**2 * b for a, ab, b in (self.diagonals, self.entries))
         second, fourth, gram = feature_moments(X, columns)
         mean, variance = permutation_moments(second, fourth, X.shape[0], trace, diagonal, entries, gram)
         usable = finite & (variance > 0)
         out[usable] = stats.norm.cdf(-mean[usable] / np.sqrt(variance[usable]))
         return out
-
-
-def column_moments(X: Matrix) -> tuple[Floats, Floats]:
-    """Second and fourth central moments of every column, each column in units of its own spread."""
-    second, fourth = [], []
-    for start, stop in chunks(X.shape[1], 256):
-        block = X[:, start:stop]
-        f = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64, order="C")
-        f -= f[0]
-        f -= f.mean(axis=0)
-        largest = np.abs(f).max(axis=0)
-        f /= np.where(largest > 0, largest, 1.0)
-        second.append((f**2).mean(axis=0))
-        fourth.append((f**4).mean(axis=0))
-    return np.concatenate(second), np.concatenate(fourth)
 
 
 def feature_moments(X: Matrix, columns: Columns | None) -> tuple[Floats, Floats, Floats | None]:
@@ -292,17 +260,22 @@ def feature_moments(X: Matrix, columns: Columns | None) -> tuple[Floats, Floats,
     Mean of :math:`\|x_i\|^2`, mean of :math:`\|x_i\|^4`, and mean of :math:`(x_i \cdot x_j)^2` over all pairs (None if
     every feature is one column: then it is the square of the first).
     """
-    second, fourth = column_moments(X)
+
+    def scaled(block: Any, axis: int | None, order: Any) -> Floats:
+        f = np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64, order=order)
+        f -= f[0]
+        f -= f.mean(axis=0)
+        largest = np.abs(f).max(axis=axis)
+        return np.divide(f, np.where(largest > 0, largest, 1.0), out=f)
+
+    blocks = (scaled(X[:, start:stop], 0, "C") for start, stop in chunks(X.shape[1], 256))
+    second, fourth = np.hstack([((f**2).mean(axis=0), (f**4).mean(axis=0)) for f in blocks])
     if columns is None or columns.is_plain:
         return second, fourth, None
     second, fourth = second[columns.starts], fourth[columns.starts]
     gram = second**2
     for feature in np.flatnonzero(columns.sizes > 1).tolist():
-        f = np.array(X[:, columns.of(feature)], dtype=np.float64)
-        f -= f[0]
-        f -= f.mean(axis=0)
-        largest = float(np.abs(f).max())
-        f /= largest if largest > 0 else 1.0
+        f = scaled(X[:, columns.of(feature)], None, "K")
         lengths = (f**2).sum(axis=1)
         second[feature], fourth[feature] = lengths.mean(), (lengths**2).mean()
         gram[feature] = ((f.T @ f / len(f)) ** 2).sum()
@@ -397,9 +370,8 @@ def within_moments(
         second, fourth = np.add.reduceat(lengths, starts), np.add.reduceat(lengths**2, starts)
         mean[feature] = traces @ (second / (sizes - 1))
         inner = (gram**2).sum(axis=(1, 2))
-        own = permutation_moments(
-            second / sizes, fourth / sizes, sizes, traces, leverages, squares, inner / sizes**2.0
-        )[1]
+        given = second / sizes, fourth / sizes, sizes, traces, leverages, squares, inner / sizes**2.0
+        own = permutation_moments(*given)[1]
         spread = gram / (sizes - 1)[:, None, None]
         joined = np.einsum("gab,gkl->abkl", spread, products)
         apart = ((spread**2).sum(axis=(1, 2)) * squares).sum()

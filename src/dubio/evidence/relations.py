@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +28,7 @@ from dubio.kernels import smooth
 from dubio.kernels.smooth import shuffled_smooth_errors, smooth_errors
 from dubio.kernels.threads import chunks, resolve_threads, run_chunks
 from dubio.neighbors.graphs import TargetNeighbors
+from dubio.table.matrix import feature_sums
 from dubio.table.rows import groups_of_rows
 
 Floats = NDArray[np.float64]
@@ -93,8 +94,7 @@ class LevelNull:
     """Smooth R2 of one feature of categories when the target is shuffled; ends early if it is clearly ordinary."""
 
     def __init__(self, target: Floats, weights: Floats, codes: Codes, seed: list[int]) -> None:
-        self._target, self._weights, self._counts = target, weights, np.bincount(codes)
-        self._seed = seed
+        self._target, self._weights, self._counts, self._seed = target, weights, np.bincount(codes), seed
         # permutations that only differ by rounding count as equal
         self._error = level_error(target, weights, codes) * (1.0 + 1e-12)
         self._constant = len(self._counts) < 2
@@ -130,21 +130,14 @@ _UNSAFE = 1e-3
 
 @dataclass(frozen=True)
 class TestedFeatures:
-    """p-values of every feature, and how far chance in the test itself may move them.
+    """p-values of every feature, and how far chance in the test itself may move them."""
 
-    Attributes
-    ----------
-    bounds : array (3, n_features)
-        Combined p-values, and their lower and upper limits: another seed would stay within them, except once in a
-        thousand times.
-    parts : dict of arrays
-        p-values of each test, by name.
-    by_target : dict of arrays
-        If there are several targets: p-values of each of them, by name.
-    """
-
+    #: (3, n_features): combined p-values, and their lower and upper limits. Another seed would stay within them, except
+    #: once in a thousand times.
     bounds: Floats
+    #: p-values of each test, by name.
     parts: dict[str, Floats] = field(default_factory=dict)
+    #: If there are several targets: p-values of each of them, by name.
     by_target: dict[str, Floats] = field(default_factory=dict)
 
     __test__ = False  # not a class of tests
@@ -172,7 +165,9 @@ def relation_pvalues(
     ranges = {"linear": np.stack([linear] * 3), "smooth": np.empty(0)}
     if evidence.has_distances:
         target = evidence.scores[:, 0]
-        graph = _weighted(TargetNeighbors(target, n_neighbors=min(5, len(target) - 1)).graph(), evidence.weights)
+        graph, weights = TargetNeighbors(target, n_neighbors=min(5, len(target) - 1)).graph(), evidence.weights
+        if len(weights):  # every edge is multiplied by the weights of its two rows
+            graph.data *= np.repeat(weights, np.diff(graph.indptr)) * weights[graph.indices]
         null = graph_null(graph, evidence.columns, evidence.exchange, evidence.layout)
         pvalues = permutation_pvalues(null, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
         ranges["graph"] = _with_limits(pvalues, _FEWEST)
@@ -183,14 +178,6 @@ def relation_pvalues(
         moves = np.not_equal(*(false_discovery_control(end) <= alpha for end in bounds[1:]))
         if not moves.any() or not shuffled.more():
             return TestedFeatures(bounds, {name: one[0] for name, one in ranges.items()})
-
-
-def _weighted(graph: Any, weights: Floats) -> Any:
-    """The graph with every edge multiplied by the weights of its two rows."""
-    if len(weights):
-        graph = graph.copy()
-        graph.data *= np.repeat(weights, np.diff(graph.indptr)) * weights[graph.indices]
-    return graph
 
 
 def _with_limits(pvalues: Floats, count: Any) -> Floats:
@@ -258,7 +245,7 @@ def linear_r2(evidence: Evidence, *, tested: bool = False) -> tuple[Floats, Floa
             block -= block.mean(axis=0)
         total[start:stop] = np.einsum("ij,ij->j", block, block)
         explained[start:stop] = ((basis.T @ block) ** 2).sum(axis=0)
-    total, explained = evidence.per_feature(total), evidence.per_feature(explained)
+    total, explained = feature_sums(total, evidence.layout), feature_sums(explained, evidence.layout)
     scores = np.divide(explained, total, out=np.zeros(len(total)), where=total > 0)
     return np.minimum(scores, 1.0), basis
 
@@ -287,9 +274,9 @@ def linear_pvalues(evidence: Evidence, *, most_permutations: int = MOST_PERMUTAT
         assert evidence.layout is not None
         gaps = np.flatnonzero(evidence.layout.roles == "missing")
         if len(gaps):
-            features = evidence.layout.feature_of[gaps]
-            alone = _checked_linear_pvalues(evidence.alone(gaps), most_permutations)
-            for feature, pvalue in zip(features, alone, strict=True):
+            parts = replace(evidence, columns=evidence.columns[:, gaps], layout=None)
+            alone = _checked_linear_pvalues(parts, most_permutations)
+            for feature, pvalue in zip(evidence.layout.feature_of[gaps], alone, strict=True):
                 pvalues[feature] = cauchy_combination(pvalues[[feature]], [pvalue])[0]
     return pvalues
 
@@ -408,10 +395,8 @@ class SmoothNull:
         return pvalues
 
     @property
-    def counts(self) -> int | Codes:
+    def counts(self) -> Codes:
         """Number of permutations of each feature so far: a feature of categories has a number of its own."""
-        if not self._levels:
-            return self.count
         counts = np.full(len(self.scores), self.count)
         for feature, null in self._levels.items():
             counts[feature] = max(1, null.count)
@@ -506,8 +491,5 @@ def orthonormal_basis(target: Floats) -> Floats:
 
 
 def _raise_same(n_rows: int) -> None:
-    raise InputError(
-        "y",
-        f"is the same for all {counted(n_rows, 'labelled row')}",
-        "features can only be ranked by a target that varies",
-    )
+    found = f"is the same for all {counted(n_rows, 'labelled row')}"
+    raise InputError("y", found, "features can only be ranked by a target that varies")

@@ -50,9 +50,7 @@ def relations_to_any(problem: Problem, **options: Any) -> TestedFeatures:
         name: _relations_to_one(problem.with_supervision(part).labelled, **options)
         for name, part in problem.supervision.targets.items()
     }
-    if not alone:
-        return joint
-    bounds = cauchy_combination(joint.bounds, *alone.values())
+    bounds = cauchy_combination(joint.bounds, *alone.values()) if alone else joint.bounds
     parts = {name: joint.parts[name] for name in ("linear", "smooth")}
     return TestedFeatures(bounds, parts, {name: one[0] for name, one in alone.items()})
 
@@ -63,11 +61,8 @@ def _relations_to_one(problem: Problem, **options: Any) -> Floats:
     Within groups: only the rows of groups in which this target varies."""
     if problem.groups is not None and problem.n_rows:
         problem = within_problem(problem)
-    bounds = np.ones((3, problem.n_features))
-    if (
-        problem.n_rows < _FEWEST_ROWS_OF_TARGET
-        or not problem.supervision.target_matrix(np.arange(problem.n_rows)).any()
-    ):
+    bounds, n = np.ones((3, problem.n_features)), problem.n_rows
+    if n < _FEWEST_ROWS_OF_TARGET or not problem.supervision.target_matrix(np.arange(n)).any():
         return bounds
     varying = np.flatnonzero(varying_features(problem))
     if len(varying):
@@ -208,8 +203,7 @@ def relevance_of(
 
 def _alone_and_together(problem: Problem, alpha: float, random_state: int, n_jobs: int | None) -> TestedFeatures:
     """p-values of features that vary, alone and together with others."""
-    # the order of the rows decides nothing
-    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))
+    problem = problem.rows(np.argsort(mixed_contents(problem, 0), kind="stable"))  # the row order decides nothing
     single = relations_to_any(problem, alpha=alpha, random_state=random_state, n_jobs=n_jobs)
     # its halves depend on the contents of the table, not on the seed: no seed may decide what is kept
     together = joint_pvalues(problem, random_state=0, n_jobs=n_jobs)
@@ -373,9 +367,8 @@ def _permuted_pvalues(problem: Problem, subset: NDArray[np.intp], seed: list[int
         each = loss.evaluate_each(np.arange(len(rest), len(rest) + _PERMUTATIONS + 1), ADD)
         values = np.column_stack([each.sum(axis=1), each])
         spread = values[1:].std(axis=0, ddof=1) * np.sqrt(1.0 + 1.0 / _PERMUTATIONS)
-        better = np.divide(
-            values[0] - values[1:].mean(axis=0), spread, out=np.full(len(spread), np.inf), where=spread > 0
-        )
+        gain = values[0] - values[1:].mean(axis=0)
+        better = np.divide(gain, spread, out=np.full(len(spread), np.inf), where=spread > 0)
         pvalues[position] = stats.t.cdf(better, _PERMUTATIONS - 1)
     return np.stack(np.broadcast_arrays(*pvalues), axis=1)
 
@@ -452,9 +445,8 @@ def smallest_sufficient_size(
     2
     """
     if not subsets or set(subsets) != set(values):
-        raise InputError(
-            "subsets", f"has {len(subsets)} sizes and values has {len(values)}", "give the same sizes, one or more"
-        )
+        found = f"has {len(subsets)} sizes and values has {len(values)}"
+        raise InputError("subsets", found, "give the same sizes, one or more")
     check_alpha(alpha)
     sign = 1.0 if larger_is_better else -1.0
     sizes = sorted(values)
@@ -470,10 +462,8 @@ def smallest_sufficient_size(
     losses = ((size, -sign * np.asarray(row_values(subsets[size]))) for size in smaller)
     size = _shortest(losses, -sign * np.asarray(row_values(subsets[best]), dtype=np.float64), alpha)
     if size is None:
-        return best, (
-            f"{counted(best, 'feature')}: the best criterion ({values[best]:.4g}); every smaller subset is clearly "
-            "worse"
-        )
+        text = f"the best criterion ({values[best]:.4g}); every smaller subset is clearly worse"
+        return best, f"{counted(best, 'feature')}: {text}"
     return size, (
         f"{counted(size, 'feature')}: the smallest subset whose criterion ({values[size]:.4g}) is not "
         f"significantly worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"

@@ -136,13 +136,6 @@ def collect_within(
 
 
 @numba.njit(cache=True, nogil=True)
-def _swap(distances: Floats, rows: Integers, weights: Floats, a: int, b: int) -> None:
-    distances[a], distances[b] = distances[b], distances[a]
-    rows[a], rows[b] = rows[b], rows[a]
-    weights[a], weights[b] = weights[b], weights[a]
-
-
-@numba.njit(cache=True, nogil=True)
 def _gather_below(
     distances: Floats, rows: Integers, weights: Floats, first: int, last: int, pivot: float, strictly: bool
 ) -> tuple[int, float]:
@@ -151,7 +144,9 @@ def _gather_below(
     weight = 0.0
     for p in range(first, last):
         if distances[p] < pivot or (not strictly and distances[p] == pivot):
-            _swap(distances, rows, weights, p, end)
+            distances[p], distances[end] = distances[end], distances[p]
+            rows[p], rows[end] = rows[end], rows[p]
+            weights[p], weights[end] = weights[end], weights[p]
             weight += weights[end]
             end += 1
     return end, weight

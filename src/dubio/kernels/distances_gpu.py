@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,65 +20,45 @@ class PairDistances:
     """Squared distances of the judged rows, which come first in the table, to all rows.
 
     They are held from step to step if they fit into the memory of the device. Otherwise each tile is computed again.
-
-    Parameters
-    ----------
-    device : Device
-        Where the work is done.
-    columns : array (n_features, n_rows)
-        The table by columns.
-    n_judged : int
-        The first so many rows are judged.
-    groups : array (n_rows,), optional
-        Rows of one group are infinitely far from each other; otherwise each row from itself.
+    Rows of one of the ``groups`` are infinitely far from each other; without groups, each row from itself.
     """
 
     def __init__(
-        self,
-        device: Device,
-        columns: NDArray[np.float64],
-        n_judged: int,
-        groups: NDArray[np.int64] | None = None,
+        self, device: Device, columns: NDArray[np.float64], n_judged: int, groups: NDArray[np.int64] | None = None
     ) -> None:
-        self.device = device
-        self._groups = device.put(np.arange(columns.shape[1]) if groups is None else groups)
-        self.n_judged, self.n_rows = n_judged, columns.shape[1]
+        n = columns.shape[1]
+        self.device, self.n_judged, self.n_rows, self.bytes_per_row = device, n_judged, n, float(BYTES_PER_CELL * n)
+        self._groups = device.put(np.arange(n) if groups is None else groups)
         self.columns = device.put(columns)
         self._changes: list[tuple[int, int]] = []
         self._n_at_start = 0
         self._near: tuple[Any, Any, Any] | None = None
+        shape = n_judged, n
         self._held = device.hold(
-            8.0 * n_judged * self.n_rows,
-            lambda: torch.zeros((n_judged, self.n_rows), dtype=torch.float64, device=device.name),
+            8.0 * n_judged * n, lambda: torch.zeros(shape, dtype=torch.float64, device=device.name)
         )
-
-    @property
-    def bytes_per_row(self) -> float:
-        return float(BYTES_PER_CELL * self.n_rows)
 
     def start(self, features: NDArray[np.int64]) -> None:
         """Make ``features`` the subset."""
         self._changes = [(int(feature), 1) for feature in features]
         self._n_at_start = len(self._changes)
         self._near = None
-        if self._held is not None:
-            held = self._held
-
-            def work(start: int, stop: int) -> None:
-                held[start:stop] = self._compute(torch.arange(start, stop, device=self.device.name))
-
-            self.device.in_tiles(self.n_judged, self.bytes_per_row, work)
+        self._hold(lambda rows, held: self._compute(rows))
 
     def change(self, feature: int, sign: int) -> None:
         """Add (1) or remove (-1) a feature."""
         self._changes.append((feature, sign))
         self._near = None
-        if self._held is not None:
-            held = self._held
+        self._hold(lambda rows, held: _added(held, self._gaps(feature, rows), sign).clamp_(min=0.0))
+
+    def _hold(self, distances: Callable[[Any, Any], Any]) -> None:
+        """If distances are held, replace those of each tile by ``distances(rows, held)``."""
+        held = self._held
+        if held is not None:
 
             def work(start: int, stop: int) -> None:
                 rows = torch.arange(start, stop, device=self.device.name)
-                held[start:stop] = _added(held[start:stop], self._gaps(feature, rows), sign).clamp_(min=0.0)
+                held[start:stop] = distances(rows, held[start:stop])
 
             self.device.in_tiles(self.n_judged, self.bytes_per_row, work)
 
@@ -108,20 +89,19 @@ class PairDistances:
         None if the table is small, or nothing is held. All other rows are at least as far as the largest distance,
         before and after a feature is added.
         """
-        n_near = NEAR
-        if self._held is None or not self._changes or self.n_rows < MANY_ROWS or n_near >= self.n_rows:
+        if self._held is None or not self._changes or self.n_rows < max(MANY_ROWS, NEAR + 1):
             return None
         if self._near is None:
-            if 24.0 * self.n_judged * n_near > self.device.held_bytes:
+            if 24.0 * self.n_judged * NEAR > self.device.held_bytes:
                 return None
 
             def work(start: int, stop: int) -> tuple[Any, Any, Any]:
-                found, rows = torch.topk(self.of(start, stop), n_near, largest=False, sorted=False)
+                found, rows = torch.topk(self.of(start, stop), NEAR, largest=False, sorted=False)
                 rows, order = rows.sort(dim=1)
                 return rows, found.gather(1, order), found.amax(dim=1)
 
             parts = self.device.in_tiles(self.n_judged, self.bytes_per_row, work)
-            rows, found, farthest = (torch.cat(part) for part in zip(*parts, strict=True))
+            rows, found, farthest = map(torch.cat, zip(*parts, strict=True))
             self._near = rows, found, farthest
         return self._near
 

@@ -212,29 +212,6 @@ def _lower(best: Any, total: float, candidates: Any, p: int, q: int) -> None:
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest_claims(start: int, stop: int, positions: Any, claims: Any, space: Any, truth: Any) -> None:
-    """Set the truth of every live claim of ``positions[start:stop]`` under the features of the space."""
-    rows, points, n_features, on_a_line, _, _, _ = space
-    claim_starts, labels, live, ceilings = claims
-    stack, bounds = np.empty(_STACK, np.int64), np.empty(_STACK)
-    for i in range(start, stop):
-        p = positions[i]
-        for claim in range(claim_starts[rows[p]], claim_starts[rows[p] + 1]):
-            if not live[claim]:
-                continue
-            label, best = labels[claim], ceilings[claim]
-            stack[0], bounds[0], depth = 0, -1.0, 1
-            while True:
-                first, last, depth = _next_leaf(space, label, p, best, stack, bounds, depth)
-                if first < 0:
-                    break
-                for q in range(first, last):
-                    if q != p:
-                        best = min(best, _value(points, n_features, on_a_line, label, p, q, best))
-            truth[claim] = best
-
-
-@numba.njit(cache=True, nogil=True)
 def search_candidates(
     start: int,
     stop: int,
@@ -250,7 +227,7 @@ def search_candidates(
 
     The search for a claim ends when every remaining row is, under the features already chosen, at least as far as the
     best row of the worst candidate: no such row can lower any candidate. ``truth`` is set to its value without
-    candidates; ``floors`` are lower bounds on the positive regions.
+    candidates (``candidates`` may have no column); ``floors`` are lower bounds on the positive regions.
     """
     rows, points, n_features, on_a_line, _, _, _ = space
     claim_starts, labels, live, ceilings = claims
@@ -277,9 +254,12 @@ def search_candidates(
                         continue
                     total = _value(points, n_features, on_a_line, label, p, q, radius)
                     if total < radius:
-                        lower = True
+                        lower = n_candidates > 0
                         lowest = min(lowest, total)
-                        _lower(best, total, candidates, p, q)
+                        if lower:
+                            _lower(best, total, candidates, p, q)
+                        else:
+                            radius = lowest
                 if lower:
                     radius = best.max()
             truth[claim] = lowest
@@ -288,15 +268,6 @@ def search_candidates(
         for j in range(n_candidates):
             sums[j] += weights[row] * region[j]
     return sums
-
-
-@numba.njit(cache=True, nogil=True)
-def count_levels(n_rows: int, leaf_size: int) -> int:
-    """Number of times to split in half until no part holds more than ``leaf_size`` rows."""
-    levels = 0
-    while (n_rows + (1 << levels) - 1) >> levels > leaf_size:
-        levels += 1
-    return levels
 
 
 @numba.njit(cache=True, nogil=True)
@@ -330,16 +301,16 @@ def build_box_tree(points: Any, leaf_size: int) -> tuple[Any, Any, Any, Any]:
     ``order`` lists the rows leaf by leaf; node ``i`` holds ``order[starts[i, 0]:starts[i, 1]]``.
     """
     n_rows, n_columns = points.shape
-    levels = count_levels(n_rows, leaf_size)
+    levels = 0  # so often are rows split in half until no part holds more than ``leaf_size``
+    while (n_rows + (1 << levels) - 1) >> levels > leaf_size:
+        levels += 1
     n_nodes = (1 << (levels + 1)) - 1
     first_leaf = (1 << levels) - 1
     order = np.arange(n_rows)
     starts = np.empty((n_nodes, 2), np.int64)
-    low = np.empty((n_nodes, n_columns))
-    high = np.empty((n_nodes, n_columns))
+    low, high = np.empty((n_nodes, n_columns)), np.empty((n_nodes, n_columns))
     keys = np.empty(n_rows)
-    starts[0, 0] = 0
-    starts[0, 1] = n_rows
+    starts[0, 0], starts[0, 1] = 0, n_rows
     for node in range(n_nodes):
         start, stop = starts[node, 0], starts[node, 1]
         widest, widest_spread = -1, 0.0

@@ -6,7 +6,6 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -52,16 +51,10 @@ class Worth(NamedTuple):
 
 
 def find_device(name: str, work: float, worth: Worth) -> Device | None:
-    """The device to use; None for the CPU, which needs no torch.
+    """The device to use for computing ``work`` distances; None for the CPU, which needs no torch.
 
-    Parameters
-    ----------
-    name : {"cpu", "cuda", "auto"}
-        What the user asked for.
-    work : float
-        The number of distances to be computed.
-    worth : Worth
-        "auto" takes the GPU, if there is one, for at least so much work. For less, torch is not even imported.
+    "auto" takes the GPU, if there is one, for at least as much work as ``worth`` says. For less, torch is not even
+    imported.
     """
     if name == "cpu" or (name == "auto" and work < (worth.again if _is_started() else worth.first)):
         return None
@@ -92,14 +85,9 @@ def _what_is_missing() -> tuple[str, str] | None:
 
 
 class Device:
-    """A torch device, and the memory that work may take on it.
+    """A torch device (its name in torch's words), and the memory for one tile and for what is kept between steps.
 
-    Parameters
-    ----------
-    name : str
-        The device in torch's words.
-    tile_bytes, held_bytes : int, optional
-        Memory for one tile, and for what is kept between steps; by default a share of what is free.
+    By default, both are a share of what is free.
     """
 
     def __init__(self, name: str, *, tile_bytes: int | None = None, held_bytes: int | None = None) -> None:
@@ -127,7 +115,7 @@ class Device:
 
     def hold(self, n_bytes: float, make: Callable[[], T]) -> T | None:
         """What ``make`` makes, if it fits into the memory for what is kept; else None."""
-        return None if n_bytes > self.held_bytes else self._try(make)
+        return None if n_bytes > self.held_bytes else next(iter(self._try(make)), None)
 
     def in_tiles(
         self,
@@ -147,34 +135,31 @@ class Device:
         while start < n_rows:
             size = max(1, min(n_rows - start, int(self.tile_bytes // bytes_per_row)))
             stop = start + size
-            done = self._try(partial(_packed, work, start, stop))
-            if done is not None:
+            done = self._try(work, start, stop)
+            if done:
                 results += done
                 start = stop
                 if on_done is not None:
                     on_done(stop, n_rows)
             elif size == 1:
-                raise InputError(
-                    "device",
-                    "has too little free memory for the distances of a single row",
-                    "end other programs on the GPU, or use device='cpu'",
-                    code="memory",
-                )
+                found = "has too little free memory for the distances of a single row"
+                remedy = "end other programs on the GPU, or use device='cpu'"
+                raise InputError("device", found, remedy, code="memory")
             else:
                 self.tile_bytes = max(1, int(size * bytes_per_row) // 2)
         return results
 
-    def _try(self, make: Callable[[], T]) -> T | None:
-        """What ``make`` makes; None if the device runs out of memory."""
+    def _try(self, make: Callable[..., T], *args: int) -> list[T]:
+        """What ``make`` makes, in a list; an empty list if the device runs out of memory."""
         with self.answering():
             try:
-                return make()
+                return [make(*args)]
             except torch.cuda.OutOfMemoryError:
                 pass
             # Only here, after the error and all that it refers to are gone, can the memory be given back.
             if self.name.startswith("cuda"):
                 torch.cuda.empty_cache()
-            return None
+            return []
 
     @contextmanager
     def answering(self) -> Iterator[None]:
@@ -186,15 +171,5 @@ class Device:
         except RuntimeError as error:
             if "CUDA" not in str(error):
                 raise
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                "device",
-                f"='cuda' stopped working ({reason})",
-                "start Python again, or use device='cpu'",
-                code="device",
-            ) from error
-
-
-def _packed(work: Callable[[int, int], T], start: int, stop: int) -> list[T]:
-    """The result in a list, to tell it from None."""
-    return [work(start, stop)]
+            found = f"='cuda' stopped working ({str(error).splitlines()[0]})"
+            raise InputError("device", found, "start Python again, or use device='cpu'", code="device") from error

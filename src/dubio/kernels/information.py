@@ -62,14 +62,8 @@ _VOLUME_GROWTH = 3.0
 class Balls(NamedTuple):
     """The groups of rows over which balls grow, and how far: every class, and last all rows together.
 
-    Attributes
-    ----------
-    weights : array (groups, rows)
-        Membership of each row in each group.
-    totals : array (groups,)
-        Their sums.
-    n_neighbors, slack : float
-        A ball stops growing when the weights in it reach ``n_neighbors - slack``.
+    ``weights`` (groups, rows) is the membership of each row in each group, ``totals`` (groups,) their sums. A ball
+    stops growing when the weights in it reach ``n_neighbors - slack``.
     """
 
     weights: Floats
@@ -81,14 +75,7 @@ class Balls(NamedTuple):
 class Seeds(NamedTuple):
     """Near rows of every row in every group, from the last subset, for a first bound on the next ball.
 
-    Attributes
-    ----------
-    rows : int32 array (rows, groups, room)
-        The near rows.
-    counts : int32 array (rows, groups)
-        How many of them there are.
-    radii : array (rows, groups)
-        Squared radius of the last ball.
+    ``rows`` (rows, groups, room), how many of them there are, and the squared radius of the last ball (rows, groups).
     """
 
     rows: NDArray[np.int32]
@@ -469,14 +456,8 @@ def univariate_information(
 class Buckets(NamedTuple):
     """For each row, the other rows by distance, sorted only as far as needed.
 
-    Attributes
-    ----------
-    order : int32 array (rows, rows - 1)
-        The other rows of each row, bucket by bucket.
-    starts : int32 array (rows, buckets + 1)
-        Where each bucket starts.
-    sorted : bool array (rows, buckets)
-        Whether its rows are sorted.
+    ``order`` (rows, rows - 1) has them bucket by bucket, ``starts`` (rows, buckets + 1) where each bucket starts, and
+    ``sorted`` (rows, buckets) whether its rows are sorted.
     """
 
     order: NDArray[np.int32]

@@ -22,16 +22,9 @@ def ball_targets(n_neighbors: float, slack: float, available: Any) -> Any:
 
 
 def grow_balls(order: Any, weights: Any, targets: Any) -> tuple[Any, Any]:
-    """The row at which each ball stops, and the weight inside.
+    """The row at which each ball stops, and the weight inside; a ball whose target is never reached holds all rows.
 
-    Parameters
-    ----------
-    order : tensor (balls, rows)
-        For each ball, the other rows by increasing distance.
-    weights : tensor (n_rows,)
-        Weight of each row.
-    targets : tensor (balls,)
-        A ball whose target is never reached holds all rows.
+    ``order`` (balls, rows) has the other rows of each ball by increasing distance.
     """
     first = min(_FIRST, order.shape[1])
     ends, reached, found = _grow(order[:, :first], weights, targets)
@@ -53,14 +46,8 @@ def _grow(order: Any, weights: Any, targets: Any) -> tuple[Any, Any, Any]:
 def exact_squared(columns: Any, rows: Any, others: Any, left_out: Any = None) -> Any:
     """Squared distances of pairs of rows over some columns, from scratch: differences of large sums would lose digits.
 
-    Parameters
-    ----------
-    columns : tensor (columns, n_rows)
-        The columns of the subset.
-    rows, others : tensors (sets, pairs)
-        The two rows of each pair.
-    left_out : tensor (sets,), optional
-        For each set of pairs, a place in ``columns`` that does not count.
+    ``rows`` and ``others`` are (sets, pairs); ``left_out`` (sets,): for each set, a place in ``columns`` that does not
+    count.
     """
     gaps = columns[:, rows] - columns[:, others]
     gaps.mul_(gaps)
@@ -76,11 +63,7 @@ SORTED_BYTES_PER_CELL = 96
 
 
 def information_terms(
-    pairs: PairDistances,
-    subset: NDArray[np.int64],
-    balls: Balls,
-    candidates: NDArray[np.int64],
-    sign: int,
+    pairs: PairDistances, subset: NDArray[np.int64], balls: Balls, candidates: NDArray[np.int64], sign: int
 ) -> tuple[Floats, int]:
     """(candidates, rows): what each row adds to the sum of equation 19, and the number of balls of radius zero.
 
@@ -171,33 +154,20 @@ class _Group:
 class SortedRows:
     """For each row, the other rows by distance. They are kept if they fit into the memory of the device.
 
-    Parameters
-    ----------
-    pairs : PairDistances
-        Distances of all rows in the current subset.
-    kept : tensor, optional
-        Memory of an earlier object, to be used again.
+    ``kept`` is the memory of an earlier object, to be used again.
     """
 
     def __init__(self, pairs: PairDistances, kept: Any = None) -> None:
-        self._pairs = pairs
-        n = pairs.n_rows
-        self.kept = kept
+        n, device = pairs.n_rows, pairs.device
+        self._pairs, self._bytes_per_row, self.kept = pairs, float(SORTED_BYTES_PER_CELL * n), kept
         if kept is None:
-            self.kept = pairs.device.hold(
-                4.0 * n**2, lambda: torch.empty((n, n - 1), dtype=torch.int32, device=pairs.device.name)
-            )
+            self.kept = device.hold(4.0 * n**2, lambda: torch.empty((n, n - 1), dtype=torch.int32, device=device.name))
         if self.kept is not None:
-            place = self.kept
 
             def work(start: int, stop: int) -> None:
-                place[start:stop] = self._sort(start, stop)
+                self.kept[start:stop] = self._sort(start, stop)
 
-            pairs.device.in_tiles(n, self._bytes_per_row, work)
-
-    @property
-    def _bytes_per_row(self) -> float:
-        return float(SORTED_BYTES_PER_CELL * self._pairs.n_rows)
+            device.in_tiles(n, self._bytes_per_row, work)
 
     def _sort(self, start: int, stop: int) -> Any:
         return torch.sort(self._pairs.of(start, stop), dim=1, stable=True)[1][:, :-1]

@@ -25,24 +25,6 @@ _LOOSE, _TIGHT = 3, 1.6
 
 
 @numba.njit(cache=True, nogil=True)
-def nearest_of_some(
-    row: Floats,
-    column: Floats,
-    own: float,
-    sign: float,
-    some: NDArray[np.int32],
-    distances: Floats,
-    rows: NDArray[np.int32],
-) -> float:
-    """Sort the nearest of ``some`` rows after the change into ``distances`` and ``rows``; return the last distance."""
-    filled = 0
-    for other in some:
-        gap = own - column[other]
-        filled = offer(row[other] + sign * gap * gap, other, distances, rows, filled)
-    return distances[len(distances) - 1]
-
-
-@numba.njit(cache=True, nogil=True)
 def nearest_set_after_change(
     row: Floats,
     column: Floats,
@@ -61,7 +43,11 @@ def nearest_set_after_change(
     answer. If the bound is loose, a tighter one is tried, as if rows were spread evenly (squared distances then grow
     with the share of rows to the ``power`` of 2 / dimensions). ``distances`` and ``rows`` are scratch for all rows.
     """
-    bound = nearest_of_some(row, column, own, sign, some, distances[:k], rows[:k])
+    first_distances, first_rows, filled = distances[:k], rows[:k], 0
+    for other in some:
+        gap = own - column[other]
+        filled = offer(row[other] + sign * gap * gap, other, first_distances, first_rows, filled)
+    bound = first_distances[k - 1]
     within = mark_within(row, column, own, sign, bound, marks)
     if within == k:
         return
@@ -83,7 +69,7 @@ def nearest_set_after_change(
         return
     filled = 0
     for p in range(found):  # the sorted list never overwrites rows that are not yet offered
-        filled = offer(distances[p], rows[p], distances[:k], rows[:k], filled)
+        filled = offer(distances[p], rows[p], first_distances, first_rows, filled)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -109,29 +95,19 @@ def fill_nearest(squared: Floats, near: NDArray[np.int32], nearest: NDArray[np.i
 
 
 class Targets(NamedTuple):
-    """What near rows predict: numbers, classes, or some of both.
+    """What near rows predict: numbers, classes, or some of both."""
 
-    Attributes
-    ----------
-    values : array (numbers, rows)
-        One row for each target of numbers.
-    memberships : array (classes, rows)
-        Of the classes of all other targets, times the votes.
-    row_weights : array (classes, judged rows)
-        How much each membership counts in the loss.
-    priors : array (classes,)
-        They count as one more near row.
-    target_of : int64 array (numbers + classes,)
-        The target to which each number, and then each class, belongs.
-    votes : array (rows,)
-        The weight of each row; empty if all count alike.
-    """
-
+    #: (numbers, rows): one row for each target of numbers.
     values: Floats
+    #: (classes, rows), of the classes of all other targets, times the votes.
     memberships: Floats
+    #: (classes, judged rows): how much each membership counts in the loss.
     row_weights: Floats
+    #: (classes,): they count as one more near row.
     priors: Floats
+    #: (numbers + classes,): the target to which each number, and then each class, belongs.
     target_of: Integers
+    #: (rows,): the weight of each row; empty if all count alike.
     votes: Floats
 
 

@@ -6,23 +6,18 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
 
 @numba.njit(cache=True, nogil=True)
 def _shared(first: float, second: float, span: float) -> float:
     """Length shared by the interval from ``first`` to ``second`` and ``[0, span]``; 0 if they do not overlap."""
-    low = min(first, second)
-    high = max(first, second)
-    return max(0.0, min(high, span) - max(low, 0.0))
+    return max(0.0, min(max(first, second), span) - max(min(first, second), 0.0))
 
 
 @numba.njit(cache=True, nogil=True)
-def count_coherent(
-    products: NDArray[np.float64],
-    lines: NDArray[np.int64],
-    segments: NDArray[np.int64],
-    tolerance: float,
-    floor: float,
-) -> NDArray[np.int64]:
+def count_coherent(products: Floats, lines: Integers, segments: Integers, tolerance: float, floor: float) -> Integers:
     """For each segment, the number of lines on which it has no overlap.
 
     An overlap counts as none up to ``tolerance`` (a length), or up to ``floor`` (a product: the rounding error of
@@ -42,13 +37,7 @@ def count_coherent(
 
 
 @numba.njit(cache=True, nogil=True)
-def _apart(
-    gram: NDArray[np.float64],
-    segment: NDArray[np.int64],
-    line: NDArray[np.int64],
-    tolerance: float,
-    floor: float,
-) -> bool:
+def _apart(gram: Floats, segment: Integers, line: Integers, tolerance: float, floor: float) -> bool:
     a, b = line[0], line[1]
     p, q = segment[0], segment[1]
     # Grouped so that a row shared by segment and line lies exactly at one end of the line.
@@ -61,12 +50,7 @@ def _apart(
 
 @numba.njit(cache=True, nogil=True)
 def select_greedily(
-    gram: NDArray[np.float64],
-    pairs: NDArray[np.int64],
-    kind: NDArray[np.bool_],
-    order: NDArray[np.int64],
-    tolerance: float,
-    floor: float,
+    gram: Floats, pairs: Integers, kind: NDArray[np.bool_], order: Integers, tolerance: float, floor: float
 ) -> NDArray[np.bool_]:
     """Take pairs in order, but skip a pair that overlaps, on either line, with a taken pair of the other kind."""
     kept = np.zeros(len(pairs), dtype=np.bool_)

@@ -35,24 +35,21 @@ def relieff_sums(
     device: Device, table: NDArray[np.float64], codes: NDArray[np.int64], priors: NDArray[np.float64], k: int
 ) -> NDArray[np.float64]:
     """(features,): ReliefF's differences, summed over rows: k nearest rows per class, weighted by priors."""
-    rows = device.put(table)
+    rows, classes, shares = device.put(table), device.put(codes), device.put(priors)
     columns = rows.T.contiguous()
-    classes = device.put(codes)
-    shares = device.put(priors)
-    present = [int(c) for c in np.unique(codes)]
-    members = {c: device.put(np.flatnonzero(codes == c)) for c in present}
+    members = {c: device.put(np.flatnonzero(codes == c)) for c in np.unique(codes).tolist()}
 
     def work(start: int, stop: int) -> Any:
         distances = _distances(columns, start, stop)
         own_class = classes[start:stop]
         own = rows[start:stop, None, :]
         sums = torch.zeros(table.shape[1], dtype=torch.float64, device=device.name)
-        for c in present:
-            wanted = min(k, len(members[c]))
-            of_class = distances[:, members[c]]
+        for c, in_class in members.items():
+            wanted = min(k, len(in_class))
+            of_class = distances[:, in_class]
             places, _ = smallest(of_class, wanted)
             usable = of_class.gather(1, places) < torch.inf  # a row is not its own neighbour
-            others = members[c][places]
+            others = in_class[places]
             n_used = usable.sum(dim=1).clamp(min=1)
             gain = torch.where(own_class == c, -1.0, shares[c] / (1.0 - shares[own_class])) / n_used
             gains = torch.where(usable, gain[:, None], 0.0)

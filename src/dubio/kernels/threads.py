@@ -82,10 +82,7 @@ def one_blas_thread() -> Iterator[None]:
     may overlap: the number of threads of before comes back when the last one ends.
     """
     with _BLAS_LOCK:
-        if not _LIMITS:
-            _LIMITS.append(_controller().limit(limits=1, user_api="blas"))
-        else:
-            _LIMITS.append(None)
+        _LIMITS.append(None if _LIMITS else _controller().limit(limits=1, user_api="blas"))
     try:
         yield
     finally:

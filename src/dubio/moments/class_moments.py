@@ -19,6 +19,8 @@ from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.problem import Problem
 from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
 
+Floats = NDArray[np.float64]
+
 #: Rows summed by one kernel call: enough to keep threads busy, and fixed, so that sums do not depend on the threads.
 _CHUNK = 65_536
 #: Number of rows used to find a provisional centre of each column.
@@ -37,22 +39,24 @@ class ClassMoments:
     digits that distinguish its classes.
     """
 
-    weight: NDArray[np.float64]
-    origin: NDArray[np.float64]
-    offset: NDArray[np.float64]
-    m2: NDArray[np.float64]
+    weight: Floats
+    origin: Floats
+    offset: Floats
+    m2: Floats
 
     @classmethod
     def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> ClassMoments:
-        """See :func:`problem_moments`."""
-        return problem_moments(problem, first_row=first_row, n_threads=n_threads)
+        """Class moments of a problem's rows; unlabelled rows have zero memberships and do not count."""
+        P = problem.supervision.memberships
+        P = P if problem.sample_weight is None else P * problem.sample_weight[:, None]
+        return class_moments(problem.X, P, problem.column_names, first_row=first_row, n_threads=n_threads)
 
     @property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Floats:
         return np.asarray(self.origin + self.offset)
 
     @property
-    def class_weight(self) -> NDArray[np.float64]:
+    def class_weight(self) -> Floats:
         """Total membership of each class."""
         return self.weight
 
@@ -66,7 +70,7 @@ class ClassMoments:
         return float(self.weight.sum())
 
     @property
-    def between(self) -> NDArray[np.float64]:
+    def between(self) -> Floats:
         """Weighted squared distance of the class means from the overall mean, per feature."""
         # Relative to one of the class means, so that a constant column has differences of exactly zero.
         offset = self.offset - self.offset[np.argmax(self.weight)]
@@ -74,7 +78,7 @@ class ClassMoments:
         return np.asarray(self.weight @ (offset - self.weight @ offset / self.total_weight) ** 2)
 
     @property
-    def within(self) -> NDArray[np.float64]:
+    def within(self) -> Floats:
         """Sum of squared deviations from the class means, per feature."""
         return np.asarray(self.m2.sum(axis=0))
 
@@ -107,7 +111,7 @@ def side_by_side(parts: list[ClassMoments]) -> ClassMoments:
 
 def class_moments(
     X: Matrix,
-    memberships: NDArray[np.float64],
+    memberships: Floats,
     names: list[Any] | None = None,
     *,
     first_row: int = 0,
@@ -132,7 +136,7 @@ def class_moments(
     else:
         kernel, table = class_sums_rows, np.ascontiguousarray(X)
 
-    def work(start: int, stop: int) -> tuple[NDArray[np.float64], ...]:
+    def work(start: int, stop: int) -> tuple[Floats, ...]:
         sums = np.zeros(n_classes), np.zeros((n_classes, d)), np.zeros((n_classes, d)), np.zeros(d)
         kernel(table, P, shift, start, stop, *sums)
         return sums
@@ -148,14 +152,7 @@ def class_moments(
     return recentred(moments, X[:, cancelled], P, cancelled) if len(cancelled) else moments
 
 
-def problem_moments(problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> ClassMoments:
-    """Class moments of a problem's rows; unlabelled rows have zero memberships and do not count."""
-    P = problem.supervision.memberships
-    P = P if problem.sample_weight is None else P * problem.sample_weight[:, None]
-    return class_moments(problem.X, P, problem.column_names, first_row=first_row, n_threads=n_threads)
-
-
-def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDArray[np.float64]:
+def provisional_centre(X: NDArray[Any], memberships: Floats) -> Floats:
     """A value near the middle of each column: the median of some rows that count, spread over the whole table.
 
     In a constant column it is the constant itself.
@@ -163,7 +160,7 @@ def provisional_centre(X: NDArray[Any], memberships: NDArray[np.float64]) -> NDA
     return middle(X[rows_that_count(memberships, _CENTRE_ROWS)])
 
 
-def rows_that_count(memberships: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+def rows_that_count(memberships: Floats, most: int) -> NDArray[np.intp]:
     """At most ``most`` rows with a membership, spread over the whole table; the first row if no row has one."""
     n = len(memberships)
     some = min(n, most)
@@ -174,26 +171,19 @@ def rows_that_count(memberships: NDArray[np.float64], most: int) -> NDArray[np.i
     return rows if len(rows) else np.zeros(1, dtype=np.intp)
 
 
-def middle(some: NDArray[Any]) -> NDArray[np.float64]:
+def middle(some: NDArray[Any]) -> Floats:
     """The upper median of each column."""
     return np.asarray(np.partition(some, len(some) // 2, axis=0)[len(some) // 2], dtype=np.float64)
 
 
-def centred_moments(
-    weight: NDArray[np.float64],
-    first: NDArray[np.float64],
-    second: NDArray[np.float64],
-    shift: NDArray[np.float64],
-) -> ClassMoments:
+def centred_moments(weight: Floats, first: Floats, second: Floats, shift: Floats) -> ClassMoments:
     """Moments from the sums (K, d) of ``x - shift`` and its square."""
     safe = np.where(weight > 0, weight, 1.0)[:, None]
     offset = first / safe
     return ClassMoments(weight, shift, offset, np.maximum(second - first * offset, 0.0))
 
 
-def _sparse_moments(
-    X: Matrix, P: NDArray[np.float64], names: list[Any] | None, first_row: int, n_threads: int
-) -> ClassMoments:
+def _sparse_moments(X: Matrix, P: Floats, names: list[Any] | None, first_row: int, n_threads: int) -> ClassMoments:
     if not X.has_canonical_format:  # duplicate entries must be added up before they are squared
         X = X.copy()
         X.sum_duplicates()
@@ -202,7 +192,7 @@ def _sparse_moments(
         return ClassMoments(np.zeros(0), np.zeros(d), np.zeros((0, d)), np.zeros((0, d)))
     room = (d, -(-n_classes // _CLASSES_IN_A_LINE) * _CLASSES_IN_A_LINE, 2)
 
-    def work(start: int, stop: int) -> tuple[NDArray[np.float64], float]:
+    def work(start: int, stop: int) -> tuple[Floats, float]:
         sums = np.zeros(room)
         return sums, class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
 
@@ -230,7 +220,7 @@ def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]
     return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
-def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], columns: Any) -> ClassMoments:
+def _sparse_recentred(moments: ClassMoments, X: Matrix, P: Floats, columns: Any) -> ClassMoments:
     """:func:`recentred` for a CSR table, over stored values; values that are not stored are zero."""
     n_classes = P.shape[1]
     slot = np.full(X.shape[1], -1, dtype=np.int64)
@@ -250,7 +240,7 @@ def _sparse_recentred(moments: ClassMoments, X: Matrix, P: NDArray[np.float64], 
     return _replace_columns(moments, columns, centre.T, (mean + to_zero * zeros / whole).T, m2.T)
 
 
-def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], columns: Any) -> ClassMoments:
+def recentred(moments: ClassMoments, X: NDArray[Any], P: Floats, columns: Any) -> ClassMoments:
     """Moments in which some columns (given as ``X``) are summed again, around a value from each class itself.
 
     If classes are far from the common centre compared with their own spread, squares around it lose digits.
@@ -265,20 +255,14 @@ def recentred(moments: ClassMoments, X: NDArray[Any], P: NDArray[np.float64], co
     return _replace_columns(moments, columns, centre, offset, m2)
 
 
-def cancelled_columns(moments: ClassMoments, second: NDArray[np.float64]) -> NDArray[np.intp]:
+def cancelled_columns(moments: ClassMoments, second: Floats) -> NDArray[np.intp]:
     """Columns that lost digits: their spread within classes is very small compared with the squares it comes from."""
     weight = moments.weight
     lost = moments.within < CANCELLED * second.sum(axis=0)
     return np.flatnonzero(lost | (weight @ moments.m2 < CANCELLED * (weight @ second)))
 
 
-def _replace_columns(
-    moments: ClassMoments,
-    columns: Any,
-    centre: NDArray[np.float64],
-    offset: NDArray[np.float64],
-    m2: NDArray[np.float64],
-) -> ClassMoments:
+def _replace_columns(moments: ClassMoments, columns: Any, centre: Floats, offset: Floats, m2: Floats) -> ClassMoments:
     """``moments`` with some columns replaced; their offsets are relative to a ``centre`` (K, columns) of each class."""
     new_origin = centre[np.argmax(moments.weight)]
     origin, offsets, squares = moments.origin.copy(), moments.offset.copy(), moments.m2.copy()

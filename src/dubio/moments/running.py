@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted
-from dubio.problem import Problem, read_problem
+from dubio.moments.class_moments import ClassMoments
+from dubio.moments.second_moments import SecondMoments
+from dubio.problem import read_problem
 from dubio.table.matrix import block_lengths, is_dask, row_blocks
 from dubio.target.classes import refuse_one_class
 from dubio.target.knowledge import Supervision
@@ -20,29 +22,9 @@ from dubio.target.reader import Target
 _MOST_BYTES = 2**30
 
 
-class Moments(Protocol):
-    """Sums over rows that can be merged: :class:`ClassMoments`, :class:`SecondMoments`."""
-
-    @classmethod
-    def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> Self:
-        """Moments of the labelled rows of a problem; raises if one of its values is not finite."""
-
-    @property
-    def class_weight(self) -> NDArray[np.float64]:
-        """Total membership of each class."""
-
-    @property
-    def bytes_per_class(self) -> int:
-        """Bytes that one more class takes."""
-
-    def merge(self, other: Self) -> Self:
-        """Moments of both sets of rows together."""
-
-    def place(self, positions: NDArray[np.intp], n_classes: int) -> Self:
-        """The same moments as classes ``positions`` of ``n_classes``."""
-
-
-M = TypeVar("M", bound=Moments)
+#: Sums over rows that can be merged.
+Moments = ClassMoments | SecondMoments
+M = TypeVar("M", ClassMoments, SecondMoments)
 
 
 @dataclass(frozen=True)
@@ -70,25 +52,23 @@ class RunningMoments(Generic[M]):
         n_rows, n_labelled = self.n_rows + other.n_rows, self.n_labelled + other.n_labelled
         if self.kind.reads != other.kind.reads:
             if self.n_labelled and other.n_labelled:
-                raise InputError(
-                    "y",
-                    "looks like numbers in some blocks and like classes in others",
-                    "say what it holds: target='numbers' or target='classes'",
-                )
+                found = "looks like numbers in some blocks and like classes in others"
+                raise InputError("y", found, "say what it holds: target='numbers' or target='classes'")
             return replace(self if self.n_labelled else other, n_rows=n_rows)
         if self.kind is not other.kind:
-            raise InputError(
-                "y", "holds class probabilities in some blocks and one class per row in others", "use one form"
-            )
+            found = "holds class probabilities in some blocks and one class per row in others"
+            raise InputError("y", found, "use one form")
         names = self.kind.joined_names(self.names, other.names)
         if len(names) > len(self.names) and len(names) * self.moments.bytes_per_class > _MOST_BYTES:
-            raise InputError(
-                "y",
-                f"has {len(names)} distinct values so far, too many for classes",
-                "is it a number or an identifier?",
-            )
-        a, b = (part.moments.place(_positions(part.names, names), len(names)) for part in (self, other))
-        return RunningMoments(self.kind, names, a.merge(b), n_rows, n_labelled)
+            found = f"has {len(names)} distinct values so far, too many for classes"
+            raise InputError("y", found, "is it a number or an identifier?")
+        place_of = {name: place for place, name in enumerate(names.tolist())}
+
+        def placed(part: RunningMoments[M]) -> M:
+            places = np.asarray([place_of[name] for name in part.names.tolist()], dtype=np.intp)
+            return part.moments.place(places, len(names))
+
+        return RunningMoments(self.kind, names, placed(self).merge(placed(other)), n_rows, n_labelled)
 
     def require_two_classes(self) -> None:
         """Raise unless at least two classes have rows."""
@@ -107,28 +87,24 @@ class RunningMoments(Generic[M]):
     @property
     def fitted_attributes(self) -> dict[str, Any]:
         """Attributes of an estimator that was fitted on these rows."""
-        return {
-            **self.kind.attributes_of(self.names),
-            "n_labelled_": self.n_labelled,
-            "n_unlabelled_": self.n_rows - self.n_labelled,
-        }
+        n_labelled = self.n_labelled
+        counts = {"n_labelled_": n_labelled, "n_unlabelled_": self.n_rows - n_labelled}
+        return {**self.kind.attributes_of(self.names), **counts}
 
     @property
     def has_two_classes(self) -> bool:
         return int(np.count_nonzero(self.moments.class_weight)) >= 2
 
 
-def merge_all(parts: Sequence[RunningMoments[M]]) -> RunningMoments[M]:
-    """Merge neighbours with neighbours, level by level: a tree has smaller rounding errors than a chain."""
-    level = list(parts)
+def merge_all(parts: Sequence[RunningMoments[M] | None]) -> RunningMoments[M] | None:
+    """Merge neighbours with neighbours, level by level: a tree has smaller rounding errors than a chain.
+
+    None is a block without rows.
+    """
+    level = [part for part in parts if part is not None]
     while len(level) > 1:
         level = [a.merge(b) for a, b in zip(level[::2], level[1::2], strict=False)] + level[len(level) & ~1 :]
-    return level[0]
-
-
-def _positions(classes: NDArray[Any], among: NDArray[Any]) -> NDArray[np.intp]:
-    place = {name: index for index, name in enumerate(among.tolist())}
-    return np.asarray([place[name] for name in classes.tolist()], dtype=np.intp)
+    return level[0] if level else None
 
 
 #: Number of blocks merged by one task of the tree.
@@ -147,19 +123,18 @@ def dask_moments(
     from dask import delayed
 
     if y is None:
-        raise InputError(
-            "y", "is missing: this score requires y to be passed, but the target y is None", code="no target"
-        )
-    blocks, lengths = row_blocks(X)
-    targets, lengths = _row_blocks_like(y, "y", blocks, lengths)
-    weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, lengths)
+        found = "is missing: this score requires y to be passed, but the target y is None"
+        raise InputError("y", found, code="no target")
+    blocks, of_X = row_blocks(X)
+    targets, of_y = _row_blocks_like(y, "y", blocks, of_X)
+    weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, of_y)
     starts = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
     task = delayed(_block_moments, pure=False)
     parts = [
-        task(x, labels, weight, kind, target, missing_label, number, starts[number])
+        task(x, labels, weight, kind, number, starts[number], target=target, missing_label=missing_label)
         for number, (x, labels, weight) in enumerate(zip(blocks, targets, weights, strict=True))
     ]
-    merge = delayed(_merge, pure=False)
+    merge = delayed(merge_all, pure=False)
     while len(parts) > 1:
         parts = [merge(parts[i : i + _MERGED_AT_ONCE]) for i in range(0, len(parts), _MERGED_AT_ONCE)]
     running: RunningMoments[M] | None = parts[0].compute()
@@ -176,54 +151,34 @@ def _row_blocks_like(
         return [None] * len(blocks), lengths
     if is_dask(values):
         if lengths is not None and hasattr(values, "chunks") and not np.isnan(values.shape[0]):
-            if values.shape[0] != sum(lengths):
-                raise InputError(
-                    name,
-                    f"has {counted(values.shape[0], 'row')} and X has {sum(lengths)}",
-                    "they must be the same rows",
-                )
+            _require_as_many(values.shape[0], sum(lengths), name)
             values = values.rechunk({0: tuple(lengths)})
         found, _ = row_blocks(values)
         if len(found) != len(blocks):
-            raise InputError(
-                name,
-                f"has {counted(len(found), 'block')} of rows and X has {len(blocks)}",
-                "give both the same partitions",
-            )
+            differ = f"has {counted(len(found), 'block')} of rows and X has {len(blocks)}"
+            raise InputError(name, differ, "give both the same partitions")
         return found, lengths
     lengths = block_lengths(blocks) if lengths is None else lengths
-    n_rows = len(values)
-    if n_rows != sum(lengths):
-        raise InputError(name, f"has {counted(n_rows, 'row')} and X has {sum(lengths)}", "they must be the same rows")
+    _require_as_many(len(values), sum(lengths), name)
     ends = np.cumsum(lengths).tolist()
     take = getattr(values, "iloc", values if hasattr(values, "shape") else np.asarray(values))
     return [take[end - rows : end] for end, rows in zip(ends, lengths, strict=True)], lengths
 
 
+def _require_as_many(n_rows: int, n_in_X: int, name: str) -> None:
+    if n_rows != n_in_X:
+        raise InputError(name, f"has {counted(n_rows, 'row')} and X has {n_in_X}", "they must be the same rows")
+
+
 def _block_moments(
-    x: Any,
-    y: Any,
-    weight: Any,
-    kind: type[M],
-    target: Target,
-    missing_label: Any,
-    number: int,
-    first_row: int | None,
+    x: Any, y: Any, weight: Any, kind: type[M], number: int, first_row: int | None, **reading: Any
 ) -> RunningMoments[M] | None:
     if x.shape[0] == 0:
         return None
     counted_in = f"rows counted within block {number}" if first_row is None else f"in block {number}"
+    reading |= {"sample_weight": weight, "accept_sparse": True, "check_values": False, "is_block": True}
     try:
-        problem = read_problem(
-            x,
-            y,
-            target=target,
-            missing_label=missing_label,
-            sample_weight=weight,
-            accept_sparse=True,
-            check_values=False,
-            is_block=True,
-        )
+        problem = read_problem(x, y, **reading)
         # One thread: the scheduler already runs as many blocks at once as there are cores.
         moments = kind.of_problem(problem, first_row=first_row or 0, n_threads=1)
     except InputError as error:
@@ -231,8 +186,3 @@ def _block_moments(
     except ValueError as error:
         raise ValueError(f"{error} ({counted_in})") from error
     return RunningMoments.of_block(problem.supervision, moments)
-
-
-def _merge(parts: list[RunningMoments[M] | None]) -> RunningMoments[M] | None:
-    found = [part for part in parts if part is not None]
-    return merge_all(found) if found else None

@@ -71,8 +71,39 @@ class SecondMoments:
 
     @classmethod
     def of_problem(cls, problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> SecondMoments:
-        """See :func:`problem_second_moments`."""
-        return problem_second_moments(problem, first_row=first_row, n_threads=n_threads)
+        """Second moments of a problem's labelled rows; the values of all rows are checked.
+
+        This takes one pass: products are taken around a provisional centre of each column, so that a large offset costs
+        no digits. ``first_row`` is the number of the first row in the whole table, for messages.
+        """
+        X, names = problem.X, problem.column_names
+        n_threads = default_threads() if n_threads is None else n_threads
+        refuse_wide_table(problem.n_columns)
+        weights = problem.supervision.labelled.astype(np.float64)
+        if problem.sample_weight is not None:
+            weights *= problem.sample_weight
+        target = _Target.of(problem.supervision, weights)
+        if sparse.issparse(X):
+            sums = _sparse_sums(X, target)
+        else:
+            shift = provisional_centre(X, weights[:, None])
+            if not np.isfinite(shift).all():
+                check_finite(X, names=names, first_row=first_row)
+            sums = _dense_sums(X, target, shift, n_threads)
+        diagonal = sums.second.diagonal()
+        if not (np.isfinite(sums.first).all() and np.isfinite(diagonal).all()):
+            check_finite(X, names=names, first_row=first_row)
+            check_overflow(np.abs(sums.first) + diagonal, names)
+        check_vanished(sums.first, diagonal, names)
+        moments = sums.moments(target)
+        if not sparse.issparse(X) and (moments.products.diagonal() < CANCELLED * diagonal).any():
+            # the provisional centre is far away, compared with the spread: sum again around the mean
+            moments = _dense_sums(X, target, moments.origin + moments.offset, n_threads).moments(target)
+        if not np.isfinite(moments.squares).all() or (not moments.squares.any() and target.varies):
+            size = "small" if np.isfinite(moments.squares).all() else "large"
+            remedy = "rescale it, for example divide it by its largest"
+            raise InputError("y", f"has values too {size} to square", remedy)
+        return moments
 
     @property
     def class_weight(self) -> Floats:
@@ -118,42 +149,6 @@ class SecondMoments:
             cross=placed(self.cross),
             squares=placed(self.squares),
         )
-
-
-def problem_second_moments(problem: Problem, *, first_row: int = 0, n_threads: int | None = None) -> SecondMoments:
-    """Second moments of a problem's labelled rows; the values of all rows are checked.
-
-    This takes one pass: products are taken around a provisional centre of each column, so that a large offset costs no
-    digits. ``first_row`` is the number of the first row in the whole table, for messages.
-    """
-    X, names = problem.X, problem.column_names
-    n_threads = default_threads() if n_threads is None else n_threads
-    refuse_wide_table(problem.n_columns)
-    weights = problem.supervision.labelled.astype(np.float64)
-    if problem.sample_weight is not None:
-        weights *= problem.sample_weight
-    target = _Target.of(problem.supervision, weights)
-    if sparse.issparse(X):
-        sums = _sparse_sums(X, target)
-    else:
-        shift = provisional_centre(X, weights[:, None])
-        if not np.isfinite(shift).all():
-            check_finite(X, names=names, first_row=first_row)
-        sums = _dense_sums(X, target, shift, n_threads)
-    if not (np.isfinite(sums.first).all() and np.isfinite(sums.second.diagonal()).all()):
-        check_finite(X, names=names, first_row=first_row)
-        check_overflow(np.abs(sums.first) + sums.second.diagonal(), names)
-    check_vanished(sums.first, sums.second.diagonal(), names)
-    moments = sums.moments(target)
-    if not sparse.issparse(X) and (moments.products.diagonal() < CANCELLED * sums.second.diagonal()).any():
-        # the provisional centre is far away, compared with the spread: sum again around the mean
-        sums = _dense_sums(X, target, moments.origin + moments.offset, n_threads)
-        moments = sums.moments(target)
-    if not np.isfinite(moments.squares).all():
-        raise InputError("y", "has values too large to square", "rescale it, for example divide it by its largest")
-    if not moments.squares.any() and target.varies:
-        raise InputError("y", "has values too small to square", "rescale it, for example divide it by its largest")
-    return moments
 
 
 def refuse_wide_table(n_features: int) -> None:

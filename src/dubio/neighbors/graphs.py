@@ -62,17 +62,10 @@ class Neighborhood(ABC):
     """The nearest rows of each row, and how far apart two rows are.
 
     From these, :meth:`graph` makes a graph of all rows, and :meth:`anchors` the edges of some sampled rows.
-
-    Attributes
-    ----------
-    n_rows : int
-        Number of rows.
-    symmetry : {"or", "and"}
-        With "or", an edge connects i and j if one of them is among the k nearest of the other; with "and", if each is
-        among the k nearest of the other.
     """
 
     n_rows: int
+    #: With "or", an edge connects two rows if one of them is among the k nearest of the other; with "and", if each is.
     symmetry: Symmetry = "or"
 
     @abstractmethod
@@ -120,10 +113,9 @@ class Neighborhood(ABC):
         heated = np.zeros(distances.shape)
         heated[counted] = heat(distances[counted], width)
         weights = share * self.factor(*ends) * heated
-        if t != "mean":
-            return AnchorEdges(self.n_rows, rows, neighbors, weights)
         pull = (share * (distances - width)).sum(axis=1) / share.sum()
-        return AnchorEdges(self.n_rows, rows, neighbors, weights, weights * distances / width**2, pull)
+        of_width = (weights * distances / width**2, pull) if t == "mean" else ()
+        return AnchorEdges(self.n_rows, rows, neighbors, weights, *of_width)
 
     def _shares(self, rows: Integers, neighbors: Integers) -> Floats:
         """How much of each edge (m, k) counts in the list of its sampled row."""
@@ -142,24 +134,15 @@ def sample_rows(n_rows: int, n_anchors: int, random_state: Any) -> Integers:
         raise InputError("n_anchors", f"={n_anchors}", "a standard error needs at least two sampled rows")
     if n_anchors >= n_rows:
         return np.arange(n_rows)
-    chosen = random_of(random_state).choice(n_rows, size=n_anchors, replace=False)
-    return np.sort(chosen).astype(np.int64)
+    return np.sort(random_of(random_state).choice(n_rows, size=n_anchors, replace=False)).astype(np.int64)
 
 
 class RowSearch:
-    """Nearest rows in a table: of its own rows, or of other points.
+    """The k nearest rows in a table: of its own rows, or of other points.
 
-    Parameters
-    ----------
-    points : array or CSR matrix (n, d)
-        The table, centred: neighbour search expands squares, and a large offset would then cost digits.
-    k : int
-        The number of neighbours.
-    approximate : bool
-        Use nearest-neighbour descent (pynndescent) instead of scikit-learn's exact search. Tables with fewer than 4,096
-        rows are always searched exactly.
-    random_state, n_jobs
-        ``random_state`` is for the descent, ``n_jobs`` for both kinds of search.
+    The table must be centred: neighbour search expands squares, and a large offset would then cost digits.
+    ``approximate`` uses nearest-neighbour descent (pynndescent), drawn with ``random_state``, instead of scikit-learn's
+    exact search. Tables with fewer than 4,096 rows are always searched exactly.
     """
 
     def __init__(
@@ -167,8 +150,16 @@ class RowSearch:
     ) -> None:
         resolve_threads(n_jobs)  # raises for a number that nobody can use
         self._points, self._k, self._n_jobs = points, k, n_jobs
-        few = points.shape[0] < _FEW_ROWS
-        self._descent = _descent(points, k, random_state, n_jobs) if approximate and not few else None
+        self._descent: Any = None
+        if approximate and points.shape[0] >= _FEW_ROWS:
+            try:
+                from pynndescent import NNDescent
+            except ImportError as error:
+                need = "neighbors='approximate' needs pynndescent: pip install 'dubio[approximate]'"
+                raise ImportError(need) from error
+            # With longer lists than needed, the descent finds more of the true neighbours.
+            longer, seed = max(k + 1, 15), random_of(random_state).randint(2**31 - 1)
+            self._descent = NNDescent(points, n_neighbors=longer, random_state=seed, n_jobs=n_jobs)
 
     @cached_property
     def _exact(self) -> NearestNeighbors:
@@ -219,31 +210,11 @@ def _centred(X: Matrix) -> Matrix:
     return X - X.mean(axis=0, dtype=np.float64).astype(X.dtype)
 
 
-def _descent(points: Matrix, k: int, random_state: Any, n_jobs: int | None) -> Any:
-    try:
-        from pynndescent import NNDescent
-    except ImportError as error:
-        raise ImportError("neighbors='approximate' needs pynndescent: pip install 'dubio[approximate]'") from error
-    seed = random_of(random_state).randint(2**31 - 1)
-    # With longer lists than needed, the descent finds more of the true neighbours.
-    return NNDescent(points, n_neighbors=max(k + 1, 15), random_state=seed, n_jobs=n_jobs)
-
-
 class RowNeighbors(RowSearch, Neighborhood):
     """Rows whose features are near.
 
-    Parameters
-    ----------
-    X : array or CSR matrix (n, d)
-        The table.
-    n_neighbors : int
-        k, without the row itself; reduced to n - 1, with a warning, if it is larger.
-    kernel : {"squared", "linear"}
-        Whether the exponent holds the squared or the plain distance.
-    symmetry : {"or", "and"}
-        See :class:`Neighborhood`.
-    approximate, random_state, n_jobs
-        See :class:`RowSearch`.
+    ``n_neighbors`` does not count the row itself; it is reduced to n - 1, with a warning, if it is larger. ``symmetry``
+    is that of :class:`Neighborhood`, and further options are those of :class:`RowSearch`.
     """
 
     def __init__(
@@ -273,13 +244,6 @@ class TargetNeighbors(Neighborhood):
     In the graph, rows with equal numbers are treated alike: if one of them is a neighbour, all of them are. So the
     order of the rows does not matter. (If this needs more than 20 million edges, neighbours among equal numbers are the
     next rows.)
-
-    Parameters
-    ----------
-    y : array (n,)
-        The numbers.
-    n_neighbors : int
-        k, without the row itself.
     """
 
     def __init__(self, y: Floats, *, n_neighbors: int = 5) -> None:
@@ -295,19 +259,14 @@ class TargetNeighbors(Neighborhood):
         return np.asarray((self._y[first] - self._y[second]) ** 2)
 
     def edges(self) -> sparse.csr_array:
-        """The symmetric 0/1 graph of neighbours, without a diagonal."""
-        tied = self._tied_edges()
-        return super().edges() if tied is None else tied
-
-    def _tied_edges(self) -> sparse.csr_array | None:
-        """The graph in which all rows of a number are neighbours or none; None without equal numbers, or too many.
+        """The symmetric 0/1 graph of neighbours, without a diagonal: all rows of a number are neighbours, or none.
 
         The neighbours of a number are the nearest numbers, so many that they have at least k other rows.
         """
         values, group, counts = np.unique(self._y, return_inverse=True, return_counts=True)
         n, m = self.n_rows, len(values)
         if m == n:
-            return None
+            return super().edges()
         width = min(m, self._k + 2)  # every number has at least one row; the last one may have a twin on the other side
         nearest = np.empty((m, width), dtype=np.int64)
         nearest[:, 0] = np.arange(m)
@@ -320,12 +279,11 @@ class TargetNeighbors(Neighborhood):
         last = np.argmax(reached >= self._k, axis=1)
         farthest = np.take_along_axis(distances, last[:, None], axis=1)
         used = distances <= farthest + SAME_DISTANCE * (values[-1] - values[0])
-        pairs = sparse.coo_array(
-            (np.ones(int(used.sum())), (np.repeat(np.arange(m), used.sum(axis=1)), nearest[used])), shape=(m, m)
-        )
+        ends = np.repeat(np.arange(m), used.sum(axis=1)), nearest[used]
+        pairs = sparse.coo_array((np.ones(len(ends[0])), ends), shape=(m, m))
         between = sparse.csr_array(((pairs + pairs.T) > 0).astype(np.float64))
         if float(counts @ (between @ counts)) > _MOST_EDGES:
-            return None
+            return super().edges()
         rows_of = sparse.csr_array((np.ones(n), (np.arange(n), group)), shape=(n, m))
         return without_diagonal(rows_of @ between @ rows_of.T)
 
@@ -349,18 +307,7 @@ class MixedNeighbors(Neighborhood):
     For an unlabelled row this is a plain search. For a labelled row, its nearest unlabelled rows (in X) are merged with
     its nearest labelled rows (on the line of y). So no n x n array is ever created.
 
-    Parameters
-    ----------
-    X : array or CSR matrix (n, d)
-        The table.
-    y : array (n,)
-        The numbers, NaN where they are not known.
-    n_neighbors : int
-        k, without the row itself.
-    C : float
-        Factor of the weight of edges between labelled rows.
-    approximate, random_state, n_jobs
-        See :class:`RowSearch`.
+    ``y`` is NaN where a number is not known; further options are those of :class:`RowSearch`.
     """
 
     def __init__(self, X: Matrix, y: Floats, *, n_neighbors: int = 30, C: float = 1.0, **search: Any) -> None:
@@ -459,14 +406,9 @@ def heat(distances: Floats, t: Width) -> Floats:
     weights = np.exp(-(distances - distances.min()) / width)
     effective = weights.sum() ** 2 / (weights**2).sum()
     if effective < 0.02 * len(weights):
-        warn(
-            InputWarning(
-                "t",
-                f"={width:g} makes the kernel too narrow for these distances (their mean is "
-                f"{distances.mean():g}): about {effective:.0f} of {len(weights)} edge weights decide the score",
-                "use t='mean' or a larger t",
-            )
-        )
+        narrow = f"={width:g} makes the kernel too narrow for these distances (their mean is {distances.mean():g})"
+        few = f"about {effective:.0f} of {len(weights)} edge weights decide the score"
+        warn(InputWarning("t", f"{narrow}: {few}", "use t='mean' or a larger t"))
     return weights
 
 
@@ -480,9 +422,8 @@ def read_graph(graph: Any, X: Matrix, *, t: Width, kernel: Kernel, symmetry: Sym
     if hasattr(graph, "fit_transform"):
         found = graph.fit_transform(X)
         if not sparse.issparse(found) or found.shape != (n, n):
-            raise InputError(
-                "graph", f"is a {type(graph).__name__}", "its fit_transform must give a sparse (n, n) neighbours graph"
-            )
+            remedy = "its fit_transform must give a sparse (n, n) neighbours graph"
+            raise InputError("graph", f"is a {type(graph).__name__}", remedy)
         edges = sparse.csr_array(found)
         edges.data = np.ones(edges.nnz)  # a stored distance of zero is an edge too
         edges = symmetrize(edges, symmetry)
@@ -528,7 +469,6 @@ def cluster_graph_blocks(
         for start, stop in chunks(len(rows), max(1, block_entries // len(rows))):
             # Rows start:stop with themselves and all later rows: later pieces contain none of their edges.
             weights = np.exp(-cdist(members[start:stop], members[start:], "sqeuclidean") / width)
-            upper = sparse.coo_array(np.triu(weights, k=1))
-            size = len(rows) - start
+            upper, size = sparse.coo_array(np.triu(weights, k=1)), len(rows) - start
             half = sparse.csr_array((upper.data, (upper.row, upper.col)), shape=(size, size))
             yield rows[start:], half + half.T

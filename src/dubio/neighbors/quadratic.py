@@ -53,11 +53,8 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None 
     degrees = np.asarray(graph.sum(axis=1)).ravel()
     total = degrees.sum()
     if not total > 0:
-        raise InputError(
-            "graph",
-            "has no edge with a positive weight",
-            "give more neighbours, a wider kernel (t), or a graph with edges",
-        )
+        remedy = "give more neighbours, a wider kernel (t), or a graph with edges"
+        raise InputError("graph", "has no edge with a positive weight", remedy)
 
     def both(block: Floats) -> Floats:
         block -= block[np.argmax(degrees)]  # makes a constant column exactly zero
@@ -95,18 +92,15 @@ def by_blocks(X: Matrix, work: Any, columns: NDArray[np.intp] | None = None) -> 
         X = X[:, columns]
     if sparse.issparse(X):
         X = X.tocsc()
-    d = X.shape[1]
-    # at most 64 columns, so that the rows of a block stay in the cache while edges jump between them
-    width = _block_width(n)
 
     def call(start: int, stop: int) -> Floats:
         return np.asarray(work(_dense_copy(X[:, start:stop])))
 
-    return np.concatenate(run_chunks(call, chunks(d, width), default_threads()), axis=-1)
+    return np.concatenate(run_chunks(call, chunks(X.shape[1], _block_width(n)), default_threads()), axis=-1)
 
 
 def _block_width(n_values: int) -> int:
-    """How many columns of so many values are worked on at once."""
+    """How many columns are worked on at once: few, so that their rows stay in the cache while edges jump."""
     return int(np.clip(_BLOCK_BYTES // (8 * n_values), 1, 64))
 
 
@@ -122,9 +116,8 @@ def anchor_ratio(edges: AnchorEdges, X: Matrix, columns: Columns | None = None) 
     """The ratio of :func:`laplacian_ratio` for every feature, estimated from the edges of sampled rows, and its
     standard error; ``inf`` and 0 for a feature constant over the edges."""
     if not edges.weights.sum() > 0:
-        raise InputError(
-            "t", "leaves no sampled edge with a positive weight", "give a wider kernel (t) or more anchors"
-        )
+        found = "leaves no sampled edge with a positive weight"
+        raise InputError("t", found, "give a wider kernel (t) or more anchors")
     touched = np.unique(np.concatenate([edges.rows, edges.neighbors.ravel()]))
     here, there = np.searchsorted(touched, edges.rows), np.searchsorted(touched, edges.neighbors)
     table = X[touched].tocsc() if sparse.issparse(X) else X[touched]

@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from dubio.kernels.fuzzy_rough import build_box_tree, nearest_claims, scan_rows, search_candidates
+from dubio.kernels.fuzzy_rough import build_box_tree, scan_rows, search_candidates
 from dubio.kernels.threads import chunks, run_chunks
 from dubio.neighbors.greedy import ADD
 from dubio.progress import parts_of
@@ -197,7 +197,8 @@ class LukasiewiczCriterion(DependencyCriterion):
         return np.sum(self._in_chunks(len(positions), search), axis=0)
 
     def _nearest(self, start: int, stop: int, space: tuple[Any, ...], truth: NDArray[np.float64]) -> None:
-        nearest_claims(start, stop, np.arange(self.n_rows), self._claims, space, truth)
+        rows, weights, nothing = np.arange(self.n_rows), self.weights, np.empty((self.n_rows, 0))
+        search_candidates(start, stop, rows, self._claims, space, weights, weights, nothing, truth)
 
     def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
         points = np.hstack([self.coordinates[:, features], self.decision.columns])
