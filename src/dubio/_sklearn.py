@@ -29,15 +29,8 @@ def grow_random_trees(
     try:
         return compiled_trees(X, codes, seeds, min_samples_leaf, weights)
     except (ImportError, TypeError):  # another version of scikit-learn has other names or arguments
-        return public_trees(X, codes, seeds, min_samples_leaf, weights)
-
-
-def public_trees(
-    X: NDArray[np.float32], codes: Floats, seeds: Sequence[int], min_samples_leaf: int, weights: Floats | None
-) -> list[Any]:
-    """The trees, through scikit-learn's public estimator."""
-    trees = (ExtraTreeClassifier(min_samples_leaf=min_samples_leaf, random_state=seed) for seed in seeds)
-    return [tree.fit(X, codes.ravel(), sample_weight=weights, check_input=False).tree_ for tree in trees]
+        trees = (ExtraTreeClassifier(min_samples_leaf=min_samples_leaf, random_state=seed) for seed in seeds)
+        return [tree.fit(X, codes.ravel(), sample_weight=weights, check_input=False).tree_ for tree in trees]
 
 
 def compiled_trees(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -16,64 +17,38 @@ from dubio.errors import InputError, InputWarning, counted, one_of, warn
 
 
 @dataclass(frozen=True, eq=False)
-class Interval:
-    """Numbers of a kind (``Integral`` or ``Real``) between two limits; None is no limit.
-
-    ``closed`` says which of the limits are valid themselves: "left", "right", "both" or "neither".
-    """
-
-    kind: Any
-    low: float | None
-    high: float | None
-    closed: str = field(kw_only=True)
-
-    @property
-    def words(self) -> list[str]:
-        """The valid values, written to follow "give"."""
-        low = "at least" if self.closed in ("left", "both") else "above"
-        high = "at most" if self.closed in ("right", "both") else "below"
-        limits = [f"{word} {limit}" for word, limit in ((low, self.low), (high, self.high)) if limit is not None]
-        return [f"a {'whole ' if self.kind is Integral else ''}number ({', '.join(limits)})"]
-
-    def allows(self, value: Any) -> bool:
-        """Whether a value is valid."""
-        if not isinstance(value, self.kind):
-            return False
-        low, high = -np.inf if self.low is None else self.low, np.inf if self.high is None else self.high
-        above = value >= low if self.closed in ("left", "both") else value > low
-        return bool(above and (value <= high if self.closed in ("right", "both") else value < high))
-
-
-@dataclass(frozen=True, eq=False)
-class StrOptions:
-    """Some words."""
-
-    options: Collection[str]
-
-    @property
-    def words(self) -> list[str]:
-        """The valid values, written to follow "give"."""
-        return sorted(map(repr, self.options))
-
-    def allows(self, value: Any) -> bool:
-        """Whether a value is valid."""
-        return isinstance(value, str) and value in self.options
-
-
-@dataclass(frozen=True, eq=False)
 class Values:
-    """Values that are described in ``words`` and recognised by a function."""
+    """Values that are described in ``words`` (written to follow "give") and recognised by a function."""
 
     words: list[str]
     allows: Callable[[Any], bool]
 
 
+def Interval(kind: Any, low: float | None, high: float | None, *, closed: str) -> Values:
+    """Numbers of a kind (``Integral`` or ``Real``) between two limits; None is no limit.
+
+    ``closed`` says which of the limits are valid themselves: "left", "right", "both" or "neither".
+    """
+    above, at_least = (operator.ge, "at least") if closed in ("left", "both") else (operator.gt, "above")
+    below, at_most = (operator.le, "at most") if closed in ("right", "both") else (operator.lt, "below")
+    words = ", ".join(f"{word} {limit}" for word, limit in ((at_least, low), (at_most, high)) if limit is not None)
+    low, high = -np.inf if low is None else low, np.inf if high is None else high
+
+    def allows(value: Any) -> bool:
+        return isinstance(value, kind) and bool(above(value, low) and below(value, high))
+
+    return Values([f"a {'whole ' if kind is Integral else ''}number ({words})"], allows)
+
+
+def StrOptions(options: Collection[str]) -> Values:
+    """Some words."""
+    return Values(sorted(map(repr, options)), lambda value: isinstance(value, str) and value in options)
+
+
 def HasMethods(methods: list[str]) -> Values:
     """Objects with these methods."""
-    return Values(
-        [f"an object with {' and '.join(methods)}"],
-        lambda value: all(callable(getattr(value, m, None)) for m in methods),
-    )
+    words = [f"an object with {' and '.join(methods)}"]
+    return Values(words, lambda value: all(callable(getattr(value, m, None)) for m in methods))
 
 
 #: Valid values of parameters that are counts or numbers.
@@ -86,9 +61,7 @@ _NAMED = {
     None: Values(["None"], lambda value: value is None),
     "boolean": Values(["True", "False"], lambda value: isinstance(value, bool | np.bool_)),
     "verbose": Values(["a whole number (at least 0)"], NOT_NEGATIVE[0].allows),
-    "array-like": Values(
-        ["a list or an array"], lambda value: hasattr(value, "__len__") and not isinstance(value, str)
-    ),
+    "array-like": Values(["a list or an array"], lambda one: hasattr(one, "__len__") and not isinstance(one, str)),
     "sparse matrix": Values(["a sparse matrix"], sparse.issparse),
     "random_state": Values(
         [*_SEED.words, "a RandomState", "None"],
@@ -157,9 +130,8 @@ def random_of(random_state: Any) -> np.random.RandomState:
             raise ValueError
         return check_random_state(random_state)
     except ValueError:
-        raise InputError(
-            "random_state", f"={random_state!r}", "give a whole number from 0 to 4294967295, a RandomState or None"
-        ) from None
+        remedy = "give a whole number from 0 to 4294967295, a RandomState or None"
+        raise InputError("random_state", f"={random_state!r}", remedy) from None
 
 
 def seed_of(random_state: Any) -> int:
@@ -199,12 +171,8 @@ def require_memory(needed: float, what: str, remedy: str, argument: str = "X") -
     """
     free = free_bytes()
     if needed > _SHARE * free:
-        raise InputError(
-            argument,
-            f"is too large for {what}: they need {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free",
-            remedy,
-            code="memory",
-        )
+        found = f"is too large for {what}: they need {needed / 1e9:.1f} GB, and {free / 1e9:.1f} GB are free"
+        raise InputError(argument, found, remedy, code="memory")
 
 
 def _system_available() -> int:

@@ -98,13 +98,10 @@ class Alert:
     def _say(self, code: str, phrases: Phrases = PYTHON) -> str:
         facts = {**self.facts, "features": self.features, "n": len(self.facts.get("classes", self.features))}
         if self.kind == "alike":
-            facts["groups"] = _groups_in_words(self.facts["groups"])
+            groups = self.facts["groups"]
+            shown = [" and ".join([*map(quoted, names[:5]), *_more(names, 5)]) for names in groups[:_MOST_GROUPS]]
+            facts["groups"] = " and ".join(["; ".join(shown), *_more(groups, _MOST_GROUPS)])
         return say(code, phrases, **facts)
-
-
-def _groups_in_words(groups: Sequence[tuple[str, ...]]) -> str:
-    shown = [" and ".join([*map(quoted, names[:5]), *_more(names, 5)]) for names in groups[:_MOST_GROUPS]]
-    return " and ".join(["; ".join(shown), *_more(groups, _MOST_GROUPS)])
 
 
 def _more(names: Sequence[Any], most: int) -> list[str]:
@@ -144,27 +141,20 @@ class Findings:
 
     def explanation(self) -> str:
         """How the target was read, which method was chosen and why, and how many features were kept and why."""
-        return paragraph(self._clauses())
-
-    def _clauses(self) -> Iterator[object]:
-        ranking = self.ranking
-        yield self.supervision.describe()
-        yield from (note("alert", alert=alert.finding()) for alert in self.alerts if not alert.asks_nothing)
-        if ranking.left_out:
-            yield ranking.what_was_left_out()
-        yield note("method", method=self.method, does=self.does, because=self.because)
-        yield from not_told_yet(self.columns, ranking.left_out)
-        yield from self.notes
-        if self.redundancy:
-            yield note("moved down", weight=self.redundancy)
+        ranking, enough = self.ranking, self.ranking.n_sufficient or 0
+        told: list[object] = [self.supervision.describe()]
+        told += [note("alert", alert=alert.finding()) for alert in self.alerts if not alert.asks_nothing]
+        told += [ranking.what_was_left_out()] if ranking.left_out else []
+        told += [note("method", method=self.method, does=self.does, because=self.because)]
+        told += [*not_told_yet(self.columns, ranking.left_out), *self.notes]
+        told += [note("moved down", weight=self.redundancy)] if self.redundancy else []
         if ranking.nothing_stands_out:
-            yield ranking.reason
-            yield note("nothing kept", feature=ranking.names[ranking.order[0]])
-            return
-        yield note("kept", kept=int(ranking.support.sum()), total=ranking.n_ranked, reason=ranking.reason)
-        enough = ranking.n_sufficient or 0
+            told += [ranking.reason, note("nothing kept", feature=ranking.names[ranking.order[0]])]
+            return paragraph(told)
+        told += [note("kept", kept=int(ranking.support.sum()), total=ranking.n_ranked, reason=ranking.reason)]
         if 0 < enough < (ranking.n_relevant or 0):
-            yield note("sufficient", n=enough, names=ranking.names[ranking.order[:enough]].tolist())
+            told += [note("sufficient", n=enough, names=ranking.names[ranking.order[:enough]].tolist())]
+        return paragraph(told)
 
 
 def not_told_yet(notes: Iterable[Note], left_out: Mapping[str, str]) -> list[Note]:
@@ -173,21 +163,10 @@ def not_told_yet(notes: Iterable[Note], left_out: Mapping[str, str]) -> list[Not
 
 
 def left_out_by(alerts: Iterable[Alert], drop_leaks: bool = False, columns: Iterable[Note] = ()) -> dict[str, str]:
-    """The features that were left out, each with the reason in a few words.
+    """The names of the features that were left out, each with the reason in a few words.
 
-    Parameters
-    ----------
-    alerts : tuple of Alert
-        As found by :func:`~dubio.alerts.find_alerts`.
-    drop_leaks : bool, default=False
-        Whether suspected copies of the target, and features that separate its classes completely, were left out too.
-    columns : tuple of Note
-        Notes on the columns of the table: of text, they say more than the alert.
-
-    Returns
-    -------
-    dict of str to str
-        The reason by the name of the feature.
+    ``drop_leaks``: suspected copies of the target, and features that separate its classes completely, were left out
+    too. ``columns`` are notes on the columns of the table: of text, they say more than the alert.
     """
     of_text = {str(one.facts["name"]): one.facts["why"] for one in columns if "why" in one.facts}
     reasons: dict[str, str] = {}

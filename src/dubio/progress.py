@@ -57,10 +57,7 @@ def listening(listener: Listener | None) -> Iterator[None]:
     ...     advance("rows", 3, 10)
     rows 3 of 10
     """
-    if listener is None:
-        yield
-        return
-    token = _listener.set(listener)
+    token = _listener.set(_listener.get() if listener is None else listener)
     try:
         yield
     finally:
@@ -77,10 +74,16 @@ def listener_of(progress: bool | Callable[..., None], *, of: str = "", with_name
         raise InputError("progress", f"={progress!r}", "give True, False or a function")
     if not progress:
         return None
-    if not callable(progress):
-        call: Listener = _Line()
-    else:
-        _require_arguments(progress, ("what", "done", "total") if with_name else ("done", "total"))
+    call: Listener = _Line()
+    if callable(progress):
+        names = ("what", "done", "total") if with_name else ("done", "total")
+        try:
+            inspect.signature(progress).bind(*names)
+        except TypeError:
+            found = f"is a function that cannot be called with {len(names)} arguments"
+            raise InputError("progress", found, f"give a function that takes ({', '.join(names)})") from None
+        except ValueError:  # some functions of C do not say what they take
+            pass
         call = progress if with_name else lambda _, done, total: progress(done, total)
     return lambda what, done, total: call(what, done, total) if not of or what == of else None
 
@@ -147,14 +150,3 @@ def with_time_left(what: str, done: int, total: int | None, seconds: float) -> s
 def _has_stderr() -> bool:
     """Whether there is a standard error; a program may have closed it, or have none."""
     return sys.stderr is not None and not getattr(sys.stderr, "closed", False)
-
-
-def _require_arguments(function: Callable[..., None], names: tuple[str, ...]) -> None:
-    """Raise if the function cannot be called with these arguments; some functions of C do not say what they take."""
-    try:
-        inspect.signature(function).bind(*names)
-    except ValueError:
-        return
-    except TypeError:
-        found = f"is a function that cannot be called with {len(names)} arguments"
-        raise InputError("progress", found, f"give a function that takes ({', '.join(names)})") from None

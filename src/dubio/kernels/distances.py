@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+#: Rows in half the memory.
+Rows = NDArray[np.int32]
+Marks = NDArray[np.bool_]
 
 # A bound above every distance except the infinite distance of a row to itself.
 UNBOUNDED = 1.7e308
@@ -67,7 +70,7 @@ def distance_after_change(rows: Floats, subset: Integers, i: int, other: int, fe
 
 
 @numba.njit(cache=True, nogil=True)
-def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known: NDArray[np.int32]) -> float:
+def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known: Rows) -> float:
     """The largest changed distance among the ``known`` rows: a ball of this size contains all of them."""
     bound = 0.0
     for other in known:
@@ -77,13 +80,13 @@ def bound_from_rows(row: Floats, column: Floats, own: float, sign: float, known:
 
 
 @numba.njit(cache=True, nogil=True)
-def scratch_marks(n: int) -> NDArray[np.bool_]:
+def scratch_marks(n: int) -> Marks:
     """Marks for ``n`` rows, all False, padded to a multiple of eight."""
     return np.zeros((n + 7) // 8 * 8, dtype=np.bool_)
 
 
 @numba.njit(cache=True, nogil=True)
-def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: NDArray[np.bool_]) -> int:
+def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: float, marks: Marks) -> int:
     """Mark the rows whose changed distance is within ``bound`` and return how many there are.
 
     ``marks`` is scratch space from `scratch_marks`. No loop has a branch, so both compile to vector instructions.
@@ -100,7 +103,7 @@ def mark_within(row: Floats, column: Floats, own: float, sign: float, bound: flo
 
 @numba.njit(cache=True, nogil=True)
 def gather_marked(
-    row: Floats, column: Floats, own: float, sign: float, marks: NDArray[np.bool_], distances: Floats, rows: Any
+    row: Floats, column: Floats, own: float, sign: float, marks: Marks, distances: Floats, rows: Any
 ) -> int:
     """The marked rows, in row order, and their changed distances; returns how many there are."""
     found = 0
@@ -121,14 +124,7 @@ def gather_marked(
 
 @numba.njit(cache=True, nogil=True)
 def collect_within(
-    row: Floats,
-    column: Floats,
-    own: float,
-    sign: float,
-    bound: float,
-    marks: NDArray[np.bool_],
-    distances: Floats,
-    rows: Integers,
+    row: Floats, column: Floats, own: float, sign: float, bound: float, marks: Marks, distances: Floats, rows: Integers
 ) -> int:
     """Find all rows whose changed distance is at most ``bound``, in row order, and return how many there are."""
     mark_within(row, column, own, sign, bound, marks)

@@ -7,10 +7,13 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
 from dubio.kernels.distances import (
     UNBOUNDED,
+    Floats,
+    Integers,
+    Marks,
+    Rows,
     bound_from_rows,
     collect_within,
     distance_after_change,
@@ -38,9 +41,6 @@ def digamma(x: float) -> float:
     )
     return shift + math.log(x) - 0.5 / x - series
 
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 # A row whose membership in a class is below this adds less than 1e-10 to a sum that is divided by n.
 NEGLIGIBLE = 1e-12
@@ -78,8 +78,8 @@ class Seeds(NamedTuple):
     ``rows`` (rows, groups, room), how many of them there are, and the squared radius of the last ball (rows, groups).
     """
 
-    rows: NDArray[np.int32]
-    counts: NDArray[np.int32]
+    rows: Rows
+    counts: Rows
     radii: Floats
 
 
@@ -123,7 +123,7 @@ def _bound_from_seeds(
     column: Floats,
     own: float,
     sign: float,
-    seeds: NDArray[np.int32],
+    seeds: Rows,
     group_weights: Floats,
     target: float,
     distances: Floats,
@@ -233,13 +233,7 @@ def candidate_information(
 
 @numba.njit(cache=True, nogil=True)
 def _keep_seeds(
-    distances: Floats,
-    rows: Integers,
-    row_weights: Floats,
-    members: int,
-    target: float,
-    wanted: float,
-    kept: NDArray[np.int32],
+    distances: Floats, rows: Integers, row_weights: Floats, members: int, target: float, wanted: float, kept: Rows
 ) -> int:
     """Store the nearest rows, or nearest heavy rows, whose weights sum to at least ``target``, ideally ``wanted``."""
     if len(kept) == 0:
@@ -277,7 +271,7 @@ def _guess_radius(
 
 
 @numba.njit(cache=True, nogil=True)
-def _seeds_reach(group_weights: Floats, seeds: NDArray[np.int32], target: float) -> bool:
+def _seeds_reach(group_weights: Floats, seeds: Rows, target: float) -> bool:
     reached = 0.0
     for other in seeds:
         reached += group_weights[other]
@@ -293,7 +287,7 @@ def _collect_until(
     growth: float,
     bounds: Floats,
     widest: float,
-    marks: NDArray[np.bool_],
+    marks: Marks,
     found_distances: Floats,
     found_rows: Integers,
 ) -> int:
@@ -414,11 +408,7 @@ def _grow_interval(positions: Floats, member_weights: Floats, place: int, target
 
 @numba.njit(cache=True, nogil=True)
 def univariate_information(
-    columns: Floats,
-    features: NDArray[np.int64],
-    balls: Balls,
-    start: int,
-    stop: int,
+    columns: Floats, features: Integers, balls: Balls, start: int, stop: int
 ) -> tuple[Floats, int]:
     """The sum of `current_information` for each single feature in ``features[start:stop]``."""
     weights = balls.weights
@@ -460,9 +450,9 @@ class Buckets(NamedTuple):
     ``sorted`` (rows, buckets) whether its rows are sorted.
     """
 
-    order: NDArray[np.int32]
-    starts: NDArray[np.int32]
-    sorted: NDArray[np.bool_]
+    order: Rows
+    starts: Rows
+    sorted: Marks
 
 
 @numba.njit(cache=True, nogil=True)
@@ -504,7 +494,7 @@ def deal_into_buckets(squared: Floats, buckets: Buckets, start: int, stop: int) 
 
 
 @numba.njit(cache=True, nogil=True)
-def _sort_bucket(row: Floats, order: NDArray[np.int32], first: int, last: int) -> None:
+def _sort_bucket(row: Floats, order: Rows, first: int, last: int) -> None:
     m = last - first
     distances, rows, unused = np.empty(m), np.empty(m, dtype=np.int64), np.empty(m)
     for p in range(m):
@@ -517,12 +507,7 @@ def _sort_bucket(row: Floats, order: NDArray[np.int32], first: int, last: int) -
 
 @numba.njit(cache=True, nogil=True)
 def _ball(
-    row: Floats,
-    order: NDArray[np.int32],
-    starts: NDArray[np.int32],
-    is_sorted: NDArray[np.bool_],
-    weights: Floats,
-    target: float,
+    row: Floats, order: Rows, starts: Rows, is_sorted: Marks, weights: Floats, target: float
 ) -> tuple[int, float]:
     """Algorithm 1 for one row and class: the row where the weights reach ``target``, and the weight reached."""
     reached = 0.0
@@ -559,7 +544,7 @@ def _ball(
 @numba.njit(cache=True, nogil=True)
 def log_densities(
     table: Floats,
-    subset: NDArray[np.int64],
+    subset: Integers,
     squared: Floats,
     buckets: Buckets,
     balls: Balls,

@@ -11,12 +11,8 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from dubio.kernels.distances import gather_marked, mark_within, offer, scratch_marks
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from dubio.kernels.distances import Floats, Integers, Marks, Rows, gather_marked, mark_within, offer, scratch_marks
 
 #: Up to this many surplus rows are removed one by one; if there are more, the rows are sorted.
 _FEW_TOO_MANY = 8
@@ -30,11 +26,11 @@ def nearest_set_after_change(
     column: Floats,
     own: float,
     sign: float,
-    some: NDArray[np.int32],
+    some: Rows,
     power: float,
-    marks: NDArray[np.bool_],
+    marks: Marks,
     distances: Floats,
-    rows: NDArray[np.int32],
+    rows: Rows,
     k: int,
 ) -> None:
     """Fill ``rows[:k]`` with the rows of smallest changed distance, in any order; ties go to the earlier rows.
@@ -73,7 +69,7 @@ def nearest_set_after_change(
 
 
 @numba.njit(cache=True, nogil=True)
-def fill_nearest(squared: Floats, near: NDArray[np.int32], nearest: NDArray[np.int32], dimensions: int) -> None:
+def fill_nearest(squared: Floats, near: Rows, nearest: Rows, dimensions: int) -> None:
     """Fill ``nearest`` with the nearest rows of each row in the current subset, in order; ties go to the earlier row.
 
     ``near`` holds more rows, or as many, for a first bound on the distances: those of an earlier subset, or any.
@@ -118,7 +114,7 @@ def loss_sums(
     candidates: Integers,
     sign: float,
     targets: Targets,
-    near: NDArray[np.int32],
+    near: Rows,
     k: int,
     dimensions: int,
     start: int,

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from dubio.kernels.distances import Floats, Integers, Marks
 
 
 @numba.njit(cache=True, nogil=True)
@@ -50,8 +48,8 @@ def _apart(gram: Floats, segment: Integers, line: Integers, tolerance: float, fl
 
 @numba.njit(cache=True, nogil=True)
 def select_greedily(
-    gram: Floats, pairs: Integers, kind: NDArray[np.bool_], order: Integers, tolerance: float, floor: float
-) -> NDArray[np.bool_]:
+    gram: Floats, pairs: Integers, kind: Marks, order: Integers, tolerance: float, floor: float
+) -> Marks:
     """Take pairs in order, but skip a pair that overlaps, on either line, with a taken pair of the other kind."""
     kept = np.zeros(len(pairs), dtype=np.bool_)
     # One list per kind, so that a pair is compared only with the other kind.

@@ -128,7 +128,7 @@ def dask_moments(
     blocks, of_X = row_blocks(X)
     targets, of_y = _row_blocks_like(y, "y", blocks, of_X)
     weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, of_y)
-    starts = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
+    starts: list[Any] = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
     task = delayed(_block_moments, pure=False)
     parts = [
         task(x, labels, weight, kind, number, starts[number], target=target, missing_label=missing_label)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,27 +33,10 @@ MAX_ROWS = 20_000
 class FollowedSubset(ABC):
     """A table and a subset of its features that changes by one feature at a time; subclasses keep its distances.
 
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_columns)
-        The table, finite, already scaled.
-    n_judged : int, optional
-        Number of rows, the first ones, whose distances to all rows are kept; by default of all rows.
-    n_threads : int, default=1
-        Threads for work on the CPU; a small table uses only one.
-    groups : int64 array (n_rows,), optional
-        Rows of one group are infinitely far from each other, so that none is a neighbour of another.
-    features : Columns, optional
-        Which columns are one feature; by default each.
-
-    Attributes
-    ----------
-    rows, columns : float64 arrays of shape (n_rows, n_columns) and (n_columns, n_rows)
-        The table by rows and by columns, both contiguous.
-    subset : int64 array
-        The current features, in increasing order.
-    groups : int64 array of shape (n_rows,) or None
-        As given.
+    The table is finite and already scaled; ``rows`` and ``columns`` hold it contiguous in both ways. The distances of
+    ``n_judged`` rows, the first ones, to all rows are kept. Rows of one of the ``groups`` are infinitely far from each
+    other, so that none is a neighbour of another. ``features`` says which columns are one feature; by default each.
+    ``subset`` has the current features, in increasing order. A small table uses only one thread.
     """
 
     def __init__(
@@ -125,13 +107,7 @@ class SubsetDistances(FollowedSubset):
 
     Adding or removing a feature adds or subtracts the squared gaps of one column. The distance of a row to itself is
     ``inf``. Kernels that evaluate candidate subsets read ``squared``, ``columns`` and ``rows`` (see
-    ``_kernels/distances.py``) and compute a candidate's distances on the fly. Only this class writes to these arrays.
-
-    Attributes
-    ----------
-    squared : float64 array of shape (n_judged, n_rows)
-        Squared distances over ``subset``; ``rows``, ``columns``, ``subset`` and ``groups`` are those of
-        :class:`FollowedSubset`, like the parameters.
+    ``kernels/distances.py``) and compute a candidate's distances on the fly. Only this class writes to these arrays.
 
     Examples
     --------
@@ -148,11 +124,9 @@ class SubsetDistances(FollowedSubset):
 
     def __init__(self, X: ArrayLike, **options: Any) -> None:
         super().__init__(X, **options)
-        require_memory(
-            8.0 * self.n_judged * self.n_rows,
-            "the distances of all pairs of rows",
-            "use a sample of the rows (max_rows, if the method has it)",
-        )
+        remedy = "use a sample of the rows (max_rows, if the method has it)"
+        require_memory(8.0 * self.n_judged * self.n_rows, "the distances of all pairs of rows", remedy)
+        #: (n_judged, n_rows): squared distances over ``subset``.
         self.squared: NDArray[np.float64] = np.empty((self.n_judged, self.n_rows))
 
     def changes(self, candidates: NDArray[np.int64], change: int) -> Iterator[Change]:
@@ -211,20 +185,10 @@ class SubsetDistances(FollowedSubset):
         run_chunks(work, self.row_chunks, self.n_threads)
 
 
-@dataclass(frozen=True)
-class Change:
-    """Candidates as kernels take them.
+class Change(NamedTuple):
+    """Candidates as kernels take them: their places in the list, and the column of each.
 
-    Attributes
-    ----------
-    places : index
-        Their places in the list of candidates.
-    columns : array
-        The column of each.
-    squared : array (n_judged, n_rows)
-        The distances that it changes.
-    subset : array
-        The columns of these distances, in increasing order.
+    This column changes the distances ``squared`` (n_judged, n_rows), which are those over the columns ``subset``.
     """
 
     places: Any
@@ -236,17 +200,7 @@ class Change:
 class DeviceDistances(FollowedSubset):
     """The distances on a device (a GPU): kept there if they fit, else computed again for every tile of rows.
 
-    Parameters
-    ----------
-    X, n_judged, n_threads, groups
-        See :class:`FollowedSubset`.
-    device : Device
-        Where the work is done.
-
-    Attributes
-    ----------
-    pairs : PairDistances
-        The distances; only code in ``_gpu/`` looks into them.
+    ``pairs`` has the distances; only kernels look into them.
     """
 
     def __init__(self, X: ArrayLike, device: Device, **options: Any) -> None:

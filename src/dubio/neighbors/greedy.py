@@ -24,18 +24,12 @@ class Criterion(Protocol):
     A criterion has a current subset. The search sets it once, asks for the value of every subset that differs by one
     change, and then makes one of those changes. The criterion decides what to carry over from one subset to the next
     (distances, neighbours, a noise model). The search only compares values.
-
-    Attributes
-    ----------
-    larger_is_better : bool
-        Whether the search looks for the largest or the smallest value.
     """
 
     larger_is_better: bool
 
     def start(self, features: NDArray[np.int64]) -> float:
         """Make ``features`` the current subset (it may be empty) and return its value; 0.0 when empty."""
-        ...
 
     def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
         """Value of the current subset after adding (``ADD``) or removing (``REMOVE``) each single candidate.
@@ -43,11 +37,9 @@ class Criterion(Protocol):
         The best value must be exact. A candidate that cannot be the best may get a bound instead of its value, if that
         bound is also worse than the best value: a value that cannot win need not be computed.
         """
-        ...
 
     def apply(self, feature: int, change: int) -> None:
         """Make this change to the current subset. Not called after the last step of a search."""
-        ...
 
 
 Direction = Literal["forward", "backward"]
@@ -55,17 +47,16 @@ Direction = Literal["forward", "backward"]
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step: which changes were tried, the value of each, and which one was made."""
+    """One step: the size and the value after it, the feature moved, and the changes that were tried.
+
+    Their values are exact for the best candidate; a criterion may give bounds for candidates that cannot win.
+    """
 
     size: int
-    """Number of features after the step."""
     feature: int
-    """The feature added or removed."""
     value: float
-    """The criterion after the step."""
     candidates: NDArray[np.int64]
     candidate_values: NDArray[np.float64]
-    """Exact for the best candidate; a criterion may give bounds for candidates that cannot win."""
 
 
 @dataclass(frozen=True)

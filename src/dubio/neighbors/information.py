@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -47,13 +48,10 @@ def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
     """Raise if distances are zero, which have no logarithm; the message says why this happens and what to do."""
     if n_zero:
         where = "" if subset is None else f" in features {subset.tolist()}"
-        raise InputError(
-            "X",
-            f"has too many equal rows{where} (ties, duplicates, constant or discrete features). The distance to a "
-            f"neighbour is zero {counted(n_zero, 'time')}, and zero has no logarithm",
-            "add a little noise to break ties: jitter=1e-3 in the estimators, or X + 1e-3 * "
-            "rng.normal(size=X.shape) with the functions",
-        )
+        equal = f"has too many equal rows{where} (ties, duplicates, constant or discrete features)"
+        zero = f"The distance to a neighbour is zero {counted(n_zero, 'time')}, and zero has no logarithm"
+        noise = "jitter=1e-3 in the estimators, or X + 1e-3 * rng.normal(size=X.shape) with the functions"
+        raise InputError("X", f"{equal}. {zero}", f"add a little noise to break ties: {noise}")
 
 
 # Number of rows whose distances are held at a time.
@@ -212,12 +210,7 @@ def feature_mutual_information(
     values = np.empty(len(features))
     single = [place for place, own in enumerate(features) if len(own) == 1]
     alone = np.array([features[place][0] for place in single], dtype=np.int64)
-
-    parts = run_chunks(
-        lambda start, stop: univariate_information(columns, alone, groups.balls, start, stop),
-        chunks(len(alone), 8),
-        n_threads,
-    )
+    parts = run_chunks(partial(univariate_information, columns, alone, groups.balls), chunks(len(alone), 8), n_threads)
     raise_if_zero(sum(n_zero for _, n_zero in parts))
     if len(alone):
         values[single] = np.concatenate([part for part, _ in parts])
@@ -263,12 +256,8 @@ def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | Non
 
 
 def _no_seeds(groups: Groups, n_rows: int, room: int = 0) -> Seeds:
-    n_groups = len(groups.balls.totals)
-    return Seeds(
-        np.zeros((n_rows, n_groups, room), dtype=np.int32),
-        np.zeros((n_rows, n_groups), dtype=np.int32),
-        np.full((n_rows, n_groups), UNBOUNDED),
-    )
+    shape = n_rows, len(groups.balls.totals)
+    return Seeds(np.zeros((*shape, room), dtype=np.int32), np.zeros(shape, dtype=np.int32), np.full(shape, UNBOUNDED))
 
 
 def _information_sum(table: NDArray[np.float64], groups: Groups, n_threads: int) -> float:
@@ -300,18 +289,10 @@ class InformationCriterion:
 
     Follows `dubio.neighbors.greedy.Criterion`. One-hot memberships give the estimator of Gomez-Verdejo et al.
 
-    Parameters
-    ----------
-    distances : SubsetDistances or DeviceDistances
-        Shared distances; the criterion updates them, and works where they are.
-    memberships_of : callable
-        Called with ``distances`` once for each subset the search reaches, before its candidates are evaluated
-        (Algorithm 2 estimates the label noise at this point). Returns memberships (n, classes). Return the same array
-        each time to keep them fixed.
-    n_neighbors : int
-        k.
-    slack : float
-        See :func:`dubio.noise_tolerant_mutual_information`.
+    The criterion updates the shared ``distances``, and works where they are. ``memberships_of`` is called with them
+    once for each subset the search reaches, before its candidates are evaluated (Algorithm 2 estimates the label noise
+    at this point), and returns memberships (n, classes): the same array each time, if they are fixed. For ``slack`` see
+    :func:`dubio.noise_tolerant_mutual_information`.
     """
 
     larger_is_better = True
@@ -319,10 +300,12 @@ class InformationCriterion:
     def __init__(
         self, distances: Distances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
     ) -> None:
-        self.distances = distances
-        self.n_neighbors = n_neighbors
-        self.slack = slack
-        self._memberships_of = memberships_of
+        self.distances, self.n_neighbors, self.slack, self._memberships_of = (
+            distances,
+            n_neighbors,
+            slack,
+            memberships_of,
+        )
         self._memberships: NDArray[np.float64] | None = None
         self._ready = False
 
@@ -364,19 +347,8 @@ class InformationCriterion:
         both = np.empty((2, len(candidates)))
 
         def work(step: Change, start: int, stop: int) -> Any:
-            return candidate_information(
-                at.rows,
-                at.columns,
-                step.squared,
-                step.subset,
-                step.columns,
-                float(change),
-                self._groups.balls,
-                minor,
-                self._seeds,
-                start,
-                stop,
-            )
+            changed = at.rows, at.columns, step.squared, step.subset, step.columns, float(change)
+            return candidate_information(*changed, self._groups.balls, minor, self._seeds, start, stop)
 
         for places, parts in at.in_chunks(candidates, change, work):
             raise_if_zero(sum(n_zero for _, _, n_zero in parts))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -82,17 +82,12 @@ class NeighborLoss:
         balanced: bool = False,
         weights: Floats | None = None,
     ) -> None:
-        n = distances.n_rows
-        if n < 2:
-            raise InputError(
-                "X", f"has {counted(n, 'labelled row')}", "a row is predicted by others, so at least 2 are needed"
-            )
+        if distances.n_rows < 2:
+            remedy = "a row is predicted by others, so at least 2 are needed"
+            raise InputError("X", f"has {counted(distances.n_rows, 'labelled row')}", remedy)
         if distances.n_others < 1:
-            raise InputError(
-                "groups",
-                "puts all labelled rows into one group",
-                "a row is predicted by rows of other groups, so at least two are needed",
-            )
+            remedy = "a row is predicted by rows of other groups, so at least two are needed"
+            raise InputError("groups", "puts all labelled rows into one group", remedy)
         self.distances, self.n_neighbors = distances, min(n_neighbors, distances.n_others)
         votes = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
         parts = [
@@ -108,14 +103,8 @@ class NeighborLoss:
             self.value_of_nothing = 1.0
         target_of = [place for place, part in enumerate(parts) for _ in part.values]
         target_of += [place for place, part in enumerate(parts) for _ in part.priors]
-        self._targets = Targets(
-            np.concatenate([part.values for part in parts]),
-            np.concatenate([part.memberships for part in parts]),
-            np.concatenate([part.row_weights for part in parts]),
-            np.concatenate([part.priors for part in parts]),
-            np.array(target_of, dtype=np.int64),
-            votes,
-        )
+        arrays = map(np.concatenate, zip(*(part[:4] for part in parts), strict=True))
+        self._targets = Targets(*arrays, np.array(target_of, dtype=np.int64), votes)
         self._near = self._any_rows()
         self._terms: Terms | None = None  # on a device, once they are needed
 
@@ -165,19 +154,9 @@ class NeighborLoss:
 
     def _sums(self, change: int, step: Change, start: int, stop: int) -> Floats:
         """(candidates, targets): what some rows add to the losses for the current subset changed by each candidate."""
-        sums = loss_sums(
-            self.distances.columns,
-            step.squared,
-            step.columns,
-            float(change),
-            self._targets,
-            self._near,
-            self.n_neighbors,
-            max(1, len(step.subset) + change),
-            start,
-            stop,
-        )
-        return np.asarray(sums / self._units)
+        changed = self.distances.columns, step.squared, step.columns, float(change)
+        known = self._targets, self._near, self.n_neighbors, max(1, len(step.subset) + change)
+        return np.asarray(loss_sums(*changed, *known, start, stop) / self._units)
 
     def _row_losses(self, at: DeviceDistances, candidates: NDArray[np.int64], change: int) -> Floats:
         """(candidates, rows): what each row adds, computed on the device. Sums are added here, always in one order."""
@@ -204,8 +183,7 @@ class NeighborLoss:
         self._near = nearest
 
 
-@dataclass(frozen=True)
-class _Part:
+class _Part(NamedTuple):
     """One target as the kernel takes it: the rows of :class:`Targets` that are its own.
 
     ``unit`` is what its sum over rows is divided by, ``value_of_nothing`` its loss without any feature.
