@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -94,18 +94,17 @@ def ball_target(n_neighbors: float, slack: float, available: float) -> float:
 
 
 @numba.njit(cache=True, nogil=True)
-def _group_members(
-    weights: Floats,
-    group: int,
-    bound: float,
-    count: int,
-    found_distances: Floats,
-    found_rows: Integers,
-    distances: Floats,
-    rows: Integers,
-    row_weights: Floats,
-) -> int:
-    """Copy the rows found within ``bound`` that have a positive weight in the group."""
+def _scratch(n: int) -> Any:
+    """Room for rows found (marks, distances, rows), and for near ones of a group (distances, rows, weights)."""
+    found = scratch_marks(n), np.empty(n), np.empty(n, dtype=np.int64)
+    return found, (np.empty(n), np.empty(n, dtype=np.int64), np.empty(n))
+
+
+@numba.njit(cache=True, nogil=True)
+def _group_members(weights: Floats, group: int, bound: float, count: int, found: Any, near: Any) -> int:
+    """Copy the ``count`` rows found, if within ``bound``, that have a positive weight in the group."""
+    _, found_distances, found_rows = found
+    distances, rows, row_weights = near
     members = 0
     for h in range(count):
         weight = weights[group, found_rows[h]]
@@ -119,24 +118,16 @@ def _group_members(
 
 @numba.njit(cache=True, nogil=True)
 def _bound_from_seeds(
-    squared_row: Floats,
-    column: Floats,
-    own: float,
-    sign: float,
-    seeds: Rows,
-    group_weights: Floats,
-    target: float,
-    distances: Floats,
-    rows: Integers,
-    row_weights: Floats,
+    squared_row: Floats, column: Floats, own: float, sign: float, seeds: Rows, weights: Floats, target: float, near: Any
 ) -> float:
     """Radius of the ball when only the seeds count; the ball over all rows cannot be larger."""
+    distances, rows, row_weights = near
     for p in range(len(seeds)):
         other = seeds[p]
         gap = own - column[other]
         distances[p] = squared_row[other] + sign * gap * gap
         rows[p] = other
-        row_weights[p] = group_weights[other]
+        row_weights[p] = weights[other]
     last, _ = nearest_until(distances, rows, row_weights, len(seeds), target)
     return distances[last]
 
@@ -166,9 +157,7 @@ def candidate_information(
     """
     weights = balls.weights
     n_groups, n = weights.shape
-    marks = scratch_marks(n)
-    found_distances, found_rows = np.empty(n), np.empty(n, dtype=np.int64)
-    distances, rows, row_weights = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
+    found, near = _scratch(n)
     bounds, targets, log_bounds = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
     lower, upper = np.zeros(len(candidates)), np.zeros(len(candidates))
     n_zero = 0
@@ -195,14 +184,12 @@ def candidate_information(
                     log_bounds[g] = 0.5 * math.log(4.0 * limit)
                     continue
                 if len(known) > 0:
-                    bounds[g] = _bound_from_seeds(
-                        squared_row, column, own, sign, known, weights[g], targets[g], distances, rows, row_weights
-                    )
+                    bounds[g] = _bound_from_seeds(squared_row, column, own, sign, known, weights[g], targets[g], near)
                 else:
                     # Without a feature every distance shrinks, so the ball of the larger subset is large enough.
                     bounds[g] = seeds.radii[i, g] if sign < 0.0 else UNBOUNDED
                 widest = max(widest, bounds[g])
-            count = collect_within(squared_row, column, own, sign, widest, marks, found_distances, found_rows)
+            count = collect_within(squared_row, column, own, sign, widest, *found)
             log_overall = 0.0
             for g in range(n_groups - 1, -1, -1):
                 if bounds[g] == _SKIP:
@@ -212,11 +199,9 @@ def candidate_information(
                     lower[c] += weights[g, i] * (digamma(targets[g]) - dimension * log_bounds[g])
                     upper[c] += weights[g, i] * (digamma(targets[g] + 1.0) - dimension * log_overall)
                     continue
-                members = _group_members(
-                    weights, g, bounds[g], count, found_distances, found_rows, distances, rows, row_weights
-                )
-                last, reached = nearest_until(distances, rows, row_weights, members, targets[g])
-                exact = distance_after_change(table, subset, i, rows[last], feature, sign)
+                members = _group_members(weights, g, bounds[g], count, found, near)
+                last, reached = nearest_until(*near, members, targets[g])
+                exact = distance_after_change(table, subset, i, near[1][last], feature, sign)
                 if exact <= 0.0:
                     n_zero += 1
                     continue
@@ -232,12 +217,11 @@ def candidate_information(
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep_seeds(
-    distances: Floats, rows: Integers, row_weights: Floats, members: int, target: float, wanted: float, kept: Rows
-) -> int:
+def _keep_seeds(near: Any, members: int, target: float, wanted: float, kept: Rows) -> int:
     """Store the nearest rows, or nearest heavy rows, whose weights sum to at least ``target``, ideally ``wanted``."""
     if len(kept) == 0:
         return 0
+    distances, rows, row_weights = near
     last, reached = nearest_until(distances, rows, row_weights, members, wanted)
     if last >= len(kept):
         heavy = 0
@@ -256,10 +240,9 @@ def _keep_seeds(
 
 
 @numba.njit(cache=True, nogil=True)
-def _guess_radius(
-    squared_row: Floats, n_neighbors: float, distances: Floats, rows: Integers, row_weights: Floats
-) -> float:
+def _guess_radius(squared_row: Floats, n_neighbors: float, near: Any) -> float:
     """Squared radius that holds somewhat more than ``n_neighbors`` rows, estimated from a sample of the rows."""
+    distances, rows, row_weights = near
     n = len(squared_row)
     step = max(n // _SAMPLE, 1)
     size = 0
@@ -280,20 +263,12 @@ def _seeds_reach(group_weights: Floats, seeds: Rows, target: float) -> bool:
 
 @numba.njit(cache=True, nogil=True)
 def _collect_until(
-    squared_row: Floats,
-    weights: Floats,
-    no_column: Floats,
-    wanted: Floats,
-    growth: float,
-    bounds: Floats,
-    widest: float,
-    marks: Marks,
-    found_distances: Floats,
-    found_rows: Integers,
+    squared_row: Floats, weights: Floats, no_column: Floats, wanted: Floats, growth: float, bounds: Floats, found: Any
 ) -> int:
-    """Collect the rows within ``widest``, and raise ``bounds`` until each holds the weight wanted in its group."""
+    """Collect the rows within the largest of ``bounds``, and raise these until each holds the weight wanted."""
+    _, found_distances, found_rows = found
     while True:
-        count = collect_within(squared_row, no_column, 0.0, 0.0, widest, marks, found_distances, found_rows)
+        count = collect_within(squared_row, no_column, 0.0, 0.0, max(0.0, bounds.max()), *found)
         enough = True
         for g in range(len(bounds)):
             if bounds[g] == _SKIP or bounds[g] >= UNBOUNDED:
@@ -305,7 +280,6 @@ def _collect_until(
             if reached < wanted[g]:
                 everything = bounds[g] == 0.0 or count == len(squared_row) - 1
                 bounds[g] = UNBOUNDED if everything else growth * bounds[g]
-                widest = max(widest, bounds[g])
                 enough = False
         if enough:
             return count
@@ -329,9 +303,7 @@ def current_information(
     """
     weights = balls.weights
     n_groups, n = weights.shape
-    marks = scratch_marks(n)
-    found_distances, found_rows = np.empty(n), np.empty(n, dtype=np.int64)
-    distances, rows, row_weights = np.empty(n), np.empty(n, dtype=np.int64), np.empty(n)
+    found, near = _scratch(n)
     no_column = np.zeros(n)
     bounds, targets, wanted = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
     reserve = _SEED_RESERVE if seeds.rows.shape[2] > 0 else 1.0
@@ -340,7 +312,6 @@ def current_information(
     n_zero = 0
     for i in range(start, stop):
         squared_row = squared_part[i - start]
-        widest = 0.0
         for g in range(n_groups):
             bounds[g] = _SKIP
             if weights[g, i] <= NEGLIGIBLE:
@@ -357,23 +328,16 @@ def current_information(
             if len(known) > 0:
                 bounds[g] = bound_from_rows(squared_row, no_column, 0.0, 0.0, known)
             elif bounds[g] >= UNBOUNDED:
-                bounds[g] = _guess_radius(squared_row, balls.n_neighbors, distances, rows, row_weights)
-            widest = max(widest, bounds[g])
-        count = _collect_until(
-            squared_row, weights, no_column, wanted, growth, bounds, widest, marks, found_distances, found_rows
-        )
+                bounds[g] = _guess_radius(squared_row, balls.n_neighbors, near)
+        count = _collect_until(squared_row, weights, no_column, wanted, growth, bounds, found)
         for g in range(n_groups):
             if bounds[g] == _SKIP:
                 continue
-            members = _group_members(
-                weights, g, bounds[g], count, found_distances, found_rows, distances, rows, row_weights
-            )
-            last, reached = nearest_until(distances, rows, row_weights, members, targets[g])
-            seeds.radii[i, g] = distances[last]
-            exact = distance_after_change(table, subset, i, rows[last], -1, 0.0)
-            seeds.counts[i, g] = _keep_seeds(
-                distances, rows, row_weights, members, targets[g], wanted[g], seeds.rows[i, g]
-            )
+            members = _group_members(weights, g, bounds[g], count, found, near)
+            last, reached = nearest_until(*near, members, targets[g])
+            seeds.radii[i, g] = near[0][last]
+            exact = distance_after_change(table, subset, i, near[1][last], -1, 0.0)
+            seeds.counts[i, g] = _keep_seeds(near, members, targets[g], wanted[g], seeds.rows[i, g])
             if exact <= 0.0:
                 n_zero += 1
                 continue

@@ -125,10 +125,11 @@ def dask_moments(
     if y is None:
         found = "is missing: this score requires y to be passed, but the target y is None"
         raise InputError("y", found, code="no target")
-    blocks, of_X = row_blocks(X)
-    targets, of_y = _row_blocks_like(y, "y", blocks, of_X)
-    weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, of_y)
-    starts: list[Any] = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
+    lengths: list[int] | None
+    blocks, lengths = row_blocks(X)
+    targets, lengths = _row_blocks_like(y, "y", blocks, lengths)
+    weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, lengths)
+    starts = [None] * len(blocks) if lengths is None else [0, *np.cumsum(lengths).tolist()]
     task = delayed(_block_moments, pure=False)
     parts = [
         task(x, labels, weight, kind, number, starts[number], target=target, missing_label=missing_label)

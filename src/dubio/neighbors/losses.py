@@ -103,8 +103,9 @@ class NeighborLoss:
             self.value_of_nothing = 1.0
         target_of = [place for place, part in enumerate(parts) for _ in part.values]
         target_of += [place for place, part in enumerate(parts) for _ in part.priors]
-        arrays = map(np.concatenate, zip(*(part[:4] for part in parts), strict=True))
-        self._targets = Targets(*arrays, np.array(target_of, dtype=np.int64), votes)
+        values, memberships, row_weights, priors = map(np.concatenate, zip(*(part[:4] for part in parts), strict=True))
+        numbers = np.array(target_of, dtype=np.int64)
+        self._targets = Targets(values, memberships, row_weights, priors, numbers, votes)
         self._near = self._any_rows()
         self._terms: Terms | None = None  # on a device, once they are needed
 
