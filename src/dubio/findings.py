@@ -110,33 +110,20 @@ def _more(names: Sequence[Any], most: int) -> list[str]:
 
 @dataclass(frozen=True)
 class Findings:
-    """The facts of one selection.
-
-    Attributes
-    ----------
-    supervision : Supervision
-        What is known of the target.
-    method, does : str
-        The name of the method, and what it does.
-    because : str
-        Why this method, as a clause.
-    ranking : Ranking
-        The features with their scores, order and lines; those that were kept and why, and those that were left out.
-    alerts : tuple of Alert
-    columns, notes : tuple of Note
-        What was read from the columns, and what was sampled, grouped, weighed and completed.
-    redundancy : float or None
-        Weight of the penalty on features that resemble better ones.
-    """
+    """The facts of one selection."""
 
     supervision: Supervision
     method: str
+    #: What the method does, and why this one, as clauses.
     does: str
     because: str
     ranking: Ranking
     alerts: tuple[Alert, ...] = ()
+    #: What was read from the columns.
     columns: tuple[Note, ...] = ()
+    #: What was sampled, grouped, weighed and completed.
     notes: tuple[Note, ...] = ()
+    #: Weight of the penalty on features that resemble better ones.
     redundancy: float | None = None
 
     def explanation(self) -> str:

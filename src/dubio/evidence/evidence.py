@@ -36,29 +36,20 @@ _NOTHING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
-    """The part of a problem that a test sees: rows with a label.
+    """The part of a problem that a test sees: rows with a label."""
 
-    Attributes
-    ----------
-    columns : array (n_rows, n_columns)
-        The table. Within groups, it is without the means of the groups (:func:`independent_parts`).
-    scores : array (n_rows, q)
-        The target as numbers with a mean square of 1, centred: over all rows, or within each group of ``exchange``.
-    weights : array (n_rows,)
-        Weights of the rows with a mean of 1; empty if all rows weigh the same.
-    exchange : array (n_rows,) of int or None
-        Rows change places only within these groups; None: all rows may change places.
-    layout : Columns or None
-        Which columns are one feature.
-    has_distances : bool
-        Whether distances between the scores mean something, as for numbers.
-    """
-
+    #: The table. Within groups, it is without the means of the groups (:func:`independent_parts`).
     columns: Matrix
+    #: (n_rows, q): the target as numbers with a mean square of 1, centred: over all rows, or within each group of
+    #: ``exchange``.
     scores: Floats
+    #: Weights of the rows with a mean of 1; empty if all rows weigh the same.
     weights: Floats
+    #: Rows change places only within these groups; None: all rows may change places.
     exchange: Codes | None = None
+    #: Which columns are one feature.
     layout: Columns | None = None
+    #: Whether distances between the scores mean something, as for numbers.
     has_distances: bool = False
 
     @classmethod
@@ -197,10 +188,8 @@ def notes_on_groups(problem: Problem, kept_apart: bool, tested: bool) -> tuple[N
     labelled = problem.tested.used
     use = "groups compared" if _variation(labelled)[0] > _NOTHING else "groups once"
     code = "groups labelled" if labelled.n_groups < problem.n_groups else "groups"
-    return (
-        note(code, n=problem.n_groups, labelled=labelled.n_groups, use=say(use) if tested else ""),
-        note("other groups" if kept_apart else "independent rows"),
-    )
+    groups = note(code, n=problem.n_groups, labelled=labelled.n_groups, use=say(use) if tested else "")
+    return groups, note("other groups" if kept_apart else "independent rows")
 
 
 def _variation(problem: Problem) -> tuple[float, float]:
@@ -237,13 +226,9 @@ def unit_problem(problem: Problem) -> Problem:
             # 1 for the category with the largest share of a group; all 0 for cells that are in none of the columns
             whole = np.column_stack([X[:, start:stop], 1.0 - X[:, start:stop].sum(axis=1)])
             X[:, start:stop] = whole.argmax(axis=1)[:, None] == np.arange(stop - start)
-    return replace(
-        problem,
-        X=X,
-        supervision=problem.supervision.of_groups(groups, weight),
-        sample_weight=None if weight is None else group_means(weight[:, None], groups)[:, 0],
-        groups=None,
-    )
+    units = problem.supervision.of_groups(groups, weight)
+    weight = None if weight is None else group_means(weight[:, None], groups)[:, 0]
+    return replace(problem, X=X, supervision=units, sample_weight=weight, groups=None)
 
 
 def within_problem(problem: Problem) -> Problem:

@@ -211,15 +211,9 @@ class RatioForms:
         d = np.asarray(graph.sum(axis=1)).ravel()
         total = d.sum()
         b = d - d**2 / total
-        return cls(
-            (d.sum(), b.sum()),
-            ((d**2).sum(), (d * b).sum(), (b**2).sum()),
-            (
-                (d**2).sum() + (graph.data**2).sum(),
-                (d * b).sum() + d @ (graph @ d) / total,
-                (b**2).sum() + ((d**2).sum() ** 2 - (d**4).sum()) / total**2,
-            ),
-        )
+        aa, ab, bb = (d**2).sum(), (d * b).sum(), (b**2).sum()
+        apart = (graph.data**2).sum(), d @ (graph @ d) / total, (aa**2 - (d**4).sum()) / total**2
+        return cls((total, b.sum()), (aa, ab, bb), (aa + apart[0], ab + apart[1], bb + apart[2]))
 
     @classmethod
     def of_memberships(cls, P: Floats) -> RatioForms:

@@ -110,32 +110,18 @@ TOGETHER = 0.2
 
 @dataclass(frozen=True)
 class Relevance:
-    """The result of the tests.
-
-    Attributes
-    ----------
-    pvalues, qvalues : array (n_features,)
-        1 for features that take no part: constant ones.
-    relevant : array (n_features,) of bool
-    at_the_line : array (n_features,) of bool
-        The decision may change with other permutations or halves of the rows: there were too few to decide it.
-    reason : str
-        The reason for their number.
-    parts : dict of arrays
-        p-values of each test, by name.
-    by_target : dict of arrays
-        If there are several targets: p-values of each of them, by name.
-    serves : array (n_features,) of str, or None
-        If there are several targets: those that each relevant feature serves
-        (:func:`~dubio.evidence.relevance.served`).
-    """
+    """The result of the tests. Features that take no part, constant ones, have p- and q-values of 1."""
 
     pvalues: Floats
     qvalues: Floats
     relevant: NDArray[np.bool_]
+    #: The decision may change with other permutations or halves of the rows: there were too few to decide it.
     at_the_line: NDArray[np.bool_]
+    #: The reason for the number of relevant features.
     reason: str
+    #: p-values of each test, by name.
     parts: dict[str, Floats] = field(default_factory=dict)
+    #: If there are several targets: p-values of each of them, by name, and those that each relevant feature serves.
     by_target: dict[str, Floats] = field(default_factory=dict)
     serves: NDArray[Any] | None = None
 
@@ -452,22 +438,19 @@ def smallest_sufficient_size(
     sizes = sorted(values)
     best = max(sizes, key=lambda size: (sign * values[size], -size))  # among equals the smaller
     if value_of_nothing is not None and sign * values[best] <= sign * value_of_nothing:
-        text = (
-            f"the best criterion of any subset, {values[best]:.4g}, is no better than the criterion without any "
-            f"feature, {value_of_nothing:.4g}"
-        )
+        text = f"the best criterion of any subset, {values[best]:.4g}, is no better than the criterion without any"
+        text = f"{text} feature, {value_of_nothing:.4g}"
         warn(NoFeatureStandsOut.because(text))
         return sizes[0], f"no feature stands out: {text}; one is kept so that the selection is not empty"
     smaller = sizes[: sizes.index(best)]
     losses = ((size, -sign * np.asarray(row_values(subsets[size]))) for size in smaller)
     size = _shortest(losses, -sign * np.asarray(row_values(subsets[best]), dtype=np.float64), alpha)
-    if size is None:
-        text = f"the best criterion ({values[best]:.4g}); every smaller subset is clearly worse"
-        return best, f"{counted(best, 'feature')}: {text}"
-    return size, (
-        f"{counted(size, 'feature')}: the smallest subset whose criterion ({values[size]:.4g}) is not "
-        f"significantly worse (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
-    )
+    text = f"the best criterion ({values[best]:.4g}); every smaller subset is clearly worse"
+    if size is not None:
+        enough = f"the smallest subset whose criterion ({values[size]:.4g}) is not significantly worse"
+        text = f"{enough} (alpha={alpha:g}) than the best ({values[best]:.4g}, {best} features)"
+    size = best if size is None else size
+    return size, f"{counted(size, 'feature')}: {text}"
 
 
 #: One-sided level of the test whether a shorter list predicts worse. At 0.05 the loss of accuracy was larger.

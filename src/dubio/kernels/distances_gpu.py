@@ -33,10 +33,8 @@ class PairDistances:
         self._changes: list[tuple[int, int]] = []
         self._n_at_start = 0
         self._near: tuple[Any, Any, Any] | None = None
-        shape = n_judged, n
-        self._held = device.hold(
-            8.0 * n_judged * n, lambda: torch.zeros(shape, dtype=torch.float64, device=device.name)
-        )
+        kind = {"dtype": torch.float64, "device": device.name}
+        self._held = device.hold(8.0 * n_judged * n, lambda: torch.zeros((n_judged, n), **kind))
 
     def start(self, features: NDArray[np.int64]) -> None:
         """Make ``features`` the subset."""

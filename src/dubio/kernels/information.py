@@ -31,14 +31,8 @@ def digamma(x: float) -> float:
         shift -= 1.0 / x
         x += 1.0
     inverse = 1.0 / (x * x)
-    series = inverse * (
-        1.0 / 12.0
-        - inverse
-        * (
-            1.0 / 120.0
-            - inverse * (1.0 / 252.0 - inverse * (1.0 / 240.0 - inverse * (1.0 / 132.0 - inverse * 691.0 / 32760.0)))
-        )
-    )
+    rest = 1.0 / 252.0 - inverse * (1.0 / 240.0 - inverse * (1.0 / 132.0 - inverse * 691.0 / 32760.0))
+    series = inverse * (1.0 / 12.0 - inverse * (1.0 / 120.0 - inverse * rest))
     return shift + math.log(x) - 0.5 / x - series
 
 
@@ -531,7 +525,6 @@ def log_densities(
             if distance <= 0.0:
                 n_zero += 1
                 continue
-            densities[i, s] = (
-                digamma(reached) - digamma(balls.totals[s]) - log_volume - 0.5 * len(subset) * math.log(4.0 * distance)
-            )
+            log_ball = 0.5 * len(subset) * math.log(4.0 * distance)
+            densities[i, s] = digamma(reached) - digamma(balls.totals[s]) - log_volume - log_ball
     return n_zero

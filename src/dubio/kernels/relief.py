@@ -44,10 +44,8 @@ def soft_relief_sums(X: Any, P: Any, neighbors: Any, start: int, stop: int, out:
     A neighbour j of row i is a hit with weight ``q = p_i . p_j`` and a miss with weight ``1 - q``. A row whose
     neighbours are all hits, or all misses, gives no comparison and is left out.
     """
-    d = X.shape[1]
-    k = neighbors.shape[1]
-    weight = np.empty(k)
-    used = 0
+    d, k = X.shape[1], neighbors.shape[1]
+    weight, used = np.empty(k), 0
     for i in range(start, stop):
         hits = misses = 0.0
         for a in range(k):

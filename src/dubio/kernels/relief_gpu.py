@@ -26,9 +26,8 @@ def nearest_rows(device: Device, table: NDArray[np.float64], n_nearest: int) -> 
         found: NDArray[np.int64] = smallest(_distances(columns, start, stop), n_nearest)[0].cpu().numpy()
         return found
 
-    return np.concatenate(
-        device.in_tiles(len(table), float(_BYTES_PER_CELL * len(table)), work, parts_of("neighbours"))
-    )
+    n = len(table)
+    return np.concatenate(device.in_tiles(n, float(_BYTES_PER_CELL * n), work, parts_of("neighbours")))
 
 
 def relieff_sums(

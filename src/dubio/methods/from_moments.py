@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from dubio.errors import InputError, listed
 from dubio.methods.base import Selector
 from dubio.moments.class_moments import ClassMoments
-from dubio.moments.running import RunningMoments, dask_moments
+from dubio.moments.running import Moments, RunningMoments, dask_moments
 from dubio.problem import read_problem
 from dubio.ranking import Answer, default_names
 from dubio.table.matrix import refuse_mixed_names
@@ -29,7 +29,7 @@ class RunningSelector(Selector):
     _checks_values_itself = True
 
     #: The kind of the sums.
-    _moments: ClassVar[type[Any]] = ClassMoments
+    _moments: ClassVar[type[Moments]] = ClassMoments
     #: Whether "auto" can be decided from the sums alone.
     _finds_count: ClassVar[bool] = False
     #: Moments of all rows seen; None if the fit did not use moments.

@@ -87,12 +87,8 @@ class ClassMoments:
         weight = self.weight + other.weight
         share = np.divide(other.weight, weight, out=np.zeros_like(weight), where=weight > 0)[:, None]
         delta = (other.origin - self.origin) + (other.offset - self.offset)
-        return ClassMoments(
-            weight,
-            self.origin,
-            self.offset + delta * share,
-            self.m2 + other.m2 + delta**2 * (self.weight[:, None] * share),
-        )
+        m2 = self.m2 + other.m2 + delta**2 * (self.weight[:, None] * share)
+        return ClassMoments(weight, self.origin, self.offset + delta * share, m2)
 
     def place(self, positions: NDArray[np.intp], n_classes: int) -> ClassMoments:
         """The same moments as classes ``positions`` of ``n_classes``; the other classes are empty."""

@@ -95,16 +95,9 @@ class ColumnMoments:
         if huge.any():
             whole = self.mean * (self.present / np.maximum(present, 1)) + other.mean * share
             origin, offset = np.where(huge, 0.0, origin), np.where(huge, whole, offset)
-        return ColumnMoments(
-            present,
-            self.missing + other.missing,
-            self.infinite + other.infinite,
-            origin,
-            offset,
-            squares,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-        )
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        missing, infinite = self.missing + other.missing, self.infinite + other.infinite
+        return ColumnMoments(present, missing, infinite, origin, offset, squares, low, high)
 
     @classmethod
     def side_by_side(cls, parts: list[ColumnMoments]) -> ColumnMoments:

@@ -24,7 +24,7 @@ _MOST_BYTES = 2**30
 
 #: Sums over rows that can be merged.
 Moments = ClassMoments | SecondMoments
-M = TypeVar("M", ClassMoments, SecondMoments)
+M = TypeVar("M", bound=Moments)
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class RunningMoments(Generic[M]):
             raise InputError("y", found, "is it a number or an identifier?")
         place_of = {name: place for place, name in enumerate(names.tolist())}
 
-        def placed(part: RunningMoments[M]) -> M:
+        def placed(part: RunningMoments[M]) -> Any:
             places = np.asarray([place_of[name] for name in part.names.tolist()], dtype=np.intp)
             return part.moments.place(places, len(names))
 
@@ -125,7 +125,6 @@ def dask_moments(
     if y is None:
         found = "is missing: this score requires y to be passed, but the target y is None"
         raise InputError("y", found, code="no target")
-    lengths: list[int] | None
     blocks, lengths = row_blocks(X)
     targets, lengths = _row_blocks_like(y, "y", blocks, lengths)
     weights, lengths = _row_blocks_like(sample_weight, "sample_weight", blocks, lengths)
@@ -181,7 +180,7 @@ def _block_moments(
     try:
         problem = read_problem(x, y, **reading)
         # One thread: the scheduler already runs as many blocks at once as there are cores.
-        moments = kind.of_problem(problem, first_row=first_row or 0, n_threads=1)
+        moments: Any = kind.of_problem(problem, first_row=first_row or 0, n_threads=1)
     except InputError as error:
         raise error.at(counted_in) from error
     except ValueError as error:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from dubio.kernels.threads import chunks, default_threads, one_blas_thread, run_
 from dubio.moments.class_moments import provisional_centre
 from dubio.problem import Problem
 from dubio.table.matrix import CANCELLED, Matrix, check_finite, check_overflow, check_vanished
-from dubio.target.knowledge import SummedColumns, Supervision
+from dubio.target.knowledge import Supervision
 
 Floats = NDArray[np.float64]
 
@@ -39,34 +40,23 @@ class SecondMoments:
     """Weighted sums over the labelled rows, all around the means.
 
     Means are stored as ``offset`` from ``origin``, a value of the column. So a column far from zero keeps its digits.
-
-    Attributes
-    ----------
-    n_counted : int
-        Number of labelled rows with a weight above 0: a row is one observation, whatever its weight.
-    weight : float
-        Sum of the weights of the labelled rows.
-    origin, offset : array (d,)
-        Their sum is the mean of each column.
-    products : array (d, d)
-        Sum of the products of each two columns.
-    target_origin, target_offset : array (K,)
-        Their sum is the mean of each column of the target: a membership of every class, or one number, or the columns
-        of several targets (:meth:`~dubio.target.several.SeveralTargets.target_matrix`).
-    cross : array (d, K)
-        Sum of the products of each column and each column of the target.
-    squares : array (K,)
-        Sum of squares of each column of the target.
+    The K columns of the target are the memberships of every class, or one number, or the columns of several targets
+    (:meth:`~dubio.target.several.SeveralTargets.target_matrix`).
     """
 
+    #: Number of labelled rows with a weight above 0: a row is one observation, whatever its weight.
     n_counted: int
+    #: Sum of the weights of the labelled rows.
     weight: float
     origin: Floats
     offset: Floats
+    #: (d, d): sum of the products of each two columns.
     products: Floats
     target_origin: Floats
     target_offset: Floats
+    #: (d, K): sum of the products of each column and each column of the target.
     cross: Floats
+    #: (K,): sum of squares of each column of the target.
     squares: Floats
 
     @classmethod
@@ -82,7 +72,7 @@ class SecondMoments:
         weights = problem.supervision.labelled.astype(np.float64)
         if problem.sample_weight is not None:
             weights *= problem.sample_weight
-        target = _Target.of(problem.supervision, weights)
+        target = _Target(problem.supervision, weights)
         if sparse.issparse(X):
             sums = _sparse_sums(X, target)
         else:
@@ -137,44 +127,28 @@ class SecondMoments:
     def place(self, positions: NDArray[np.intp], n_classes: int) -> SecondMoments:
         """The same moments as classes ``positions`` of ``n_classes``; no row belongs to the other classes."""
 
-        def placed(values: Floats) -> Floats:
-            wide = np.zeros((*values.shape[:-1], n_classes))
-            wide[..., positions] = values
-            return wide
-
-        return replace(
-            self,
-            target_origin=placed(self.target_origin),
-            target_offset=placed(self.target_offset),
-            cross=placed(self.cross),
-            squares=placed(self.squares),
-        )
+        placed: dict[str, Any] = {}
+        for name in ("target_origin", "target_offset", "cross", "squares"):
+            values = getattr(self, name)
+            placed[name] = np.zeros((*values.shape[:-1], n_classes))
+            placed[name][..., positions] = values
+        return replace(self, **placed)
 
 
 def refuse_wide_table(n_features: int) -> None:
     """Raise if the products of all pairs of columns would not fit in memory."""
     if 8 * n_features**2 > _MOST_BYTES:
-        most = int((_MOST_BYTES / 8) ** 0.5)
-        raise InputError(
-            "X",
-            f"has {n_features} columns: the products of all pairs of them take {8e-9 * n_features**2:.1f} GB, and a "
-            "search needs about four times as much",
-            f"keep at most {most} columns, for example the best of FisherScore or LinearR2Score",
-            code="too many columns",
-        )
+        most, room = int((_MOST_BYTES / 8) ** 0.5), f"{8e-9 * n_features**2:.1f} GB"
+        found = f"has {n_features} columns: the products of all pairs of them take {room}"
+        remedy = f"keep at most {most} columns, for example the best of FisherScore or LinearR2Score"
+        raise InputError("X", f"{found}, and a search needs about four times as much", remedy, code="too many columns")
 
 
-@dataclass(frozen=True)
 class _Target:
     """The columns of the target, the sum of the weights, and the root of the weight of every row."""
 
-    columns: SummedColumns
-    weight: float
-    roots: Floats
-
-    @classmethod
-    def of(cls, known: Supervision, weights: Floats) -> _Target:
-        return cls(known.summed_columns(weights), float(weights.sum()), np.sqrt(weights))
+    def __init__(self, known: Supervision, weights: Floats) -> None:
+        self.columns, self.weight, self.roots = known.summed_columns(weights), float(weights.sum()), np.sqrt(weights)
 
     @property
     def varies(self) -> bool:
@@ -187,8 +161,7 @@ class _Target:
         return np.asarray((self.columns.of(slice(start, stop)) - self.columns.mean) * self.roots[start:stop, None])
 
 
-@dataclass(frozen=True)
-class _Sums:
+class _Sums(NamedTuple):
     """Sums over rows of ``x - shift``, of its products, and of its products with the centred target."""
 
     shift: Floats
@@ -201,17 +174,9 @@ class _Sums:
         offset = self.first / (target.weight or 1.0)
         products = self.second - np.outer(self.first, offset)
         np.fill_diagonal(products, np.maximum(products.diagonal(), 0.0))
-        return SecondMoments(
-            n_counted=int(np.count_nonzero(target.roots)),
-            weight=target.weight,
-            origin=self.shift,
-            offset=offset,
-            products=products,
-            target_origin=target.columns.origin,
-            target_offset=target.columns.mean,
-            cross=self.cross,
-            squares=self.squares,
-        )
+        rows, columns = (int(np.count_nonzero(target.roots)), target.weight), target.columns
+        of_columns, of_target = (self.shift, offset, products), (columns.origin, columns.mean)
+        return SecondMoments(*rows, *of_columns, *of_target, self.cross, self.squares)
 
 
 def _dense_sums(X: Matrix, target: _Target, shift: Floats, n_threads: int) -> _Sums:

@@ -221,11 +221,10 @@ Distances = SubsetDistances | DeviceDistances
 def check_row_limit(n_rows: int, max_rows: int) -> None:
     """Refuse a table whose distances would not fit, before any memory is allocated."""
     if n_rows > max_rows:
-        raise InputError(
-            "X",
-            f"has {n_rows} rows, more than max_rows={max_rows}. This method keeps the distances of all pairs of rows: "
-            f"{8 * n_rows**2 / 1e9:.1f} GB here, and 50 % more with a noise model",
-            "fit on a sample of the rows, or first rank the features one by one (MutualInformationRanking without "
-            "label_noise needs no such array), or raise max_rows if there is enough memory",
-            code="too many rows",
+        room = f"{8 * n_rows**2 / 1e9:.1f} GB here, and 50 % more with a noise model"
+        found = (
+            f"has {n_rows} rows, more than max_rows={max_rows}. This method keeps the distances of all pairs of rows"
         )
+        one_by_one = "(MutualInformationRanking without label_noise needs no such array)"
+        remedy = f"fit on a sample of the rows, or first rank the features one by one {one_by_one}, or raise max_rows"
+        raise InputError("X", f"{found}: {room}", f"{remedy} if there is enough memory", code="too many rows")

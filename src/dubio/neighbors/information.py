@@ -300,12 +300,8 @@ class InformationCriterion:
     def __init__(
         self, distances: Distances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
     ) -> None:
-        self.distances, self.n_neighbors, self.slack, self._memberships_of = (
-            distances,
-            n_neighbors,
-            slack,
-            memberships_of,
-        )
+        self.distances, self.n_neighbors, self.slack = distances, n_neighbors, slack
+        self._memberships_of = memberships_of
         self._memberships: NDArray[np.float64] | None = None
         self._ready = False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -51,24 +51,11 @@ class NeighborLoss:
 
     If only some rows are judged, the sums over :math:`i` are over these; neighbours and priors are those of all rows.
 
-    Parameters
-    ----------
-    distances : SubsetDistances or DeviceDistances
-        Shared distances; the criterion updates them, and works where they are.
-    goals : sequence of array (n_rows,) or array (n_rows, n_classes)
-        What is predicted, target by target: numbers, or memberships whose rows sum to 1.
-    n_neighbors : int, default=15
-        Reduced to the number of other rows if that is smaller.
-    balanced : bool, default=False
-        Whether every class has the same weight, instead of every row.
-    weights : array (n_rows,), optional
-        Weights :math:`w_i > 0` of the rows, with a mean of 1: the vote of row j and the loss of row i are multiplied by
-        theirs, and :math:`k` in the denominators becomes :math:`\sum_{j \in N_i} w_j`.
-
-    Attributes
-    ----------
-    value_of_nothing : float
-        The loss without any feature, when every row gets the same prediction.
+    The criterion updates the shared ``distances``, and works where they are. ``goals`` has, target by target, numbers
+    (n_rows,) or memberships (n_rows, n_classes) whose rows sum to 1. ``n_neighbors`` is reduced to the number of other
+    rows if that is smaller. With ``weights`` :math:`w_i > 0` of the rows (with a mean of 1), the vote of row j and the
+    loss of row i are multiplied by theirs, and :math:`k` in the denominators becomes :math:`\sum_{j \in N_i} w_j`.
+    ``value_of_nothing`` is the loss without any feature, when every row gets the same prediction.
     """
 
     larger_is_better = False
@@ -90,12 +77,8 @@ class NeighborLoss:
             raise InputError("groups", "puts all labelled rows into one group", remedy)
         self.distances, self.n_neighbors = distances, min(n_neighbors, distances.n_others)
         votes = np.empty(0) if weights is None else np.array(weights, dtype=np.float64)
-        parts = [
-            _number_part(np.array(goal, dtype=np.float64), distances.n_judged, votes)
-            if goal.ndim == 1
-            else _class_part(np.asarray(goal, dtype=np.float64), distances.n_judged, votes, balanced)
-            for goal in goals
-        ]
+        read: dict[int, Callable[..., _Part]] = {1: _number_part, 2: partial(_class_part, balanced=balanced)}
+        parts = [read[goal.ndim](np.asarray(goal, dtype=np.float64), distances.n_judged, votes) for goal in goals]
         self._units = np.array([part.unit for part in parts])
         self.value_of_nothing = parts[0].value_of_nothing
         if len(parts) > 1:
