@@ -150,10 +150,21 @@ def not_told_yet(notes: Iterable[Note], left_out: Mapping[str, str]) -> list[Not
 
 
 def left_out_by(alerts: Iterable[Alert], drop_leaks: bool = False, columns: Iterable[Note] = ()) -> dict[str, str]:
-    """The names of the features that were left out, each with the reason in a few words.
+    """The features that were left out, each with the reason in a few words.
 
-    ``drop_leaks``: suspected copies of the target, and features that separate its classes completely, were left out
-    too. ``columns`` are notes on the columns of the table: of text, they say more than the alert.
+    Parameters
+    ----------
+    alerts : tuple of Alert
+        As found by :func:`~dubio.alerts.find_alerts`.
+    drop_leaks : bool, default=False
+        Whether suspected copies of the target, and features that separate its classes completely, were left out too.
+    columns : tuple of Note
+        Notes on the columns of the table: of text, they say more than the alert.
+
+    Returns
+    -------
+    dict of str to str
+        The reason by the name of the feature.
     """
     of_text = {str(one.facts["name"]): one.facts["why"] for one in columns if "why" in one.facts}
     reasons: dict[str, str] = {}

@@ -109,8 +109,9 @@ def _column_of(facts: Facts) -> str:
     return f"X[:, {facts['position']}]" if facts["column"] is None else f"X[{facts['column']!r}]"
 
 
-#: Alerts: what was found, and what to do about it.
-_ALERTS = {
+#: All sentences, by their codes.
+SENTENCES: dict[str, str] = {
+    # Alerts: what was found, and what to do about it.
     "copy": "{features!q:5} {features:is a copy|are copies} of the target, or {features:a recoding|recodings} of it",
     "copy remedy": "{leave a copy out}",
     "copy left out": "perhaps a copy of the target",
@@ -164,10 +165,7 @@ _ALERTS = {
     "sentinel remedy": "if so, {missing}; they were used as numbers",
     "alert": "Alert: {alert}",
     "advice": "{finding}: {remedy}",
-}
-
-#: The answer, and how it was found.
-_SELECTION = {
+    # The answer, and how it was found.
     "because named": "it was requested by name",
     "because pairs": "pairs of rows are given, and the constraint score was the best method for pairs",
     "method": "method: {method} ({does}), because {because}",
@@ -237,10 +235,7 @@ _SELECTION = {
     "judged sample": "the search judged a sample of {n} {n:row|rows} by their neighbours among all rows",
     "searched sample": "the search used a sample of {n} {n:row|rows}",
     "screened": "the search looked at the best {n} of {n_in_all} features, by linear and smooth R2",
-}
-
-#: The worth of a selection to a model.
-_WORTH = {
+    # The worth of a selection to a model.
     "scores of folds": "{measure} with the features {chosen} in each fold ({kept}): {selected}; with all features: "
     "{everything}; with as many random features: {random}; by chance: {chance:.3f}",
     "evaluation": "with {model}: {scores}. The scores are from rows that neither the selection nor the model had seen; "
@@ -253,10 +248,7 @@ _WORTH = {
     "worth unclear": "the gain over as many random features may be chance (difference {over_random})",
     "worth nothing": "selection does not clearly help: as many random features do about as well (difference "
     "{over_random})",
-}
-
-#: The page of a report. {labels} stands for "labels" or "numbers", {asked} for the target.
-_PAGE = {
+    # The page of a report. {labels} stands for "labels" or "numbers", {asked} for the target.
     # its sections
     "heading changes": "Effect of the corrections",
     "heading ranking": "Ranking",
@@ -407,10 +399,7 @@ _PAGE = {
     "command": "On the command line:",
     "python": "In Python:",
     "made": "Made with dubio {version}. This page needs no network: it contains everything it shows.",
-}
-
-#: What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.
-_COMMAND = {
+    # What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.
     "no target": "there is no --target: features are ranked only by the structure of the table",
     "counts rows": "column {name!q} was left out: it only counts the rows",
     "without numbers": "{n} {n:column|columns} without numbers {n:was|were} left out: {names!q:5}",
@@ -488,6 +477,3 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "high": ("to", "the interval should hold nine of ten right numbers"),
     "wrong number": ("P(wrong)", "probability that the number is wrong"),
 }
-
-#: All sentences, by their codes.
-SENTENCES: dict[str, str] = {**_ALERTS, **_SELECTION, **_WORTH, **_PAGE, **_COMMAND}

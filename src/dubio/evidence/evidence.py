@@ -104,23 +104,22 @@ class Evidence:
         end; the season of a date plays no part. Several columns that were put together are projected on their first
         principal component. Of categories only the varying matters here (see :meth:`levels`).
         """
-        if self.is_plain:
+        if self.layout is None or self.layout.is_plain:
             return np.ascontiguousarray(self.columns[rows, start:stop].T)
-        return np.vstack([self._line(feature)[rows] for feature in range(start, stop)])
-
-    def _line(self, feature: int) -> NDArray[Any]:
-        assert self.layout is not None
-        places = self.layout.of(feature)
-        roles, table = self.layout.roles[places], self.columns[:, places]
-        values = np.isin(roles, ("value", "level"))
-        if values.sum() > 1:
-            space = np.asarray(standardize(np.asarray(table[:, values], dtype=np.float64)))
-            # the component of a tiny matrix; its sign does not matter
-            return space @ np.linalg.eigh(space.T @ space)[1][:, -1]
-        line = table[:, 0].astype(np.float64)
-        if (roles == "missing").any():
-            line[table[:, roles == "missing"][:, 0] > 0] = np.inf
-        return line
+        lines = np.empty((stop - start, len(rows)))
+        for feature in range(start, stop):
+            places = self.layout.of(feature)
+            roles, table = self.layout.roles[places], self.columns[:, places]
+            values = np.isin(roles, ("value", "level"))
+            if values.sum() > 1:
+                space = np.asarray(standardize(np.asarray(table[:, values], dtype=np.float64)))
+                # the component of a tiny matrix; its sign does not matter
+                line = space @ np.linalg.eigh(space.T @ space)[1][:, -1]
+            else:
+                gone = table[:, roles == "missing"].any(axis=1)
+                line = np.where(gone, np.inf, table[:, 0])
+            lines[feature - start] = line[rows]
+        return lines
 
 
 def level_features(layout: Columns | None) -> Codes:

@@ -29,10 +29,8 @@ SCREEN = 0.3
 _ENOUGH = 30
 #: Permutations between two checks of which features are settled; those of one batch run on threads.
 _BATCH = 25
-#: Most permutations, for scores that are computed feature by feature.
-_MOST = 64_000
-#: Limit on the work after the first round, in rows x features x permutations.
-_WORK = 2e9
+#: Most permutations of scores that are computed feature by feature, and most rows x features x permutations.
+_MOST, _WORK = 64_000, 2e9
 
 
 @dataclass
@@ -136,18 +134,12 @@ def permutation_pvalues(
 
 #: p-value below which it is checked if a few rows decide.
 SMALL = 0.01
-#: Effective number of rows below which the target depends on a few rows.
-_ROWS_OF_TARGET = 10.0
-#: Effective number of rows below which a feature depends on a few rows.
-_ROWS_OF_FEATURE = 20.0
-#: Most permutations of a check.
-MOST_PERMUTATIONS = 9_999
+#: Effective number of rows below which the target, or a feature, depends on a few rows.
+_ROWS_OF_TARGET, _ROWS_OF_FEATURE = 10.0, 20.0
+#: Most and fewest permutations of a check, and how many reach the score before it ends.
+MOST_PERMUTATIONS, _FEWEST, _ENOUGH_CHECKS = 9_999, 999, 50
 #: Limit on the work of a check, in rows x columns x permutations.
 _CHECK_WORK = 3e7
-#: Permutations that reach the score before a check ends.
-_ENOUGH_CHECKS = 50
-#: Fewest permutations of a check, whatever the work.
-_FEWEST = 999
 #: Values that are shuffled at once.
 _AT_ONCE = 2e6
 

@@ -75,10 +75,8 @@ def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
 
 #: Permutations per kernel call; each chunk has its own generator, so the number of threads does not matter.
 _CHUNK = 64
-#: Most permutations of a feature of categories.
-_MOST_LEVEL_DRAWS = 100_000
-#: Permutations that reach the score of a feature of categories before its test ends.
-_ENOUGH_HITS = 200
+#: Most permutations of a feature of categories, and how many reach its score before its test ends.
+_MOST_LEVEL_DRAWS, _ENOUGH_HITS = 100_000, 200
 
 
 def level_error(target: Floats, weights: Floats, codes: Codes) -> float:
@@ -116,12 +114,8 @@ class LevelNull:
 
 #: Number of columns that one thread handles at a time.
 _COLUMNS = 16
-#: Fewest permutations.
-_FEWEST = 999
-#: Most permutations.
-_MOST = 500_000
-#: Limit on the work, in rows x columns of the target x permutations.
-_WORK = 4e8
+#: Fewest and most permutations, and a limit on the work, in rows x columns of the target x permutations.
+_FEWEST, _MOST, _WORK = 999, 500_000, 4e8
 #: Fewest permutations where 999 exceed the limit on the work: a target with hundreds of classes.
 _FEWEST_OF_ALL = 199
 #: Probability with which chance in the permutations may change a decision that is called safe.
@@ -424,10 +418,9 @@ def smooth_null(
 
     Rows change places only where they may. Weights move together with the target.
     """
-    target, weights = evidence.scores, evidence.weights
-    total = leave_one_out_total(target, weights)
-    half = half_window(len(target))
-    slots = np.arange(len(target)), np.zeros(1, np.int64), np.array([len(target)]), np.empty(0, np.int64)
+    target, weights, n = evidence.scores, evidence.weights, len(evidence.scores)
+    total, half = leave_one_out_total(target, weights), half_window(n)
+    slots = np.arange(n), np.zeros(1, np.int64), np.array([n]), np.empty(0, np.int64)
     if evidence.exchange is not None:
         slots = GroupRanks(evidence.exchange).slots
 

@@ -102,10 +102,8 @@ def served(pvalues: Mapping[str, Floats], relevant: NDArray[np.bool_], n_tested:
     return serves
 
 
-#: Share of the allowed false discoveries for tests of single features.
-SINGLE = 0.8
-#: Share of the allowed false discoveries for the test of features together.
-TOGETHER = 0.2
+#: Shares of the allowed false discoveries for tests of single features, and for the test of features together.
+SINGLE, TOGETHER = 0.8, 0.2
 
 
 @dataclass(frozen=True)
@@ -183,7 +181,10 @@ def relevance_of(
             parts[name][varying] = values
     pvalues, *limits = bounds
     moves = np.not_equal(*(passes(qvalues_of(end, counts), alpha) for end in limits))
-    relevance = decide(pvalues, qvalues_of(pvalues, counts), alpha, moves, parts, problem.feature_names)
+    relevance = replace(decide(pvalues, qvalues_of(pvalues, counts), alpha), at_the_line=moves, parts=parts)
+    if moves.any():
+        at_the_line = capital(note("at the line", names=problem.feature_names[moves].tolist()))
+        relevance = replace(relevance, reason=f"{relevance.reason}. {at_the_line}")
     return relevance.serving(by_target, counts, alpha) if by_target else relevance
 
 
@@ -215,30 +216,20 @@ def qvalues_of(pvalues: Floats, counts: NDArray[np.bool_]) -> Floats:
     return qvalues
 
 
-def decide(
-    pvalues: Floats,
-    qvalues: Floats,
-    alpha: float,
-    at_the_line: NDArray[np.bool_] | None = None,
-    parts: dict[str, Floats] | None = None,
-    names: NDArray[np.object_] | None = None,
-) -> Relevance:
+def decide(pvalues: Floats, qvalues: Floats, alpha: float) -> Relevance:
     """The features with ``q <= alpha``, and the reason in words; warns if there is none.
 
     If no feature is related to the target, the smallest q-value still falls below ``alpha`` in a share ``alpha`` of all
     tables. So the first feature must reach ``alpha / 2``: noise alone is then called a finding half as often.
     """
     relevant = passes(qvalues, alpha)
-    at_the_line = np.zeros(len(pvalues), dtype=bool) if at_the_line is None else at_the_line
     if relevant.any():
         reason = say("stand out", n=int(relevant.sum()), percent=100 * alpha)
     else:
         why = say("smallest", smallest=qvalues.min(), needed=alpha / 2)
         warn(NoFeatureStandsOut.because(why))
         reason = say("nothing stands out", why=why)
-    if at_the_line.any() and names is not None:
-        reason = f"{reason}. {capital(note('at the line', names=names[at_the_line].tolist()))}"
-    return Relevance(pvalues, qvalues, relevant, at_the_line, reason, parts or {})
+    return Relevance(pvalues, qvalues, relevant, np.zeros(len(pvalues), dtype=bool), reason)
 
 
 def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
@@ -246,18 +237,12 @@ def passes(qvalues: Floats, alpha: float) -> NDArray[np.bool_]:
     return (qvalues <= alpha) & (qvalues.min() <= alpha / 2)
 
 
-#: Most rows of the joint test.
-_MOST_ROWS = 1000
-#: Fewest rows in each half.
-_FEWEST_ROWS_IN_HALF = 60
-#: Most features that the search begins with.
-_MOST_FEATURES = 60
-#: Fewest groups of rows, if rows belong together.
-_FEWEST_GROUPS = 20
-#: Permutations of a feature among the rows of the other half.
-_PERMUTATIONS = 60
-#: Different splits into halves. More of them make the result depend less on the seed.
-_SPLITS = 2
+#: Most rows and features of the search in the joint test.
+_MOST_ROWS, _MOST_FEATURES = 1000, 60
+#: Fewest rows in each half; fewest groups, if rows belong together.
+_FEWEST_ROWS_IN_HALF, _FEWEST_GROUPS = 60, 20
+#: Permutations of a feature, and splits into halves: more of them make the result depend less on the seed.
+_PERMUTATIONS, _SPLITS = 60, 2
 
 
 def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None = None) -> TestedFeatures:
@@ -278,8 +263,8 @@ def joint_pvalues(problem: Problem, *, random_state: int = 0, n_jobs: int | None
     Only given labels are used, not those completed by experts, who have seen all rows.
 
     Of several targets, the search and the test use the joint loss
-    (:class:`~dubio.neighbors.losses.NeighborJointLoss`; a missing cell counts as the mean of its target). The
-    same permutations also give a p-value for each target, in ``by_target``.
+    (:class:`~dubio.neighbors.losses.NeighborLoss`; a missing cell counts as the mean of its target). The same
+    permutations also give a p-value for each target, in ``by_target``.
     """
     if not has_enough_rows(problem):
         return TestedFeatures(np.ones((3, problem.n_features)))
@@ -404,20 +389,10 @@ def smallest_sufficient_size(
 ) -> tuple[int, str]:
     r"""The smallest size whose criterion is not significantly worse than the best, and the reason in words.
 
-    The criterion must be a sum over rows, so that each row has a value for each subset. Subsets are compared as in
-    :func:`sufficient_size`, from the smallest up, only as far as needed.
-
-    Parameters
-    ----------
-    subsets, values : dict
-        The features and the criterion for each size.
-    row_values : callable
-        ``row_values(subset)`` returns what each row adds to the criterion: an array (n_rows,).
-    larger_is_better : bool
-    alpha : float
-        Level of the one-sided test.
-    value_of_nothing : float, optional
-        The criterion of the empty subset. If no subset is better, one feature is kept, with a warning.
+    ``subsets`` and ``values`` have the features and the criterion for each size. The criterion must be a sum over rows:
+    ``row_values(subset)`` returns what each of them adds to it. Subsets are compared as in :func:`sufficient_size`,
+    from the smallest up, only as far as needed. If none is better than ``value_of_nothing``, the criterion of the empty
+    subset, one feature is kept, with a warning.
 
     Examples
     --------
@@ -464,14 +439,8 @@ def sufficient_size(order: Codes, n_relevant: int, losses: RowLosses, level: flo
 
     For each row, take the difference of its loss between a short list and the best one. If rows are independent, the
     sum :math:`S` of these differences has the standard error :math:`\sqrt{n}\, s`. A list is too short if
-    :math:`S / (\sqrt{n}\, s)` is above the normal quantile of ``1 - level``.
-
-    Parameters
-    ----------
-    order : array of int
-        Features, best first; the first ``n_relevant`` are relevant.
-    losses : callable
-        ``losses(features)`` gives the loss of each row: an array (n_rows,). If rows belong together, of each group.
+    :math:`S / (\sqrt{n}\, s)` is above the normal quantile of ``1 - level``. In ``order`` are the features, best first;
+    ``losses(features)`` gives the loss of each row or, if rows belong together, of each group.
 
     Examples
     --------

@@ -26,12 +26,10 @@ def grow_balls(order: Any, weights: Any, targets: Any) -> tuple[Any, Any]:
 
     ``order`` (balls, rows) has the other rows of each ball by increasing distance.
     """
-    first = min(_FIRST, order.shape[1])
-    ends, reached, found = _grow(order[:, :first], weights, targets)
-    if first < order.shape[1]:
-        left = (~found).nonzero()[:, 0]
-        if len(left):
-            ends[left], reached[left], _ = _grow(order[left], weights, targets[left])
+    ends, reached, found = _grow(order[:, :_FIRST], weights, targets)
+    left = (~found).nonzero()[:, 0]
+    if order.shape[1] > _FIRST and len(left):
+        ends[left], reached[left], _ = _grow(order[left], weights, targets[left])
     return ends, reached
 
 

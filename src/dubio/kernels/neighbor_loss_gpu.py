@@ -50,17 +50,14 @@ def row_losses(pairs: PairDistances, terms: Terms, candidates: NDArray[np.int64]
     near = pairs.near() if sign > 0 else None
     if near is not None and k < near[0].shape[1]:
         return _from_near_rows(pairs, terms, chosen, sign, k, near)
-    return _from_all_rows(pairs, terms, chosen, sign, k)
 
-
-def _from_all_rows(pairs: PairDistances, terms: Terms, candidates: Any, sign: int, k: int) -> Floats:
     def work(start: int, stop: int) -> Floats:
         current = pairs.of(start, stop)
         rows = torch.arange(start, stop, device=pairs.device.name)
         at_once = max(1, int(pairs.device.tile_bytes // ((stop - start) * pairs.bytes_per_row)))
         parts = [
             terms.of(smallest(pairs.changed(current, start, stop, some, sign), k)[0], rows)
-            for some in candidates.split(at_once)
+            for some in chosen.split(at_once)
         ]
         found: Floats = torch.cat(parts).cpu().numpy()
         return found
@@ -72,7 +69,7 @@ def _from_all_rows(pairs: PairDistances, terms: Terms, candidates: Any, sign: in
 def _from_near_rows(
     pairs: PairDistances, terms: Terms, candidates: Any, sign: int, k: int, near: tuple[Any, Any, Any]
 ) -> Floats:
-    """As above when a feature is added to a subset: its neighbours are sought among the near rows of the subset.
+    """The same when a feature is added to a subset: its neighbours are sought among the near rows of the subset.
 
     An added feature makes no distance smaller. So if the k-th smallest distance among the near rows is below the
     distance of the farthest of them, no other row can be a neighbour. The few rows for which it is not are compared

@@ -106,12 +106,7 @@ def side_by_side(parts: list[ClassMoments]) -> ClassMoments:
 
 
 def class_moments(
-    X: Matrix,
-    memberships: Floats,
-    names: list[Any] | None = None,
-    *,
-    first_row: int = 0,
-    n_threads: int | None = None,
+    X: Matrix, memberships: Floats, names: list[Any] | None = None, *, first_row: int = 0, n_threads: int | None = None
 ) -> ClassMoments:
     """Moments of the columns of ``X`` with the weights ``memberships`` (n, K); rows of zeros do not count.
 
@@ -142,9 +137,7 @@ def class_moments(
     if not (np.isfinite(first).all() and np.isfinite(second).all() and np.isfinite(poison).all()):
         check_finite(X, names=names, first_row=first_row)
         check_overflow(np.sum(np.abs(first) + second, axis=0), names)
-    check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
-    moments = centred_moments(weight, first, second, shift)
-    cancelled = cancelled_columns(moments, second)
+    moments, cancelled = centred_moments(weight, first, second, shift, names)
     return recentred(moments, X[:, cancelled], P, cancelled) if len(cancelled) else moments
 
 
@@ -172,11 +165,18 @@ def middle(some: NDArray[Any]) -> Floats:
     return np.asarray(np.partition(some, len(some) // 2, axis=0)[len(some) // 2], dtype=np.float64)
 
 
-def centred_moments(weight: Floats, first: Floats, second: Floats, shift: Floats) -> ClassMoments:
-    """Moments from the sums (K, d) of ``x - shift`` and its square."""
-    safe = np.where(weight > 0, weight, 1.0)[:, None]
-    offset = first / safe
-    return ClassMoments(weight, shift, offset, np.maximum(second - first * offset, 0.0))
+def centred_moments(
+    weight: Floats, first: Floats, second: Floats, shift: Floats, names: list[Any] | None
+) -> tuple[ClassMoments, NDArray[np.intp]]:
+    """Moments from the sums (K, d) of ``x - shift`` and its square, and the columns that lost digits.
+
+    The spread of these within classes is very small compared with the squares it comes from.
+    """
+    check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
+    offset = first / np.where(weight > 0, weight, 1.0)[:, None]
+    moments = ClassMoments(weight, shift, offset, np.maximum(second - first * offset, 0.0))
+    lost = moments.within < CANCELLED * second.sum(axis=0)
+    return moments, np.flatnonzero(lost | (weight @ moments.m2 < CANCELLED * (weight @ second)))
 
 
 def _sparse_moments(X: Matrix, P: Floats, names: list[Any] | None, first_row: int, n_threads: int) -> ClassMoments:
@@ -200,9 +200,7 @@ def _sparse_moments(X: Matrix, P: Floats, names: list[Any] | None, first_row: in
     if not np.isfinite(sums.sum() + poison):
         check_finite(X, names=names, first_row=first_row)
         check_overflow((np.abs(first) + second).sum(axis=0), names)
-    check_vanished(np.abs(first).sum(axis=0), second.sum(axis=0), names)
-    moments = centred_moments(P.sum(axis=0), first, second, np.zeros(d))
-    cancelled = cancelled_columns(moments, second)
+    moments, cancelled = centred_moments(P.sum(axis=0), first, second, np.zeros(d), names)
     return _sparse_recentred(moments, X, P, cancelled) if len(cancelled) else moments
 
 
@@ -249,13 +247,6 @@ def recentred(moments: ClassMoments, X: NDArray[Any], P: Floats, columns: Any) -
         offset[k] = p @ z / moments.weight[k]
         m2[k] = p @ (z - offset[k]) ** 2
     return _replace_columns(moments, columns, centre, offset, m2)
-
-
-def cancelled_columns(moments: ClassMoments, second: Floats) -> NDArray[np.intp]:
-    """Columns that lost digits: their spread within classes is very small compared with the squares it comes from."""
-    weight = moments.weight
-    lost = moments.within < CANCELLED * second.sum(axis=0)
-    return np.flatnonzero(lost | (weight @ moments.m2 < CANCELLED * (weight @ second)))
 
 
 def _replace_columns(moments: ClassMoments, columns: Any, centre: Floats, offset: Floats, m2: Floats) -> ClassMoments:

@@ -22,17 +22,8 @@ class ColumnMoments:
     """Moments of each of d columns. Missing and infinite cells are counted, and left out of the others.
 
     Means are stored as ``offset`` from ``origin``, a value of the column. So a column far from zero keeps its digits.
-
-    Attributes
-    ----------
-    present, missing, infinite : array of int (d,)
-        Number of cells with a finite number, without a value, and with an infinite number.
-    origin, offset : array (d,)
-        Their sum is the mean.
-    squares : array (d,)
-        Sum of squared deviations from the mean.
-    low, high : array (d,)
-        Smallest and largest number; infinity and -infinity if there is none.
+    ``squares`` are sums of squared deviations from the mean; ``low`` and ``high`` are infinity and -infinity without a
+    number.
 
     Examples
     --------

@@ -268,10 +268,7 @@ class TargetNeighbors(Neighborhood):
         if m == n:
             return super().edges()
         width = min(m, self._k + 2)  # every number has at least one row; the last one may have a twin on the other side
-        nearest = np.empty((m, width), dtype=np.int64)
-        nearest[:, 0] = np.arange(m)
-        if width > 1:
-            nearest[:, 1:] = line_neighbors(values, width - 1, nearest[:, 0])
+        nearest = np.column_stack([np.arange(m), line_neighbors(values, width - 1, np.arange(m))])
         distances = np.abs(values[nearest] - values[:, None])
         order = np.argsort(distances, axis=1, kind="stable")
         nearest, distances = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(distances, order, axis=1)

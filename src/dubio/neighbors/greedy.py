@@ -96,7 +96,7 @@ def greedy_search(
     criterion : Criterion
         Gives the value of a subset. The search knows nothing else about it.
     features : array of int
-        The features to search among.
+        The features to search among. Among equal values, the lowest index is moved (but see ``last``).
     direction : {"backward", "forward"}, default="backward"
         Backward removes the feature without which the criterion is best; forward adds the best one.
     stop_size : int, optional
@@ -111,12 +111,6 @@ def greedy_search(
         Features that every subset holds: a forward search begins with them, a backward search never removes them.
     names : sequence, optional
         Names of the features, by index: if the user stops the search, the error says how far it got.
-
-    Returns
-    -------
-    SearchPath
-        Each subset lists its features in increasing order. Among equal values, the lowest index is moved
-        (but see ``last``).
 
     Examples
     --------

@@ -61,14 +61,16 @@ def laplacian_ratio(graph: sparse.csr_array, X: Matrix, columns: Columns | None 
         block -= degrees @ block / total
         return np.vstack([edge_energies(graph, block), degrees @ block**2])
 
-    if not sparse.issparse(X):
-        return _ratio(*feature_sums(by_blocks(X, both), columns))
-    energy, squares = _sparse_energy(graph, degrees, X)
-    spread = squares - np.asarray(degrees @ X).ravel() ** 2 / total
-    lost = np.flatnonzero(np.minimum(energy, spread) < CANCELLED * squares)
-    if len(lost):
-        energy[lost], spread[lost] = by_blocks(X, both, lost)
-    return _ratio(feature_sums(energy, columns), feature_sums(spread, columns))
+    if sparse.issparse(X):
+        energy, squares = _sparse_energy(graph, degrees, X)
+        forms = np.stack([energy, squares - np.asarray(degrees @ X).ravel() ** 2 / total])
+        lost = np.flatnonzero(forms.min(axis=0) < CANCELLED * squares)
+        if len(lost):
+            forms[:, lost] = by_blocks(X, both, lost)
+    else:
+        forms = by_blocks(X, both)
+    energy, spread = feature_sums(forms, columns)
+    return np.divide(energy, spread, out=np.full(len(energy), np.inf), where=spread > 0)
 
 
 def edge_energies(graph: sparse.csr_array, block: Floats) -> Floats:
@@ -106,10 +108,6 @@ def _block_width(n_values: int) -> int:
 
 def _dense_copy(block: Any) -> Floats:
     return np.array(block.toarray() if sparse.issparse(block) else block, dtype=np.float64, order="C")
-
-
-def _ratio(energy: Floats, spread: Floats) -> Floats:
-    return np.divide(energy, spread, out=np.full(len(energy), np.inf), where=spread > 0)
 
 
 def anchor_ratio(edges: AnchorEdges, X: Matrix, columns: Columns | None = None) -> tuple[Floats, Floats]:

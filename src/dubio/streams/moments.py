@@ -15,7 +15,6 @@ from dubio.kernels.moments import class_sums_coded, class_sums_column
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.moments.class_moments import (
     ClassMoments,
-    cancelled_columns,
     centred_moments,
     middle,
     recentred,
@@ -26,7 +25,7 @@ from dubio.moments.running import Moments, RunningMoments
 from dubio.moments.second_moments import SecondMoments
 from dubio.problem import Problem
 from dubio.streams.sources import Batch, as_numbers, coded, is_number, read_ahead
-from dubio.table.matrix import check_overflow, check_vanished, name_column
+from dubio.table.matrix import check_overflow, name_column
 from dubio.target.classes import read_memberships
 from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target, read_supervision
@@ -183,9 +182,7 @@ def _column_moments(
                     found = f"contains {word} in {name_column([*names], first_column + r)}, first in {row}"
                     raise InputError("X", f"{found} ({batch.place})", "fill or drop these values first", code=word)
         check_overflow(np.abs(first).sum(axis=1) + second.sum(axis=1), here)
-    check_vanished(np.abs(first).sum(axis=1), second.sum(axis=1), here)
-    moments = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift)
-    cancelled = cancelled_columns(moments, second.T)
+    moments, cancelled = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift, here)
     if len(cancelled):
         moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), known.P, cancelled)
     return moments
