@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -177,17 +178,14 @@ def require_memory(needed: float, what: str, remedy: str, argument: str = "X") -
 
 def _system_available() -> int:
     """Free memory of the machine; without psutil, that of Linux, else an assumption."""
-    try:
+    with suppress(ImportError):
         import psutil
 
         return int(psutil.virtual_memory().available)
-    except ImportError:
-        pass
-    try:
+    with suppress(OSError, StopIteration):
         lines = _MEMORY_OF_LINUX.read_text(encoding="ascii").splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return _UNKNOWN
+    return _UNKNOWN
 
 
 def _container_left() -> float:

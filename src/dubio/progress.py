@@ -100,9 +100,9 @@ def lines_of(name: str) -> Listener:
 
 
 class _Line:
-    """A line on standard error with the share done and the time left; it is overwritten once per second.
+    """A line on standard error with the share done and the time left, once work takes longer than ``patience`` seconds.
 
-    ``patience``: seconds for which nothing is shown.
+    It is overwritten once per second.
     """
 
     def __init__(self, patience: float = 0.0) -> None:

@@ -79,11 +79,6 @@ class Evidence:
     def n_features(self) -> int:
         return int(self.columns.shape[1]) if self.layout is None else self.layout.n_features
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether every feature is one column."""
-        return self.layout is None or self.layout.is_plain
-
     def columns_of(self, feature: int) -> Codes:
         """The columns of one feature."""
         return np.array([feature]) if self.layout is None else self.layout.of(feature)

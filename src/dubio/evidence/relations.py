@@ -57,20 +57,17 @@ def cauchy_combination(*pvalues: ArrayLike) -> NDArray[np.float64]:
     """
     if not pvalues:
         raise InputError("pvalues", "is empty", "pass one array or more")
-    table = np.clip(np.stack([_read(p, f"pvalues[{i}]") for i, p in enumerate(pvalues)]), 1e-300, CEILING)
+    tables = [np.asarray(p, dtype=np.float64) for p in pvalues]
+    for i, p in enumerate(tables):
+        if p.size == 0 or p.ndim == 0:
+            raise InputError(f"pvalues[{i}]", f"has shape {p.shape}", "give one p-value per feature")
+        bad = p[~((p >= 0) & (p <= 1))]
+        if len(bad):
+            raise InputError(f"pvalues[{i}]", f"has {counted(len(bad), 'value')} outside [0, 1], first {bad[0]:g}")
+    table = np.clip(np.stack(tables), 1e-300, CEILING)
     # tan((1/2 - p) pi) = 1 / tan(p pi); the right side stays accurate for tiny p
     mean = (1.0 / np.tan(np.pi * table)).mean(axis=0)
     return np.arctan2(1.0, mean) / np.pi
-
-
-def _read(pvalues: ArrayLike, name: str) -> NDArray[np.float64]:
-    p = np.asarray(pvalues, dtype=np.float64)
-    if p.size == 0 or p.ndim == 0:
-        raise InputError(name, f"has shape {p.shape}", "give one p-value per feature")
-    bad = p[~((p >= 0) & (p <= 1))]
-    if len(bad):
-        raise InputError(name, f"has {counted(len(bad), 'value')} outside [0, 1], first {bad[0]:g}")
-    return p
 
 
 #: Permutations per kernel call; each chunk has its own generator, so the number of threads does not matter.
@@ -264,8 +261,7 @@ def linear_pvalues(evidence: Evidence, *, most_permutations: int = MOST_PERMUTAT
        departures from assumption. Journal of the Royal Statistical Society B 17.
     """
     pvalues = _checked_linear_pvalues(evidence, most_permutations)
-    if not evidence.is_plain:
-        assert evidence.layout is not None
+    if evidence.layout is not None and not evidence.layout.is_plain:
         gaps = np.flatnonzero(evidence.layout.roles == "missing")
         if len(gaps):
             parts = replace(evidence, columns=evidence.columns[:, gaps], layout=None)

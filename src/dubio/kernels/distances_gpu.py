@@ -138,17 +138,11 @@ def smallest(values: Any, k: int) -> tuple[Any, Any]:
     if k == n:
         return places, last
     tied = found[..., k] == last
-    if bool(tied.any()):
+    if bool(tied.any()):  # of equal numbers the first are taken
+        some, bar = values[tied], last[tied][:, None]
+        below, equal = some < bar, some == bar
+        wanted = k - below.sum(dim=1, keepdim=True, dtype=torch.int32)
+        chosen = below | (equal & (equal.cumsum(dim=1, dtype=torch.int32) <= wanted))
         places = places.clone()
-        places[tied] = _first_of_equal(values[tied], last[tied], k)
+        places[tied] = chosen.nonzero()[:, 1].view(-1, k)
     return places, last
-
-
-def _first_of_equal(values: Any, last: Any, k: int) -> Any:
-    """Places of the k smallest of each row of a matrix, whose k-th smallest is ``last``; of equal ones the first."""
-    last = last[:, None]
-    below = values < last
-    wanted = k - below.sum(dim=1, keepdim=True, dtype=torch.int32)
-    equal = values == last
-    chosen = below | (equal & (equal.cumsum(dim=1, dtype=torch.int32) <= wanted))
-    return chosen.nonzero()[:, 1].view(len(values), k)

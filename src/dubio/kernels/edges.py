@@ -108,11 +108,8 @@ def leave_one_out_neighbors(
     distances. Each pair needs one full distance, from which the part of one feature is subtracted: the work is n^2 d in
     total. Ties go to the lowest index.
     """
-    n, d = X.shape
-    width, _, k = neighbors.shape
-    full = np.empty(n)
-    best = np.empty(k)
-    rows = np.empty(k, dtype=np.int64)
+    (n, d), (width, _, k) = X.shape, neighbors.shape
+    full, best, rows = np.empty(n), np.empty(k), np.empty(k, dtype=np.int64)
     for i in range(start, stop):
         for j in range(n):
             total = 0.0

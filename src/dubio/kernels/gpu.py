@@ -76,10 +76,8 @@ def _what_is_missing() -> tuple[str, str] | None:
         return "torch is not installed", "pip install 'dubio[gpu]', or use device='cpu'"
     if TORCH_DEVICE == "cuda" and not torch.cuda.is_available():
         if torch.version.cuda is None:
-            return (
-                f"torch {torch.version.__version__} was built without CUDA",
-                "install a build of torch with CUDA (pytorch.org says how), or use device='cpu'",
-            )
+            build = "install a build of torch with CUDA (pytorch.org says how), or use device='cpu'"
+            return f"torch {torch.version.__version__} was built without CUDA", build
         return "torch finds no CUDA GPU", "check the GPU and its driver with nvidia-smi, or use device='cpu'"
     return None
 

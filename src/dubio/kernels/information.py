@@ -45,8 +45,7 @@ _HEAVY = 0.5
 # The seeds hold this many times the target weight: more seeds give a tighter bound.
 _SEED_RESERVE = 2.0
 # Marks in place of a bound: the row is not in the group, or its membership is so small that bounds are enough.
-_SKIP = -1.0
-_BOUND_ONLY = -2.0
+_SKIP, _BOUND_ONLY = -1.0, -2.0
 # Number of rows used for the first guess of a radius.
 _SAMPLE = 256
 # A ball that turns out too small grows by this factor in volume.

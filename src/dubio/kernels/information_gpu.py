@@ -183,14 +183,11 @@ class SortedRows:
         def work(start: int, stop: int) -> tuple[Floats, int]:
             order = self._sort(start, stop) if self.kept is None else self.kept[start:stop]
             rows = torch.arange(start, stop, device=pairs.device.name)
-            ends, reached = [], []
-            for of_set, of_set_totals in zip(weights, totals, strict=True):
-                for of_class, total in zip(of_set, of_set_totals, strict=True):
-                    targets = ball_targets(float(n_neighbors), 0.0, total - of_class[rows])
-                    end, weight = grow_balls(order, of_class, targets)
-                    ends.append(end)
-                    reached.append(weight)
-            others, inside = torch.stack(ends), torch.stack(reached)
+            grown = [
+                grow_balls(order, of_class, ball_targets(float(n_neighbors), 0.0, total - of_class[rows]))
+                for of_class, total in zip(weights.flatten(0, 1), totals.ravel(), strict=True)
+            ]
+            others, inside = map(torch.stack, zip(*grown, strict=True))
             squared = exact_squared(columns, rows.expand(others.shape), others)
             found = torch.special.digamma(inside) - 0.5 * len(subset) * torch.log(4.0 * squared)
             shape = (*memberships.shape[::2], stop - start)  # sets, classes, rows

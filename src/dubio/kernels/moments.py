@@ -32,14 +32,6 @@ def _add_four(z: Any, p: Any, weight: Any, first: Any, second: Any, poison: Any)
 
 
 @numba.njit(cache=True, nogil=True)
-def _four_memberships(P: Any, i: int, stop: int, p: Any) -> None:
-    """``p`` = rows ``i`` to ``i + 3`` of ``P``; zero for rows from ``stop`` on."""
-    for j in range(4):
-        for k in range(P.shape[1]):
-            p[j, k] = P[i + j, k] if i + j < stop else 0.0
-
-
-@numba.njit(cache=True, nogil=True)
 def class_sums_rows(
     X: Any, P: Any, shift: Any, start: int, stop: int, weight: Any, first: Any, second: Any, poison: Any
 ) -> None:
@@ -47,17 +39,18 @@ def class_sums_rows(
 
     These are the sums of ``p_ik``, of ``p_ik (x_ir - shift_r)`` and of ``p_ik (x_ir - shift_r)^2``.
     """
-    d = X.shape[1]
-    z = np.empty((4, d))
-    p = np.empty((4, P.shape[1]))
+    d, n_classes = X.shape[1], P.shape[1]
+    z, p = np.empty((4, d)), np.empty((4, n_classes))
     for i in range(start, stop, 4):
         for j in range(4):
             if i + j < stop:
                 for r in range(d):
                     z[j, r] = X[i + j, r] - shift[r]
+                for k in range(n_classes):
+                    p[j, k] = P[i + j, k]
             else:
                 z[j] = 0.0
-        _four_memberships(P, i, stop, p)
+                p[j] = 0.0
         _add_four(z, p, weight, first, second, poison)
 
 

@@ -93,12 +93,8 @@ def one_blas_thread() -> Iterator[None]:
                 first.restore_original_limits()
 
 
-@cache
-def _controller() -> ThreadpoolController:
-    """Finding the libraries takes milliseconds, so it is done once."""
-    return ThreadpoolController()
-
-
+#: Finding the libraries takes milliseconds, so it is done once.
+_controller = cache(ThreadpoolController)
 _BLAS_LOCK = Lock()
 #: The limit that holds now, and None for each further block that asked for it.
 _LIMITS: list[Any] = []

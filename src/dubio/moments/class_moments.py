@@ -192,7 +192,12 @@ def _sparse_moments(X: Matrix, P: Floats, names: list[Any] | None, first_row: in
         sums = np.zeros(room)
         return sums, class_sums_csr(X.data, X.indices, X.indptr, P, start, stop, sums)
 
-    (sums, poison), *parts = run_chunks(work, _sparse_pieces(X.indptr, math.prod(room)), n_threads)
+    # ranges of rows with about equally many stored values: many per sum, because every piece has its own sums
+    stored = int(X.indptr[-1])
+    pieces = 1 << (max(1, stored // (16 * math.prod(room))).bit_length() - 1)  # so that threads share them evenly
+    cuts = np.searchsorted(X.indptr, np.linspace(0, stored, min(pieces, _SPARSE_PIECES) + 1)[1:-1])
+    edges = np.unique(np.concatenate([[0], cuts, [X.shape[0]]])).tolist()
+    (sums, poison), *parts = run_chunks(work, pairwise(edges), n_threads)
     for more, more_poison in parts:
         sums += more
         poison += more_poison
@@ -202,16 +207,6 @@ def _sparse_moments(X: Matrix, P: Floats, names: list[Any] | None, first_row: in
         check_overflow((np.abs(first) + second).sum(axis=0), names)
     moments, cancelled = centred_moments(P.sum(axis=0), first, second, np.zeros(d), names)
     return _sparse_recentred(moments, X, P, cancelled) if len(cancelled) else moments
-
-
-def _sparse_pieces(indptr: NDArray[Any], sums_size: int) -> list[tuple[int, int]]:
-    """Ranges of rows with about equally many stored values: many per sum, because every piece has its own sums."""
-    n, stored = len(indptr) - 1, int(indptr[-1])
-    room = max(1, stored // (16 * sums_size))
-    pieces = min(1 << (room.bit_length() - 1), _SPARSE_PIECES)  # a power of two: threads share them evenly
-    cuts = np.searchsorted(indptr, np.linspace(0, stored, pieces + 1)[1:-1])
-    edges = np.unique(np.concatenate([[0], cuts, [n]]))
-    return [(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def _sparse_recentred(moments: ClassMoments, X: Matrix, P: Floats, columns: Any) -> ClassMoments:

@@ -154,10 +154,7 @@ class SubsetDistances(FollowedSubset):
     def in_chunks(
         self, candidates: NDArray[np.int64], change: int, work: Callable[[Change, int, int], T]
     ) -> Iterator[tuple[Any, list[T]]]:
-        """Call ``work(step, start, stop)`` for every step of :meth:`changes` and every chunk of rows.
-
-        Yields the places of the candidates of each step, and the results of the chunks.
-        """
+        """The places of the candidates of each step of :meth:`changes`, and ``work(step, start, stop)`` of chunks."""
         for step in self.changes(candidates, change):
             on_done = parts_of("one step of the search")
             yield step.places, run_chunks(partial(work, step), self.row_chunks, self.n_threads, on_done)

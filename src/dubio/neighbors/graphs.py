@@ -36,10 +36,8 @@ Width = float | Literal["mean"]
 
 #: With fewer rows, an exact search is as fast as an approximate one.
 _FEW_ROWS = 4096
-#: Number of rows whose neighbours are searched in one call.
-_SEARCHED_AT_ONCE = 1000
-#: Number of pairs of rows of a sparse table whose distances are computed at once.
-_PAIRS_AT_ONCE = 65_536
+#: Rows whose neighbours are searched in one call, and pairs of rows whose distances are computed at once.
+_SEARCHED_AT_ONCE, _PAIRS_AT_ONCE = 1000, 65_536
 
 
 @dataclass(frozen=True)
@@ -218,13 +216,7 @@ class RowNeighbors(RowSearch, Neighborhood):
     """
 
     def __init__(
-        self,
-        X: Matrix,
-        *,
-        n_neighbors: int = 5,
-        kernel: Kernel = "squared",
-        symmetry: Symmetry = "or",
-        **search: Any,
+        self, X: Matrix, *, n_neighbors: int = 5, kernel: Kernel = "squared", symmetry: Symmetry = "or", **search: Any
     ) -> None:
         super().__init__(_centred(X), clip_neighbors(n_neighbors, X.shape[0] - 1), **search)
         self.n_rows, self.symmetry, self._X, self._kernel = X.shape[0], symmetry, X, kernel

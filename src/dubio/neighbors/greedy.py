@@ -14,8 +14,7 @@ from dubio.progress import advance
 
 # The two changes that a search makes to a subset. They are signs, so that a kernel can use
 # `squared_distances + change * column` for both.
-ADD = 1
-REMOVE = -1
+ADD, REMOVE = 1, -1
 
 
 class Criterion(Protocol):
@@ -180,12 +179,9 @@ Subsets = dict[int, NDArray[np.int64]]
 
 def best_subsets(paths: Sequence[SearchPath]) -> tuple[Subsets, dict[int, float]]:
     """For each size, the subset of any path with the smallest value, and this value; ties go to the earlier path."""
-    subsets: Subsets = {}
-    values: dict[int, float] = {}
-    for size in sorted(set().union(*(path.subsets for path in paths))):
-        best = min((path for path in paths if size in path.subsets), key=lambda path: path.values[size])
-        subsets[size], values[size] = best.subsets[size], best.values[size]
-    return subsets, values
+    sizes = sorted(set().union(*(path.subsets for path in paths)))
+    best = {size: min((one for one in paths if size in one.values), key=lambda one: one.values[size]) for size in sizes}
+    return {size: best[size].subsets[size] for size in sizes}, {size: best[size].values[size] for size in sizes}
 
 
 def order_by_presence(subsets: Subsets, n_features: int) -> NDArray[np.int64]:
