@@ -21,9 +21,7 @@ def read_membership_rows(
     """
     n_classes = P.shape[1]
     for i in range(start, stop):
-        n_nan = 0
-        kind = 0
-        total = 0.0
+        n_nan, kind, total = 0, 0, 0.0
         for k in range(n_classes):
             p = np.float64(P[i, k])
             if np.isnan(p):

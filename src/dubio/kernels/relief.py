@@ -25,10 +25,8 @@ def _distances_from(X: Any, i: int, out: Any) -> None:
 @numba.njit(cache=True, nogil=True)
 def nearest_rows(X: Any, start: int, stop: int, out: Any) -> None:
     """``out[i]`` = the rows nearest to row i (L1), nearest first; ties go to the lowest index."""
-    n = X.shape[0]
-    k = out.shape[1]
-    distances = np.empty(n)
-    best = np.empty(k)
+    n, k = len(X), out.shape[1]
+    distances, best = np.empty(n), np.empty(k)
     for i in range(start, stop):
         _distances_from(X, i, distances)
         filled = 0
