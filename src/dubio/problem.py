@@ -333,11 +333,8 @@ def _in_range(weights: NDArray[np.float64], is_block: bool) -> NDArray[np.float6
     if largest == 0.0 or _LEAST_WEIGHT <= largest <= _MOST_WEIGHT:
         return weights
     if is_block:
-        raise InputError(
-            "sample_weight",
-            f"has a largest value of {largest:.3g}, and other blocks may be on another scale",
-            "divide all weights by the same number, so that they are about 1",
-        )
+        found = f"has a largest value of {largest:.3g}, and other blocks may be on another scale"
+        raise InputError("sample_weight", found, "divide all weights by the same number, so that they are about 1")
     return np.asarray(weights / largest)
 
 

@@ -192,12 +192,7 @@ class Ranking:
 
     def __str__(self) -> str:
         rows = [
-            (
-                str(self.ranking[j]),
-                str(self.names[j]),
-                f"{self.scores[j]:.4g}",
-                "yes" if self.support[j] else "",
-            )
+            (str(self.ranking[j]), str(self.names[j]), f"{self.scores[j]:.4g}", "yes" if self.support[j] else "")
             for j in self.order
         ]
         head = ("rank", "feature", "score", "kept")
@@ -262,11 +257,8 @@ def resolve_count(n_features_to_select: int | float | str | None, n_features: in
         return max(1, n_features // 2), say("half")
     if isinstance(wish, Integral) and not isinstance(wish, bool):
         if not 1 <= wish <= n_features:
-            raise InputError(
-                "n_features_to_select",
-                f"={wish}, but the table has {counted(n_features, 'feature')}",
-                f"give a number from 1 to {n_features}, or a share",
-            )
+            found = f"={wish}, but the table has {counted(n_features, 'feature')}"
+            raise InputError("n_features_to_select", found, f"give a number from 1 to {n_features}, or a share")
         return int(wish), say("as many")
     if isinstance(wish, float | np.floating) and 0 < wish <= 1:
         return max(1, int(wish * n_features + 1e-9)), say("share", percent=100 * wish, n_features=n_features)

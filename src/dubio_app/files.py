@@ -120,11 +120,8 @@ def table_format(path: str) -> str:
     if suffix in FORMATS:
         return FORMATS[suffix]
     hint = " (save the sheet as .xlsx or CSV first)" if suffix in (".xls", ".ods", ".xlsb") else ""
-    raise InputError(
-        quoted(path),
-        f"has the ending {quoted(suffix)}{hint}",
-        "tables end in .csv, .tsv, .xlsx, .jsonl, .parquet or .feather, and text may be compressed (.csv.gz)",
-    )
+    remedy = "tables end in .csv, .tsv, .xlsx, .jsonl, .parquet or .feather, and text may be compressed (.csv.gz)"
+    raise InputError(quoted(path), f"has the ending {quoted(suffix)}{hint}", remedy)
 
 
 def frame_bytes(frame: Any, path: str) -> bytes:

@@ -249,9 +249,6 @@ def _read_weights(batch: Batch, name: str | None) -> NDArray[np.float64] | None:
     weights = as_numbers(batch.rows.select([name]).column(0)).astype(np.float64)
     wrong = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(wrong):
-        raise InputError(
-            "weight",
-            f"column {name!r} holds {weights[wrong[0]]:g} in {name_row(int(wrong[0]))} of {batch.place}",
-            "weights must be finite and not negative",
-        )
+        found = f"column {name!r} holds {weights[wrong[0]]:g} in {name_row(int(wrong[0]))} of {batch.place}"
+        raise InputError("weight", found, "weights must be finite and not negative")
     return weights

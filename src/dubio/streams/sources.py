@@ -97,12 +97,11 @@ def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
         return [
             Piece("the reader", _types(source.schema), None, lambda columns, _: (b.select(columns) for b in source))
         ]
-    raise InputError(
-        "source",
-        f"is a {type(source).__name__}",
+    remedy = (
         "give the path of a Parquet, CSV or Arrow file, a folder of such files, or a pyarrow Dataset, Table or "
-        "RecordBatchReader",
+        "RecordBatchReader"
     )
+    raise InputError("source", f"is a {type(source).__name__}", remedy)
 
 
 @dataclass(frozen=True)
@@ -203,11 +202,7 @@ def _files(path: Path) -> list[Path]:
 
 def _format(path: Path) -> str | None:
     name = path.name.lower().removesuffix(".gz")
-    endings = {
-        (".parquet", ".pq"): "Parquet",
-        (".csv", ".tsv", ".txt"): "CSV",
-        (".arrow", ".feather", ".ipc"): "Arrow",
-    }
+    endings = {(".parquet", ".pq"): "Parquet", (".csv", ".tsv", ".txt"): "CSV", (".arrow", ".feather", ".ipc"): "Arrow"}
     return next((kind for ends, kind in endings.items() if name.endswith(ends)), None)
 
 

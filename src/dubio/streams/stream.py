@@ -175,12 +175,8 @@ def fit_stream(
         raise _no_target()
     _require_one_target(target, soft)
     if soft is not None and "soft" not in selector._takes:
-        raise InputError(
-            "soft",
-            f"cannot be used: {type(selector).__name__} takes one class per row",
-            "give target",
-            code="no target",
-        )
+        found = f"cannot be used: {type(selector).__name__} takes one class per row"
+        raise InputError("soft", found, "give target", code="no target")
     pieces = open_source(source)
     columns = _columns_of(pieces, target, soft, features, exclude, weight)
     columns = replace(columns, reads=selector._reading["target"], missing_label=selector._reading["missing_label"])
@@ -268,8 +264,5 @@ def require_same_columns(pieces: list[Piece], used: list[str] | None = None) -> 
             raise InputError(piece.name, f"has {counted(len(extra), 'column')} that {first.name} lacks: {extra[:8]}")
         for name in used:
             if sort_of(piece.types[name]) != sort_of(first.types[name]):
-                raise InputError(
-                    f"column {name!r}",
-                    f"is {first.types[name]} in {first.name} and {piece.types[name]} in {piece.name}",
-                    "write all files with one type",
-                )
+                found = f"is {first.types[name]} in {first.name} and {piece.types[name]} in {piece.name}"
+                raise InputError(f"column {name!r}", found, "write all files with one type")

@@ -146,11 +146,8 @@ def read_text(path: str, how: HowToRead, content: bytes | None) -> tuple[Any, Te
         except UnicodeError as error:
             if how.encoding is not None or form.encoding != "utf-8":
                 name = "UTF-8, and not Windows-1252" if form.encoding == "cp1252" else form.encoding
-                raise InputError(
-                    called(path),
-                    f"is not {name} text ({first_line(error)})",
-                    'name its encoding with --encoding, or save it as "CSV UTF-8"',
-                ) from error
+                remedy = 'name its encoding with --encoding, or save it as "CSV UTF-8"'
+                raise InputError(called(path), f"is not {name} text ({first_line(error)})", remedy) from error
         notes = list(form.notes)  # the first bytes were UTF-8, later ones are not
         form = replace(form, encoding=_windows(path, content, notes), notes=tuple(notes))
 

@@ -45,11 +45,8 @@ def refuse_mixed_names(X: Any) -> None:
     names = column_names(X) or []
     if 0 < sum(isinstance(name, str) for name in names) < len(names):
         kinds = sorted({type(name).__name__ for name in names})
-        raise InputTypeError(
-            "X",
-            f"has column names of different types ({', '.join(kinds)})",
-            "make all of them text: X.columns = X.columns.astype(str)",
-        )
+        found = f"has column names of different types ({', '.join(kinds)})"
+        raise InputTypeError("X", found, "make all of them text: X.columns = X.columns.astype(str)")
 
 
 def some_columns(X: Any, positions: Any) -> Any:
@@ -312,24 +309,18 @@ def is_dask(X: Any) -> bool:
 def in_memory(X: Any, name: str = "X") -> Any:
     """The table as it is, an Arrow table as a data frame; raises if its rows are not in memory."""
     if is_dask(X):
-        raise InputError(
-            name,
-            f"is a Dask {type(X).__name__}, and this method needs all rows at once",
+        remedy = (
             f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore, ConstraintScore "
-            "and LinearSearch accept Dask tables",
+            "and LinearSearch accept Dask tables"
         )
+        raise InputError(name, f"is a Dask {type(X).__name__}, and this method needs all rows at once", remedy)
     if callable(getattr(X, "collect_schema", None)) and not hasattr(X, "shape"):  # of polars
         raise InputError(name, f"is a {type(X).__name__}, which holds no rows yet", f"pass {name}.collect()")
     return arrow_frame(X, name) if is_arrow(X) else X
 
 
 def read_matrix(
-    X: Any,
-    *,
-    accept_sparse: bool = False,
-    allow_nan: bool = False,
-    check_values: bool = True,
-    name: str = "X",
+    X: Any, *, accept_sparse: bool = False, allow_nan: bool = False, check_values: bool = True, name: str = "X"
 ) -> Matrix:
     """Validate ``X`` and return it as a float matrix, without a copy if it is one already.
 
@@ -362,11 +353,8 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
     if X is None:
         raise InputError(name, "is None", "give a table: one row per case, one column per feature")
     if sparse.issparse(X) and not accept_sparse:
-        raise InputTypeError(
-            name,
-            "is a sparse table, but a dense one is needed here",
-            "give X.toarray(), or that of a sample of the rows",
-        )
+        found = "is a sparse table, but a dense one is needed here"
+        raise InputTypeError(name, found, "give X.toarray(), or that of a sample of the rows")
     try:
         with np.errstate(over="ignore"):  # a number that is too large becomes infinite, and is refused as such
             matrix = check_array(
@@ -455,11 +443,8 @@ def _check_scale(largest: NDArray[Any], names: list[Any] | None) -> None:
     """Raise if the largest absolute value of a column is too large or too small to be squared."""
     for size, bad in (("large", largest >= LARGEST), ("small", (largest > 0) & (largest < SMALLEST))):
         if bad.any():
-            raise InputError(
-                "X",
-                f"has values too {size} to square in {name_column(names, int(np.argmax(bad)))}",
-                "rescale it, for example divide it by its largest absolute value",
-            )
+            found = f"has values too {size} to square in {name_column(names, int(np.argmax(bad)))}"
+            raise InputError("X", found, "rescale it, for example divide it by its largest absolute value")
 
 
 def _refuse_text_columns(X: Any, names: list[Any] | None, name: str) -> None:

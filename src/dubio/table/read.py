@@ -187,12 +187,9 @@ class ColumnReader:
         if text.is_mixed:
             place = int(np.flatnonzero(np.isnan(text.values)[codes])[0])
             row = name_row(int(np.flatnonzero(~missing)[place]))
-            raise InputError(
-                self.table,
-                f"{text.mixture()} in {self.called}, first {quoted(texts[place])} in {row}",
-                "correct or empty these cells. If they are names of categories, make the column categorical",
-                code="mixed column",
-            )
+            found = f"{text.mixture()} in {self.called}, first {quoted(texts[place])} in {row}"
+            remedy = "correct or empty these cells. If they are names of categories, make the column categorical"
+            raise InputError(self.table, found, remedy, code="mixed column")
         return self._categories(distinct, codes, missing, problem=text.problem)
 
     def _categories(
@@ -251,13 +248,11 @@ class ColumnReader:
     def _refuse_infinite(self, values: Floats) -> None:
         infinite = np.flatnonzero(np.isinf(values))
         if len(infinite):
-            raise InputError(
-                self.table,
+            found = (
                 f"contains infinity in {counted(len(infinite), 'row')} of column {self.name!r}, first in "
-                f"{name_row(int(infinite[0]))}",
-                "empty these cells",
-                code="infinity",
+                f"{name_row(int(infinite[0]))}"
             )
+            raise InputError(self.table, found, "empty these cells", code="infinity")
 
 
 def column_values(X: Any, index: int) -> NDArray[Any]:
@@ -468,11 +463,8 @@ def _groups(feature_groups: Any, names: list[Any] | None, n_columns: int) -> dic
     if not feature_groups:
         return {}
     if not isinstance(feature_groups, Mapping):
-        raise InputError(
-            "feature_groups",
-            f"is a {type(feature_groups).__name__}",
-            "give a dictionary such as {'pain': ['pain today', 'pain at night']}",
-        )
+        found = f"is a {type(feature_groups).__name__}"
+        raise InputError("feature_groups", found, "give a dictionary such as {'pain': ['pain today', 'pain at night']}")
     groups: dict[str, list[int]] = {}
     taken: dict[int, str] = {}
     for group, wanted in feature_groups.items():
@@ -491,11 +483,8 @@ def _groups(feature_groups: Any, names: list[Any] | None, n_columns: int) -> dic
     rest = [str(_named(names, j)) for j in range(n_columns) if j not in taken]
     twins = [group for group in groups if group in rest and names is not None]
     if twins:
-        raise InputError(
-            "feature_groups",
-            f"has a group {twins[0]!r}, which is also a column outside the group",
-            "choose another name",
-        )
+        found = f"has a group {twins[0]!r}, which is also a column outside the group"
+        raise InputError("feature_groups", found, "choose another name")
     return groups
 
 

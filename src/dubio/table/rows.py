@@ -95,11 +95,8 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
         values = distinct_texts(names)[1]
     found, codes = np.unique(values, return_inverse=True)
     if len(found) == 1 and n_rows > 1:
-        raise InputError(
-            "groups",
-            "puts all rows into one group",
-            "two groups are needed at least: rows of one group say nothing about others",
-        )
+        found = "puts all rows into one group"
+        raise InputError("groups", found, "two groups are needed at least: rows of one group say nothing about others")
     return None if len(found) == n_rows else codes.astype(np.int64)
 
 

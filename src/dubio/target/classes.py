@@ -162,13 +162,12 @@ class OfClasses(Supervision, ABC):
         if looks_numeric and 3 * len(lonely) > len(rows_of) > 20:
             _raise_regression(len(rows_of), self.n_labelled, len(lonely))
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
-        raise InputError(
-            "y",
+        found = (
             f"has only one row of class {self.classes.tolist()[lonely[0]]!r} ({name_row(row)}; "
             f"{counted(len(lonely), 'such class', 'such classes')}), so there is no other row of this class to "
-            "measure a distance to",
-            "give it a second row, merge it with another class, or leave it out",
+            "measure a distance to"
         )
+        raise InputError("y", found, "give it a second row, merge it with another class, or leave it out")
 
     def _in_short(self) -> str:
         return counted(self.n_classes, "class", "classes")
@@ -228,11 +227,8 @@ class Classes(OfClasses):
         if self.n_labelled >= _ALL_DIFFERENT and self.rows_per_class().max() == 1:
             if self.classes.dtype.kind in "iu":
                 _raise_regression(self.n_classes, self.n_labelled, self.n_classes)
-            raise InputError(
-                "y",
-                f"has a different value in each of its {self.n_labelled} labelled rows",
-                "classes must repeat. Is it an identifier, or a number (target='numbers')?",
-            )
+            found = f"has a different value in each of its {self.n_labelled} labelled rows"
+            raise InputError("y", found, "classes must repeat. Is it an identifier, or a number (target='numbers')?")
         super().require_enough()
 
     @property
@@ -367,31 +363,20 @@ def _raise_regression(n_classes: int, n_labelled: int, n_lonely: int) -> NoRetur
 def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
     """Raise unless two of the classes have rows."""
     if n_labelled == 0:
-        raise InputError(
-            "y",
-            f"has no labelled row (all {n_rows} rows are unlabelled)",
-            "label some rows, or use an unsupervised method such as LaplacianScore",
-            code="no labels",
-        )
+        remedy = "label some rows, or use an unsupervised method such as LaplacianScore"
+        raise InputError("y", f"has no labelled row (all {n_rows} rows are unlabelled)", remedy, code="no labels")
     present = np.flatnonzero(has_rows)
     if len(present) < 2:
         name = classes.tolist()[present[0]]
         has_blanks = n_labelled < n_rows
         offer = ". If the rows without a label may be of this class or not, pass positive_unlabelled(y)"
-        raise InputError(
-            "y",
-            f"has only one class ({name!r} in {counted(n_labelled, 'labelled row')})",
-            "at least two classes are needed to tell which features separate them" + (offer if has_blanks else ""),
-            code="one class and blanks" if has_blanks else "",
-        )
+        found = f"has only one class ({name!r} in {counted(n_labelled, 'labelled row')})"
+        remedy = "at least two classes are needed to tell which features separate them" + (offer if has_blanks else "")
+        raise InputError("y", found, remedy, code="one class and blanks" if has_blanks else "")
 
 
 def read_classes(
-    values: NDArray[Any],
-    missing: NDArray[np.bool_],
-    missing_label: Any,
-    ordered: list[Any] | None,
-    is_block: bool,
+    values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any, ordered: list[Any] | None, is_block: bool
 ) -> Classes:
     """Classes from the known values, the mask of the missing rows, and a declared order of the classes."""
     if values.dtype.kind == "f":
@@ -399,13 +384,11 @@ def read_classes(
     hidden = _also_missing(values, missing, missing_label)
     classes, inverse = _sorted_classes(values[~hidden] if hidden.any() else values)
     if missing_label == "auto" and hidden.any() and len(classes) == 1 and not is_block:
-        raise InputError(
-            "y",
+        found = (
             f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one other value ({classes.tolist()[0]!r}). "
-            "-1 means unlabelled (scikit-learn's convention), so only one class is left",
-            "if -1 is a class, pass missing_label=None",
-            code="minus one",
+            "-1 means unlabelled (scikit-learn's convention), so only one class is left"
         )
+        raise InputError("y", found, "if -1 is a class, pass missing_label=None", code="minus one")
     if not is_block:
         _refuse_many_names(classes, len(inverse))
         warn_of_odd_names(classes, inverse)
@@ -426,13 +409,12 @@ def _refuse_many_names(classes: NDArray[Any], n_labelled: int) -> None:
     """Raise if there are very many classes with few rows each, before anything is made for each class."""
     if len(classes) <= _MOST_CLASSES or n_labelled >= _FEWEST_ROWS * len(classes):
         return
-    raise InputError(
-        "y",
+    found = (
         f"holds {len(classes)} different values in {counted(n_labelled, 'labelled row')}, such as "
-        f"{quoted(classes.tolist()[0])}",
-        "is it an identifier? Give what is to be predicted. If it is a number, say target='numbers'",
-        code="many names",
+        f"{quoted(classes.tolist()[0])}"
     )
+    remedy = "is it an identifier? Give what is to be predicted. If it is a number, say target='numbers'"
+    raise InputError("y", found, remedy, code="many names")
 
 
 def is_whole(values: NDArray[Any]) -> bool:
@@ -536,11 +518,8 @@ class Memberships(OfClasses):
     def joined_names(cls, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
         """The same classes, in the order of their columns."""
         if not np.array_equal(mine, theirs):
-            raise InputError(
-                "y",
-                f"has different classes in different blocks: {mine.tolist()} and {theirs.tolist()}",
-                "give the same columns of probabilities in every block",
-            )
+            found = f"has different classes in different blocks: {mine.tolist()} and {theirs.tolist()}"
+            raise InputError("y", found, "give the same columns of probabilities in every block")
         return mine
 
     def certain(self) -> Supervision:
@@ -651,26 +630,21 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
 def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classes: NDArray[Any]) -> NoReturn:
     others = f"({counted(count, 'such row')})"
     if problem == PARTLY_NAN:
-        raise InputError(
-            "y",
-            f"lacks some but not all class probabilities of {name_row(row)} {others}",
-            "a row of probabilities must be complete, or all NaN (unlabelled)",
-            code="partly missing",
-        )
+        found = f"lacks some but not all class probabilities of {name_row(row)} {others}"
+        remedy = "a row of probabilities must be complete, or all NaN (unlabelled)"
+        raise InputError("y", found, remedy, code="partly missing")
     if problem == NEGATIVE:
         column = int(np.flatnonzero(raw[row] < 0)[0])
-        raise InputError(
-            "y",
+        found = (
             f"has a negative probability, {raw[row, column]:g}, in {name_row(row)}, class {classes.tolist()[column]!r} "
-            f"{others}",
-            "probabilities must lie in [0, 1]",
+            f"{others}"
         )
+        raise InputError("y", found, "probabilities must lie in [0, 1]")
     if problem == INFINITE:
         raise InputError("y", f"contains infinity, first in {name_row(row)} {others}")
-    raise InputError(
-        "y",
-        f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}",
+    found = f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}"
+    remedy = (
         "divide each row by its sum, or pass soft_labels(y, normalize=True). If each column is a target of its own, "
-        "pass several_targets(y)",
-        code="sum",
+        "pass several_targets(y)"
     )
+    raise InputError("y", found, remedy, code="sum")

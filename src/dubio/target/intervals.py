@@ -59,11 +59,9 @@ class Intervals(Supervision):
         """Raise unless some row is surely above another."""
         low, high = self.low[self.labelled], self.high[self.labelled]
         if not len(low) or not np.ptp(gehan_scores(low, high)) > 0:
-            raise InputError(
-                "y",
-                f"has {counted(self.n_labelled, 'row')} with limits, and none of them is surely above another",
-                "intervals that all overlap say nothing about the features: give narrower ones",
-            )
+            found = f"has {counted(self.n_labelled, 'row')} with limits, and none of them is surely above another"
+            remedy = "intervals that all overlap say nothing about the features: give narrower ones"
+            raise InputError("y", found, remedy)
 
     def _counts(self) -> tuple[int, int, int]:
         """How many rows have a known number, a censored one, and other limits."""
@@ -177,12 +175,11 @@ def interval_targets(low: ArrayLike, high: ArrayLike) -> IntervalLabels:
     bad = np.flatnonzero(lowest > highest)
     if len(bad):
         row = int(bad[0])
-        raise InputError(
-            "low",
+        found = (
             f"is above high in {name_row(int(row))}: {lowest[row]:g} > {highest[row]:g} "
-            f"({counted(len(bad), 'such row')})",
-            "exchange the two, or correct the row",
+            f"({counted(len(bad), 'such row')})"
         )
+        raise InputError("low", found, "exchange the two, or correct the row")
     return IntervalLabels(lowest, highest)
 
 

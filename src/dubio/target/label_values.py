@@ -137,11 +137,8 @@ def _texts(values: list[str], argument: str) -> NDArray[np.str_]:
     texts = [str.__str__(value) for value in values]
     cut = next((text for text in texts if text.endswith("\0")), None)
     if cut is not None:
-        raise InputError(
-            argument,
-            f"holds text that ends with a null character, such as {quoted(cut)}, which an array of text would lose",
-            "remove it: text.rstrip('\\0')",
-        )
+        found = f"holds text that ends with a null character, such as {quoted(cut)}, which an array of text would lose"
+        raise InputError(argument, found, "remove it: text.rstrip('\\0')")
     odd = next((text for text in texts if not is_valid_text(text)), None)
     if odd is not None:
         raise InputError(argument, f"holds {quoted(odd)}, which is no valid text", "read the table with its encoding")
@@ -344,11 +341,8 @@ def read_corrections(path: Any) -> list[dict[str, str]]:
             "corrections", f"cannot be read as CSV ({error})", "give the file that the page wrote"
         ) from None
     if missing:
-        raise InputError(
-            "corrections",
-            f"has no column {quoted(missing[0])}",
-            f"give the file that the page wrote, with the columns {', '.join(COLUMNS)}",
-        )
+        remedy = f"give the file that the page wrote, with the columns {', '.join(COLUMNS)}"
+        raise InputError("corrections", f"has no column {quoted(missing[0])}", remedy)
     return rows
 
 

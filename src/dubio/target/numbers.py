@@ -115,11 +115,8 @@ class Numbers(Supervision):
     def require_enough(self) -> None:
         """Raise unless at least two rows have a number."""
         if self.n_labelled < 2:
-            raise InputError(
-                "y",
-                f"has {counted(self.n_labelled, 'labelled row')} of {self.n_rows} (n_samples={self.n_labelled})",
-                "this method needs at least 2 rows with a number",
-            )
+            found = f"has {counted(self.n_labelled, 'labelled row')} of {self.n_rows} (n_samples={self.n_labelled})"
+            raise InputError("y", found, "this method needs at least 2 rows with a number")
 
     def standardized(self) -> Floats:
         """The numbers with mean 0 and standard deviation 1 over the labelled rows; NaN stays NaN."""
@@ -150,11 +147,8 @@ def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label
     infinite = np.flatnonzero(~np.isfinite(numbers))
     if len(infinite):
         row = int(np.flatnonzero(~missing)[infinite[0]])
-        raise InputError(
-            "y",
-            f"contains infinity in {counted(len(infinite), 'row')}, first in {name_row(row)}",
-            "use NaN for unlabelled rows",
-        )
+        found = f"contains infinity in {counted(len(infinite), 'row')}, first in {name_row(row)}"
+        raise InputError("y", found, "use NaN for unlabelled rows")
     full = np.full(len(missing), np.nan)
     full[~missing] = numbers
     if missing_label is not None and missing_label != "auto":
@@ -265,26 +259,20 @@ def read_written(
         is_number = found.kind == "number"
         return WrittenNumbers(full[codes], shown, of_time=not is_number, bare=is_number and not shown)
     if found.problem and (only_numbers or len(texts) > most):
-        raise InputError(
-            "y",
-            f"is unclear: {found.problem} ({name_row(int(rows[0]))})",
+        remedy = (
             "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, say "
-            "target='classes'",
-            code="unclear target",
+            "target='classes'"
         )
+        raise InputError("y", f"is unclear: {found.problem} ({name_row(int(rows[0]))})", remedy, code="unclear target")
     texts_in = np.flatnonzero(np.isin(codes, np.flatnonzero(known)[np.isnan(found.values)]))
     if found.is_mixed or (only_numbers and found.n_numbers):
-        raise InputError(
-            "y",
-            f"{found.mixture()}, first {quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}",
-            "correct or empty these cells. If they are names of classes, say target='classes'",
-            code="mixed target",
-        )
+        found = f"{found.mixture()}, first {quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}"
+        remedy = "correct or empty these cells. If they are names of classes, say target='classes'"
+        raise InputError("y", found, remedy, code="mixed target")
     if only_numbers:
-        raise InputError(
-            "y",
+        found = (
             f"holds text, such as {quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}, where numbers "
-            "are needed",
-            "encode it as numbers",
+            "are needed"
         )
+        raise InputError("y", found, "encode it as numbers")
     return None

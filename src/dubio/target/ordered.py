@@ -180,12 +180,8 @@ def ordered_classes(y: Any, order: Sequence[Any]) -> OrderedLabels:
     values = labels_by_row(y)
     missed = {repr(value): value for value in values if value is not None and value not in places}
     if missed:
-        raise InputError(
-            "order",
-            f"misses {counted(len(missed), 'class', 'classes')} of y: {listed(missed, 5)}",
-            "name all classes, the lowest first",
-            code="order",
-        )
+        found = f"misses {counted(len(missed), 'class', 'classes')} of y: {listed(missed, 5)}"
+        raise InputError("order", found, "name all classes, the lowest first", code="order")
     return OrderedLabels(values, tuple(places))
 
 
@@ -200,9 +196,6 @@ def in_order(labels: Classes | Memberships) -> Classes | Memberships:
 def refuse_unordered_text(values: NDArray[Any]) -> None:
     """Raise if classes are text, of which nobody has said the order."""
     if values.dtype.kind == "U" and len(np.unique(values)) > 2:
-        raise InputError(
-            "y",
-            f"holds text, such as {quoted(values[0])}, and the order of its classes is not known",
-            "say it: ordered_classes(y, order=[...]), or a pandas categorical with ordered=True",
-            code="order",
-        )
+        found = f"holds text, such as {quoted(values[0])}, and the order of its classes is not known"
+        remedy = "say it: ordered_classes(y, order=[...]), or a pandas categorical with ordered=True"
+        raise InputError("y", found, remedy, code="order")

@@ -85,11 +85,7 @@ class RowGroups:
 
 
 def read_pairs(
-    must_link: Any,
-    cannot_link: Any,
-    n_rows: int,
-    must_link_weights: Any = None,
-    cannot_link_weights: Any = None,
+    must_link: Any, cannot_link: Any, n_rows: int, must_link_weights: Any = None, cannot_link_weights: Any = None
 ) -> Pairs:
     """Validate pairs of row indices.
 
@@ -272,12 +268,11 @@ def _read_kind(
     itself = pairs[:, 0] == pairs[:, 1]
     if name == "cannot_link" and itself.any():
         at = np.flatnonzero(itself)[0]
-        raise InputError(
-            "cannot_link",
+        found = (
             f"[{at}] = {_show(pairs[at])} says that a row differs from itself "
-            f"({counted(int(itself.sum()), 'such pair')} of {len(pairs)})",
-            "drop it",
+            f"({counted(int(itself.sum()), 'such pair')} of {len(pairs)})"
         )
+        raise InputError("cannot_link", found, "drop it")
     keep = ~itself
     if weights is not None:
         weights = _read_weights(f"{name}_weights", weights, len(pairs))
@@ -310,12 +305,11 @@ def refuse_outside(name: str, pairs: NDArray[np.int64], n_rows: int) -> None:
     outside = (pairs < 0) | (pairs >= n_rows)
     if outside.any():
         at, side = np.argwhere(outside)[0]
-        raise InputError(
-            name,
+        found = (
             f"[{at}] = {_show(pairs[at])} names row {pairs[at, side]}, but the table has rows 0 to {n_rows - 1} "
-            f"({counted(int(outside.any(axis=1).sum()), 'such pair')} of {len(pairs)})",
-            "pairs are positions in the table, not index labels",
+            f"({counted(int(outside.any(axis=1).sum()), 'such pair')} of {len(pairs)})"
         )
+        raise InputError(name, found, "pairs are positions in the table, not index labels")
 
 
 def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]:
@@ -328,11 +322,8 @@ def _read_weights(name: str, weights: Any, expected: int) -> NDArray[np.float64]
     bad = ~np.isfinite(array) | (array < 0)
     if bad.any():
         at = np.flatnonzero(bad)[0]
-        raise InputError(
-            name,
-            f"[{at}] is {array[at]:g} ({counted(int(bad.sum()), 'bad weight')} of {expected})",
-            "a weight must be finite and not negative",
-        )
+        found = f"[{at}] is {array[at]:g} ({counted(int(bad.sum()), 'bad weight')} of {expected})"
+        raise InputError(name, found, "a weight must be finite and not negative")
     largest = array.max(initial=0.0)
     if largest and not 1e-100 <= largest <= 1e100:
         raise InputError(name, f"has a largest value of {largest:.3g}", "divide all weights by it")
@@ -372,12 +363,11 @@ def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n
         return
     first, second = (int(order[joined[0] + step]) + n_rows for step in (0, 1))
     path = _path(links, first, second)[1:-1]
-    raise InputError(
-        "must_link",
+    found = (
         f"contradicts the labels: {_two(path[0], path[-1])} have different classes, but they belong together by "
-        f"the chain of must-links {_words(path, n_rows)}",
-        "drop one of these pairs, or correct a label",
+        f"the chain of must-links {_words(path, n_rows)}"
     )
+    raise InputError("must_link", found, "drop one of these pairs, or correct a label")
 
 
 def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int64], n_rows: int) -> None:
@@ -385,13 +375,12 @@ def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int
         return
     first, second = (int(row) for row in contradicted[0])
     more = f" ({len(contradicted)} cannot-links are contradicted in total)" if len(contradicted) > 1 else ""
-    raise InputError(
-        "cannot_link",
+    found = (
         f"says that {_two(first, second)} differ, but they belong together by the chain of must-links "
-        f"{_words(_path(links, first, second), n_rows)}{more}",
-        "drop one of these pairs, or give weights if the pairs are not sure",
-        code="contradiction",
+        f"{_words(_path(links, first, second), n_rows)}{more}"
     )
+    remedy = "drop one of these pairs, or give weights if the pairs are not sure"
+    raise InputError("cannot_link", found, remedy, code="contradiction")
 
 
 def _path(links: sparse.csr_array, first: int, second: int) -> list[int]:
@@ -421,11 +410,7 @@ def _show(pair: NDArray[np.int64]) -> str:
 
 
 def pairs_from_codes(
-    codes: NDArray[np.int64],
-    *,
-    n_must_link: int | None = None,
-    n_cannot_link: int | None = None,
-    random_state: Any = 0,
+    codes: NDArray[np.int64], *, n_must_link: int | None = None, n_cannot_link: int | None = None, random_state: Any = 0
 ) -> Pairs:
     """The same as :func:`pairs_from_labels`, for classes as integers; -1 is unlabelled."""
     rows = np.flatnonzero(codes >= 0)

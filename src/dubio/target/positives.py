@@ -66,17 +66,11 @@ class Positives(Supervision):
     def require_enough(self) -> None:
         """Raise unless there are at least two labelled and two unlabelled rows."""
         if self.n_labelled < _FEWEST:
-            raise InputError(
-                "y",
-                f"has {counted(self.n_labelled, 'row')} of the positive class {self.positive!r}",
-                f"label at least {_FEWEST} rows",
-            )
+            found = f"has {counted(self.n_labelled, 'row')} of the positive class {self.positive!r}"
+            raise InputError("y", found, f"label at least {_FEWEST} rows")
         if self.n_unlabelled < _FEWEST:
-            raise InputError(
-                "y",
-                f"has {counted(self.n_unlabelled, 'row')} not labelled {self.positive!r}",
-                "there is nothing to compare the positive rows with: add rows without a label",
-            )
+            found = f"has {counted(self.n_unlabelled, 'row')} not labelled {self.positive!r}"
+            raise InputError("y", found, "there is nothing to compare the positive rows with: add rows without a label")
 
     def describe(self) -> str:
         """One sentence a person can check the reading of their labels against."""
@@ -150,20 +144,13 @@ def positive_unlabelled(y: Any, *, positive: Any = None, prior: float | None = N
     labels: dict[str, Any] = {repr(value): value for value in values if value is not None}
     if positive is None:
         if len(labels) != 1:
-            raise InputError(
-                "y",
-                f"holds {counted(len(labels), 'value')} ({listed(labels, 5)})" if labels else "has no labelled row",
-                "say which one is the positive class: positive=...",
-                code="positive",
-            )
+            found = f"holds {counted(len(labels), 'value')} ({listed(labels, 5)})" if labels else "has no labelled row"
+            raise InputError("y", found, "say which one is the positive class: positive=...", code="positive")
         positive = next(iter(labels.values()))
     is_positive = np.asarray([value is not None and bool(value == positive) for value in values], dtype=bool)
     if not is_positive.any():
-        raise InputError(
-            "positive",
-            f"={positive!r} is not a value of y" + (f", which holds {listed(labels, 5)}" if labels else ""),
-            "give the value of the rows that are labelled positive",
-        )
+        found = f"={positive!r} is not a value of y" + (f", which holds {listed(labels, 5)}" if labels else "")
+        raise InputError("positive", found, "give the value of the rows that are labelled positive")
     if prior is not None and not (isinstance(prior, Real) and 0 <= float(prior) <= 1):
         raise InputError("prior", f"={prior!r}", "give the share of positive rows among the others, from 0 to 1")
     return PositiveLabels(is_positive, positive, None if prior is None else float(prior))

@@ -316,12 +316,8 @@ def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -
         if found is None:
             raise InputError("y", f"has dtype {values.dtype}", "give classes (numbers, text, bools) or numbers")
         if len(values) and target in ("classes", "ordered"):
-            raise InputError(
-                "y",
-                f"holds dates or times, such as {quoted(values[0])}, where classes are needed",
-                "turn them into names of classes, such as years",
-                code="dates as classes",
-            )
+            found = f"holds dates or times, such as {quoted(values[0])}, where classes are needed"
+            raise InputError("y", found, "turn them into names of classes, such as years", code="dates as classes")
         return found
     if values.dtype.kind != "U" or not len(values) or target not in ("auto", "numbers"):
         return None
@@ -426,8 +422,5 @@ def pairs_from_labels(
     supervision = read_supervision(y, len(labels), missing_label=missing_label)
     supervision.require_form("hard", cannot="cannot be turned into pairs", remedy="pairs need one class per row")
     return pairs_from_codes(
-        supervision.codes,
-        n_must_link=n_must_link,
-        n_cannot_link=n_cannot_link,
-        random_state=random_state,
+        supervision.codes, n_must_link=n_must_link, n_cannot_link=n_cannot_link, random_state=random_state
     )

@@ -230,11 +230,8 @@ def several_targets(targets: Any) -> SeveralLabels:
     first = next(iter(lengths))
     for name, length in lengths.items():
         if length != lengths[first]:
-            raise InputError(
-                "targets",
-                f"has {lengths[first]} rows in {quoted(first)} and {length} in {quoted(name)}",
-                "they must be the same rows",
-            )
+            found = f"has {lengths[first]} rows in {quoted(first)} and {length} in {quoted(name)}"
+            raise InputError("targets", found, "they must be the same rows")
     return SeveralLabels(columns, named)
 
 

@@ -36,12 +36,7 @@ def average_votes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float6
 
 
 def dawid_skene(
-    codes: NDArray[np.int64],
-    n_classes: int,
-    *,
-    max_iter: int = 100,
-    tol: float = 1e-6,
-    smoothing: float = 0.01,
+    codes: NDArray[np.int64], n_classes: int, *, max_iter: int = 100, tol: float = 1e-6, smoothing: float = 0.01
 ) -> DawidSkene:
     r"""Dawid and Skene's EM on votes ``codes`` (rows, annotators), -1 where an annotator abstains.
 
@@ -219,11 +214,8 @@ def _from_confidence(
         raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
     bad = np.flatnonzero(labelled & ~((sure >= 0) & (sure <= 1)))
     if len(bad):
-        raise InputError(
-            "confidence",
-            f"is {sure[bad[0]]:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})",
-            "give probabilities in [0, 1]",
-        )
+        found = f"is {sure[bad[0]]:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})"
+        raise InputError("confidence", found, "give probabilities in [0, 1]")
     P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
     P[np.flatnonzero(labelled), codes[labelled]] = sure[labelled]
     P[~labelled] = np.nan
@@ -252,21 +244,14 @@ def _from_probabilities(labels: Any, table: NDArray[Any], classes: Sequence[Any]
         known = ~np.isnan(table).all(axis=1)
         bad = np.flatnonzero(known & ~(table >= 0).all(axis=1))
         if len(bad):
-            raise InputError(
-                "labels",
-                f"has negative or missing values in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})",
-                "a row must be complete and not negative, or all NaN (unlabelled)",
-                code="partly missing",
-            )
+            found = f"has negative or missing values in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})"
+            remedy = "a row must be complete and not negative, or all NaN (unlabelled)"
+            raise InputError("labels", found, remedy, code="partly missing")
         sums = table.sum(axis=1, keepdims=True)
         empty = np.flatnonzero(sums[:, 0] == 0)
         if len(empty):
-            raise InputError(
-                "labels",
-                f"sums to 0 in {name_row(int(empty[0]))} ({counted(len(empty), 'such row')})",
-                "if the row is unlabelled, fill it with NaN",
-                code="sum of zero",
-            )
+            found = f"sums to 0 in {name_row(int(empty[0]))} ({counted(len(empty), 'such row')})"
+            raise InputError("labels", found, "if the row is unlabelled, fill it with NaN", code="sum of zero")
         table = table / np.where(np.isinf(sums), 1.0, sums)  # infinite cells stay, and are refused
     read = read_memberships(table, None)
     P = read.memberships.copy()
