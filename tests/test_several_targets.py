@@ -51,7 +51,7 @@ def test_reading():
     )
     Y = np.random.default_rng(0).normal(size=(40, 3))
     numbers = read_supervision(Y, 40, target="numbers")
-    assert numbers.names == ("target 1", "target 2", "target 3") and numbers.n_targets == 3
+    assert numbers.names == ("target 1", "target 2", "target 3") and len(numbers.parts) == 3
     assert read_supervision(pd.DataFrame(Y, columns=list("abc")), 40, target="numbers").names == ("a", "b", "c")
     some = numbers.rows(np.array([3, 3, 7]))
     np.testing.assert_array_equal(some.parts[1].values, Y[[3, 3, 7], 1])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from dubio.errors import InputError
+from dubio.ranking import default_names
 from dubio.sampling import order_of_groups
 from dubio.table.matrix import Columns, Matrix, column_names, feature_sums, in_memory, read_matrix
 from dubio.table.read import ReadTable, read_any_table, read_mixed_matrix
@@ -108,7 +109,7 @@ class Problem:
         """One name per feature: the table's own if all of them are text, else x0, x1, ..."""
         if self.names is not None and all(isinstance(name, str) for name in self.names):
             return np.asarray(self.names, dtype=object)
-        return np.asarray([f"x{j}" for j in range(self.n_features)], dtype=object)
+        return default_names(self.n_features)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The result of ``compute``, computed at the first call and kept: for expensive results that are shared."""
@@ -166,8 +167,7 @@ class Problem:
 
     def rows(self, index: NDArray[Any]) -> Problem:
         """The problem restricted to some rows, in the given order; a row may occur more than once."""
-        weight = None if self.sample_weight is None else self.sample_weight[index]
-        groups = None if self.groups is None else self.groups[index]
+        weight, groups = (None if one is None else one[index] for one in (self.sample_weight, self.groups))
         known = self.supervision.rows(index)
         return replace(self, X=self.X[index], supervision=known, sample_weight=weight, groups=groups)
 
@@ -289,19 +289,17 @@ def read_problem(
         Whether columns may be of any type and cells may be missing, and which columns belong together; see
         :func:`~dubio.table.read.read_any_table`. ``X`` may also be a table that was read before.
     """
-    names, columns = None, None
-    X = in_memory(X)
+    X, columns, is_nominal = in_memory(X), None, None
     if isinstance(X, ReadTable) or any_type:
         read = X if isinstance(X, ReadTable) else read_any_table(X, feature_groups, accept_sparse=accept_sparse)
         matrix, names, columns = read.matrix, read.names, read.columns
-        is_nominal = np.zeros(matrix.shape[1], dtype=bool)
     elif mixed:
         matrix, is_nominal = read_mixed_matrix(X, nominal)
         names = column_names(X)
     else:
         matrix = read_matrix(X, accept_sparse=accept_sparse, allow_nan=allow_nan, check_values=check_values)
-        is_nominal = np.zeros(matrix.shape[1], dtype=bool)
         names = column_names(X)
+    is_nominal = np.zeros(matrix.shape[1], dtype=bool) if is_nominal is None else is_nominal
     supervision = read_supervision(
         y,
         matrix.shape[0],

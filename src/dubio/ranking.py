@@ -133,16 +133,9 @@ class Ranking:
     def without_left_out(self) -> Ranking:
         """The same ranking without the features that could not be used."""
         kept = ~np.isin(self.names.astype(str), list(self.left_out))
-        if kept.all():
-            return self
-        return replace(
-            self,
-            names=self.names[kept],
-            scores=self.scores[kept],
-            ranking=self.ranking[kept],
-            support=self.support[kept],
-            extras={key: value[kept] for key, value in self.extras.items()},
-        )
+        names = ("names", "scores", "ranking", "support")
+        extras = {key: value[kept] for key, value in self.extras.items()}
+        return replace(self, extras=extras, **{name: getattr(self, name)[kept] for name in names})
 
     def line_of(self, feature: int) -> str:
         """The line above which a feature stands: "sufficient", "related" or ""; without tests "kept" or ""."""
@@ -174,33 +167,22 @@ class Ranking:
         """The ranking as a pandas frame, best first (needs pandas)."""
         import pandas as pd
 
-        order = self.order
-        columns = {
-            "rank": self.ranking[order],
-            "feature": self.names[order],
-            "score": self.scores[order],
-            "kept": self.support[order],
-        }
+        columns = {"rank": self.ranking, "feature": self.names, "score": self.scores, "kept": self.support}
         for name, line in (("sufficient", self.n_sufficient), ("relevant", self.n_relevant)):
             if line is not None:
-                columns[name] = self.ranking[order] <= line
-        return pd.DataFrame(columns | {key: value[order] for key, value in self.extras.items()})
+                columns[name] = self.ranking <= line
+        return pd.DataFrame({name: values[self.order] for name, values in (columns | self.extras).items()})
 
     def __repr__(self) -> str:
         by = f" by {self.method}" if self.method else ""
         return f"<Ranking of {counted(len(self.names), 'feature')}{by}, {int(self.support.sum())} kept>"
 
     def __str__(self) -> str:
-        rows = [
-            (str(self.ranking[j]), str(self.names[j]), f"{self.scores[j]:.4g}", "yes" if self.support[j] else "")
-            for j in self.order
-        ]
-        head = ("rank", "feature", "score", "kept")
-        widths = [max(len(row[c]) for row in [head, *rows]) for c in range(4)]
-        lines = [
-            f"{r[0]:>{widths[0]}}  {r[1]:<{widths[1]}}  {r[2]:>{widths[2]}}  {r[3]}".rstrip() for r in [head, *rows]
-        ]
-        return "\n".join(lines)
+        every = zip(self.ranking, self.names, self.scores, self.support, strict=True)
+        cells = [(str(rank), str(name), f"{score:.4g}", "yes" if kept else "") for rank, name, score, kept in every]
+        rows = [("rank", "feature", "score", "kept"), *(cells[j] for j in self.order)]
+        w = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        return "\n".join(f"{a:>{w[0]}}  {b:<{w[1]}}  {c:>{w[2]}}  {d}".rstrip() for a, b, c, d in rows)
 
     def _repr_html_(self) -> str:
         shown = self.order[:_SHOWN]
@@ -220,19 +202,11 @@ class Ranking:
 
 @dataclass(frozen=True)
 class Scored:
-    """The result of a score: one number per feature, and what else the method wants to show.
+    """The result of a score: one number per feature, and what else the method wants to show."""
 
-    Attributes
-    ----------
-    scores : array (n_features,)
-        Never NaN; a feature without information has the worst possible score.
-    columns : dict of arrays (n_features,)
-        Further columns of the ranking, by name.
-    attributes : dict
-        Further attributes of the fitted estimator, by name.
-    """
-
+    #: Never NaN; a feature without information has the worst possible score.
     scores: NDArray[np.float64]
+    #: Further columns of the ranking, by name, and further attributes of the fitted estimator.
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
 

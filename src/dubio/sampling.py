@@ -104,7 +104,7 @@ def order_of_groups(problem: Rows) -> NDArray[np.int64]:
     assert problem.groups is not None
     order, starts, _ = groups_of_rows(problem.groups)
     ranked = problem.n_rows <= _RANKED_ROWS
-    numbers = _scrambled(numbers_of_ranks(problem)) if ranked else mixed_contents(problem, 0)
+    numbers = scrambled(numbers_of_ranks(problem)) if ranked else mixed_contents(problem, 0)
     places = np.argsort(np.argsort(np.add.reduceat(numbers[order], starts), kind="stable"))
     return np.asarray(places[np.unique(problem.groups, return_inverse=True)[1]])
 
@@ -113,7 +113,7 @@ def _groups_in_shares(problem: Rows, groups: NDArray[np.int64], numbers: NDArray
     """The groups (by their place among the sorted groups) in such an order; their numbers come from their rows."""
     order, starts, _ = groups_of_rows(groups)
     strata = most_frequent_codes(problem.supervision.strata, groups)
-    return _in_shares(strata, _scrambled(np.add.reduceat(numbers[order], starts)))
+    return _in_shares(strata, scrambled(np.add.reduceat(numbers[order], starts)))
 
 
 def mixed_contents(problem: Rows, random_state: int | None) -> NDArray[np.uint64]:
@@ -134,8 +134,8 @@ def mixed_contents(problem: Rows, random_state: int | None) -> NDArray[np.uint64
         for start in range(0, len(table), _MIXED_ROWS):
             block = _bits(table[start : start + _MIXED_ROWS]).reshape(-1, width)
             numbers[start : start + _MIXED_ROWS] += (block * factors).sum(axis=1, dtype=np.uint64)
-    numbers = _scrambled(numbers)
-    return _scrambled(numbers + _places_within(numbers).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03))
+    numbers = scrambled(numbers)
+    return scrambled(numbers + _places_within(numbers).astype(np.uint64) * np.uint64(0xD1B54A32D192ED03))
 
 
 def order_of_contents(problem: Rows) -> NDArray[np.int64]:
@@ -153,14 +153,14 @@ def numbers_of_ranks(problem: Rows) -> NDArray[np.uint64]:
     """
     label = np.zeros(problem.n_rows, dtype=np.uint64)
     for key in _keys_of_target(problem):
-        label = _scrambled(label + np.unique(key, return_inverse=True)[1].astype(np.uint64))
+        label = scrambled(label + np.unique(key, return_inverse=True)[1].astype(np.uint64))
     numbers = label.copy()
     columns = problem.X.tocsc() if sparse.issparse(problem.X) else problem.X
     for j in range(problem.X.shape[1]):
         column = columns[:, [j]].toarray().ravel() if sparse.issparse(columns) else columns[:, j]
-        place = _scrambled(np.unique(column, return_inverse=True)[1].astype(np.uint64) + np.uint64(1))
-        column_itself = _scrambled(place + label).sum(dtype=np.uint64)  # the same wherever the column stands
-        numbers += _scrambled(place ^ column_itself)
+        place = scrambled(np.unique(column, return_inverse=True)[1].astype(np.uint64) + np.uint64(1))
+        column_itself = scrambled(place + label).sum(dtype=np.uint64)  # the same wherever the column stands
+        numbers += scrambled(place ^ column_itself)
     return numbers
 
 
@@ -169,7 +169,7 @@ def _keys_of_target(problem: Rows) -> list[NDArray[np.float64]]:
     return [np.where(np.isnan(column), np.inf, column) for column in columns]
 
 
-def _scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def scrambled(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Every bit of the result depends on every bit of a number (the last step of SplitMix64)."""
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

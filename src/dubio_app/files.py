@@ -54,29 +54,19 @@ FORMATS = {
 
 @dataclass(frozen=True)
 class TableFile:
-    """What was read from a file.
+    """What was read from a file."""
 
-    Attributes
-    ----------
-    frame : pandas.DataFrame
-        The table; text stays text.
-    separator : str
-        What separates the columns of a text file; a comma for other files.
-    notes : tuple of str
-        What the user should know about how the file was read.
-    code : str
-        The Python expression that reads the same table.
-    row_name : callable
-        Where a row is in the file, in words, given its position in the frame.
-    sheets : str
-        A sentence on the sheets of a workbook, if there were several to choose from.
-    """
-
+    #: The table as a pandas frame; text stays text.
     frame: Any
+    #: What separates the columns of a text file; a comma for other files.
     separator: str = ","
+    #: What the user should know about how the file was read.
     notes: tuple[str, ...] = ()
+    #: The Python expression that reads the same table.
     code: str = ""
+    #: Where a row is in the file, in words, given its position in the frame.
     row_name: Callable[[int], str] = counted_from_1
+    #: A sentence on the sheets of a workbook, if there were several to choose from.
     sheets: str = ""
 
 
@@ -129,15 +119,13 @@ def frame_bytes(frame: Any, path: str) -> bytes:
     kind, buffer = table_format(path), io.BytesIO()
     if kind == "parquet":
         frame.to_parquet(buffer, index=False)
-        return buffer.getvalue()
-    if kind == "feather":
+    elif kind == "feather":
         frame.reset_index(drop=True).to_feather(buffer)
+    elif kind == "excel":
+        _write_excel(_whole_beside_blanks(frame), buffer, path)
+    if kind not in ("text", "json"):
         return buffer.getvalue()
     frame = _whole_beside_blanks(frame)
-    if kind == "excel":
-        _require_openpyxl()
-        _write_excel(frame, buffer, path)
-        return buffer.getvalue()
     separator = TEXT.get(suffix_of(path)) or ","
     text = _json_lines(frame) if kind == "json" else frame.to_csv(index=False, sep=separator, lineterminator="\n")
     if path.endswith(".gz"):
@@ -148,6 +136,7 @@ def frame_bytes(frame: Any, path: str) -> bytes:
 
 
 def _write_excel(frame: Any, buffer: io.BytesIO, path: str) -> None:
+    _require_openpyxl()
     from openpyxl.utils.exceptions import IllegalCharacterError
 
     try:
@@ -183,9 +172,7 @@ def _json_lines(frame: Any) -> str:
 
 def require_columns(frame: Any, names: list[str], option: str, sheets: str = "") -> None:
     """Raise if the frame lacks one of these columns; the message suggests similar names, or other ``sheets``."""
-    for name in names:
-        if name in frame.columns:
-            continue
+    for name in (name for name in names if name not in frame.columns):
         near = nearest(name, frame.columns)
         did, it = ("Did", "It") if sheets else ("did", "it")  # after the sentence on sheets
         similar, there = " or ".join(map(quoted, near)), listed(map(quoted, frame.columns))
@@ -250,13 +237,11 @@ def _read_json(path: str, how: HowToRead) -> TableFile:
     """One object per line, or a list of objects. A column is every name that any of them has."""
     import pyarrow as pa
 
-    with plain_bytes(path) as stream:
-        try:
-            content = stream.read()
-        except OSError as error:
-            raise _wrong(path, f"cannot be read: {first_line(error)}", "is it damaged?") from error
     try:
-        text = content.decode(how.encoding or "utf-8-sig")
+        with plain_bytes(path) as stream:
+            text = stream.read().decode(how.encoding or "utf-8-sig")
+    except OSError as error:
+        raise _wrong(path, f"cannot be read: {first_line(error)}", "is it damaged?") from error
     except UnicodeError as error:
         raise _wrong(path, f"is not UTF-8 text ({first_line(error)})", "name its encoding") from error
     rows, places = _objects(path, text)
@@ -277,13 +262,10 @@ def _read_json(path: str, how: HowToRead) -> TableFile:
             with contextlib.suppress(pa.ArrowInvalid):  # not all of them are dates
                 columns[name] = columns[name].cast(pa.timestamp("s"))
     table = pa.table(columns)
-    lines = "" if _is_list(text) else ", lines=True"
-    return TableFile(
-        _without(arrow_to_pandas(table), MISSING, text_only=True),
-        notes=(*notes, *rounded_notes(table, path)),
-        code=f"pd.read_json({path!r}{lines})",
-        row_name=lambda row: f"{places[row]} of the file",
-    )
+    frame = _without(arrow_to_pandas(table), MISSING, text_only=True)
+    code = f"pd.read_json({path!r}{'' if _is_list(text) else ', lines=True'})"
+    notes += rounded_notes(table, path)
+    return TableFile(frame, notes=tuple(notes), code=code, row_name=lambda row: f"{places[row]} of the file")
 
 
 def _wrong(path: str, found: str, remedy: str = "write one object per line", *, at: str = "") -> InputError:
@@ -384,18 +366,10 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
     frame = body.set_axis(names_of, axis=1).reset_index(drop=True).infer_objects()
     as_text = [name for name in how.as_text if name in frame.columns]
     frame[as_text] = frame[as_text].map(lambda value: value if pd.isna(value) else str(value))
-    code = (
-        f"pd.read_excel({path!r}, sheet_name={sheet!r}, dtype=object, keep_default_na=False, na_values={marks!r})"
-        ".infer_objects()"
-    )
-    rows = body.index.to_numpy() + 1
-    return TableFile(
-        frame,
-        notes=(sheets,) if sheets else (),
-        code=code,
-        row_name=lambda row: f"row {rows[row]} of sheet {quoted(sheet)}",
-        sheets=sheets,
-    )
+    how_read = f"dtype=object, keep_default_na=False, na_values={marks!r}"
+    code = f"pd.read_excel({path!r}, sheet_name={sheet!r}, {how_read}).infer_objects()"
+    rows, notes = body.index.to_numpy() + 1, (sheets,) if sheets else ()
+    return TableFile(frame, ",", notes, code, lambda row: f"row {rows[row]} of sheet {quoted(sheet)}", sheets)
 
 
 #: The function that reads each format.
@@ -417,35 +391,23 @@ def _holds_cells(sheet: Any) -> bool:
 
 def _without(frame: Any, marks: tuple[str, ...], *, text_only: bool = False) -> Any:
     """The frame with the cells that hold one of the marks made missing; -999 also means -999.0."""
-    if not marks:
-        return frame
     numbers = []
     for mark in marks:
-        try:
+        with contextlib.suppress(ValueError):
             numbers.append(float(mark))
-        except ValueError:
-            continue
     frame = frame.copy(deep=False)
-    for name in frame.columns:
-        column = frame[name]
+    for name, column in frame.items():
         kind = getattr(column.dtype, "kind", "O")
-        if kind in "iuf" and not text_only:
-            hidden = column.isin(numbers)
-        elif kind in "OUS":
-            hidden = column.isin(marks)
-        else:
-            continue
-        if hidden.any():
-            frame[name] = column.mask(hidden)
+        if kind in ("OUS" if text_only else "OUSiuf"):
+            hidden = column.isin(numbers if kind in "iuf" else marks)
+            frame[name] = column.mask(hidden) if hidden.any() else column
     return frame
 
 
 def tidy(frame: Any, path: str, missing: tuple[str, ...] = ()) -> Any:
     """Give every column a text name, and empty the cells that mean "missing"; raise if there is no row."""
     frame = frame.reset_index(drop=True)
-    frame.columns = [
-        str(name) if str(name).strip() else f"unnamed_{position}" for position, name in enumerate(frame.columns)
-    ]
+    frame.columns = [str(name) if str(name).strip() else f"unnamed_{j}" for j, name in enumerate(frame.columns)]
     for name in frame.columns:
         if frame[name].dtype == object and frame[name].dropna().map(lambda value: isinstance(value, Decimal)).all():
             frame[name] = frame[name].astype(float)  # Parquet's decimals are numbers

@@ -174,13 +174,13 @@ def _column_moments(
     here = names[first_column : first_column + d]
     bad = ~np.isfinite(first.sum(axis=1) + second.sum(axis=1) + poison)
     if bad.any():
-        for word, test in (("NaN", np.isnan), ("infinity", np.isinf)):
-            for r in np.flatnonzero(bad).tolist():
-                rows = np.flatnonzero(test(columns[r]))
-                if len(rows):
-                    row = name_row(int(batch.first_row + rows[0]))
-                    found = f"contains {word} in {name_column([*names], first_column + r)}, first in {row}"
-                    raise InputError("X", f"{found} ({batch.place})", "fill or drop these values first", code=word)
+        tests = (("NaN", np.isnan), ("infinity", np.isinf))
+        for word, test, r in ((word, test, r) for word, test in tests for r in np.flatnonzero(bad).tolist()):
+            rows = np.flatnonzero(test(columns[r]))
+            if len(rows):
+                row = name_row(int(batch.first_row + rows[0]))
+                found = f"contains {word} in {name_column([*names], first_column + r)}, first in {row}"
+                raise InputError("X", f"{found} ({batch.place})", "fill or drop these values first", code=word)
         check_overflow(np.abs(first).sum(axis=1) + second.sum(axis=1), here)
     moments, cancelled = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift, here)
     if len(cancelled):
@@ -199,11 +199,14 @@ def _alike(columns: list[NDArray[Any]]) -> tuple[NDArray[Any], ...]:
 
 
 def _read_labels(batch: Batch, columns: StreamColumns) -> Supervision:
+    import pyarrow as pa
+
     how: dict[str, Any] = {"missing_label": columns.missing_label, "is_block": True}
     try:
         if columns.target is not None:
             column = batch.rows.select([columns.target]).column(0)
-            if columns.reads == "classes" or not _may_be_numbers(column.type):
+            is_named = pa.types.is_boolean(column.type) or pa.types.is_dictionary(column.type)
+            if columns.reads == "classes" or is_named or not is_number(column.type):
                 return _read_classes(column, columns.reads, how)
             values = as_numbers(column).astype(np.float64)
             return read_supervision(values, len(values), target=columns.reads, **how)
@@ -212,12 +215,6 @@ def _read_labels(batch: Batch, columns: StreamColumns) -> Supervision:
         return read_memberships(table, np.asarray(columns.labels))
     except InputError as error:
         raise error.at(f"rows counted within {batch.place}") from error
-
-
-def _may_be_numbers(arrow_type: Any) -> bool:
-    import pyarrow as pa
-
-    return is_number(arrow_type) and not (pa.types.is_boolean(arrow_type) or pa.types.is_dictionary(arrow_type))
 
 
 def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Supervision:
@@ -230,17 +227,12 @@ def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Supervisio
     dictionary, codes = coded(column)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(dictionary) + 1)[1:])
     values = np.asarray(dictionary.take(pa.array(used)).to_pylist(), dtype=object)
-    distinct = read_supervision(_of_common_type(values), len(values), **how)
+    types = {type(value) for value in values}
+    common = {bool: bool, int: np.int64, Decimal: np.float64}.get(types.pop(), object) if len(types) == 1 else object
+    distinct = read_supervision(values.astype(common), len(values), **how)
     translate = np.full(len(dictionary) + 1, -1, dtype=np.int64)  # code -1 reads the last entry
     translate[used] = distinct.codes
     return distinct.with_codes(translate[codes])
-
-
-def _of_common_type(values: NDArray[Any]) -> NDArray[Any]:
-    """An array of objects as an array of their common type, if they have one."""
-    types = {type(value) for value in values}
-    dtype = {bool: bool, int: np.int64, Decimal: np.float64}.get(types.pop()) if len(types) == 1 else None
-    return values if dtype is None else values.astype(dtype)
 
 
 def _read_weights(batch: Batch, name: str | None) -> NDArray[np.float64] | None:

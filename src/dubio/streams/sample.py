@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
@@ -14,6 +15,7 @@ from dubio.errors import InputError, counted, quoted
 from dubio.findings import Alert, Findings
 from dubio.moments.column_moments import ColumnMoments
 from dubio.progress import advance
+from dubio.sampling import scrambled
 from dubio.streams.moments import column_blocks
 from dubio.streams.sources import Piece, as_numbers, batches_of, coded, is_number, read_ahead, total_rows
 from dubio.target.knowledge import Supervision
@@ -33,17 +35,8 @@ class RowSample:
     """A random sample of rows: labelled rows first, each class with its share, and at least ten rows of each class.
 
     Every row has a random key that depends only on the seed and on its number, so the size of the batches does not
-    matter. The rows with the smallest keys are kept.
-
-    Parameters
-    ----------
-    most : int
-        Number of rows to draw.
-    seed : int
-    features, labels : list of str
-        Columns of the features, and of the target (one column of labels, or several of probabilities).
-    missing_label : "auto", None or a value
-        The label that means "unlabelled", besides missing values.
+    matter. The ``most`` rows with the smallest keys are kept. ``labels`` are the columns of the target: one of labels,
+    or several of probabilities.
     """
 
     def __init__(self, most: int, seed: int, features: list[str], labels: list[str], missing_label: Any) -> None:
@@ -186,36 +179,25 @@ class RowSample:
         column = columns.column(0)
         hidden = pc.is_null(column, nan_is_null=True)
         if self._missing is not None and len(self.labels) == 1:
-            try:
+            with suppress(pa.ArrowException, OverflowError):  # a value of another type equals nothing
                 same = pc.equal(column, pa.scalar(self._missing, type=column.type))
                 hidden = pc.or_(hidden, pc.fill_null(same, False))
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError, OverflowError):
-                pass  # a value of another type equals nothing
         return np.asarray(hidden).astype(bool)
 
 
 @dataclass(frozen=True)
 class DrawnRows:
-    """A sample of rows, and what is known of all rows.
+    """A sample of rows, and what is known of all rows."""
 
-    Attributes
-    ----------
-    table : pyarrow.Table
-        The sample, in the order of the files.
-    n_rows : int
-        Number of all rows.
-    columns : list of str
-        All columns, those of the target last.
-    moments : ColumnMoments
-        Moments of these columns over all rows.
-    class_counts : dict
-        Number of rows of each class, over all rows; empty if the target does not hold classes.
-    """
-
+    #: The sample, in the order of the files: a pyarrow table.
     table: Any
+    #: Number of all rows.
     n_rows: int
+    #: All columns, those of the target last.
     columns: list[str]
+    #: Moments of these columns over all rows.
     moments: ColumnMoments
+    #: Number of rows of each class, over all rows; empty if the target does not hold classes.
     class_counts: dict[Any, int]
 
 
@@ -245,12 +227,9 @@ def draw_rows(
 
 def moments_of(columns: Any) -> ColumnMoments:
     """Moments of the columns of a batch; of text, dates and the like, only missing cells are counted."""
-    return ColumnMoments.of(
-        [
-            as_numbers(column) if is_number(column.type) else (len(column) - column.null_count, column.null_count)
-            for column in columns.columns
-        ]
-    )
+    counts = ((len(column) - column.null_count, column.null_count) for column in columns.columns)
+    both = zip(columns.columns, counts, strict=True)
+    return ColumnMoments.of([as_numbers(column) if is_number(column.type) else count for column, count in both])
 
 
 def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:
@@ -259,10 +238,7 @@ def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:
     .. [1] G. Steele, D. Lea and C. Flood (2014). Fast splittable pseudorandom number generators. OOPSLA.
     """
     start = (seed * 0x632BE59BD9B4E019 + 1) % 2**64
-    state = (numbers.astype(np.uint64) + np.uint64(start)) * np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    state ^= state >> np.uint64(31)
+    state = scrambled((numbers.astype(np.uint64) + np.uint64(start)) * np.uint64(0x9E3779B97F4A7C15))
     return np.asarray((state >> np.uint64(11)) / 2.0**53)
 
 
@@ -286,20 +262,22 @@ def refuse_infinity(drawn: DrawnRows, features: list[str]) -> None:
     """Raise if a feature is infinite in any row, as for a table in memory."""
     for name, count in zip(features, drawn.moments.infinite[_places(drawn, features)], strict=True):
         if count:
-            raise InputError(
-                "X", f"contains infinity in {counted(int(count), 'row')} of column {quoted(name)}", "empty these cells"
-            )
+            found = f"contains infinity in {counted(int(count), 'row')} of column {quoted(name)}"
+            raise InputError("X", found, "empty these cells")
 
 
 def with_all_rows(findings: Findings, drawn: DrawnRows, features: list[str], labels: list[str]) -> Findings:
     """The findings of a sample, with what is known of all rows."""
     if len(drawn.table) == drawn.n_rows:
         return findings
-    moments, moving = drawn.moments, vary_outside(drawn, features)
+    moments, at = drawn.moments, _places(drawn, features)
+    # those that have only one value in the sample, but vary in all rows
+    moving = [
+        features[j] for j in np.flatnonzero(moments.varies[at] & ~moments_of(drawn.table.select(features)).varies)
+    ]
     sampled = note("sampled", n_rows=len(drawn.table), n_in_all=drawn.n_rows)
     why = say("constant in sample left out")
     left_out = {name: why if name in moving else reason for name, reason in findings.ranking.left_out.items()}
-    at = _places(drawn, features)
     has_numbers = np.isfinite(moments.low)
     counted_columns = at[has_numbers[at] | (moments.present[at] == 0)]  # in text, "?" or "" may mean missing
     missing, of_all = int(moments.missing[counted_columns].sum()), []
@@ -317,23 +295,16 @@ def with_all_rows(findings: Findings, drawn: DrawnRows, features: list[str], lab
     )
 
 
-def vary_outside(drawn: DrawnRows, features: list[str]) -> list[str]:
-    """The features that have only one value in the sample, but vary in all rows."""
-    varying = np.flatnonzero(drawn.moments.varies[_places(drawn, features)])
-    return [features[j] for j in varying if not moments_of(drawn.table.select([features[j]])).varies[0]]
-
-
 def of_the_sample(alerts: tuple[Alert, ...], varying: list[str]) -> tuple[Alert, ...]:
     """The alerts about a sample of rows; the features ``varying`` have at most one value there, but not in all rows."""
     changed: list[Alert] = []
     for alert in alerts:
         outside = tuple(name for name in alert.features if alert.kind == "constant" and name in varying)
-        if not outside:
-            changed.append(alert)
-            continue
-        if inside := tuple(name for name in alert.features if name not in outside):
-            changed.append(replace(alert, features=inside))
-        changed.append(replace(alert, features=outside, facts=alert.facts | {"varies outside": True}))
+        inside = tuple(name for name in alert.features if name not in outside)
+        if inside or not outside:
+            changed.append(replace(alert, features=inside) if outside else alert)
+        if outside:
+            changed.append(replace(alert, features=outside, facts=alert.facts | {"varies outside": True}))
     return tuple(changed)
 
 

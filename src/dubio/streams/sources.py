@@ -94,14 +94,10 @@ def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
     if isinstance(source, pa.Table):
         return [_dataset_piece(ds.dataset(source))]
     if isinstance(source, pa.RecordBatchReader):
-        return [
-            Piece("the reader", _types(source.schema), None, lambda columns, _: (b.select(columns) for b in source))
-        ]
-    remedy = (
-        "give the path of a Parquet, CSV or Arrow file, a folder of such files, or a pyarrow Dataset, Table or "
-        "RecordBatchReader"
-    )
-    raise InputError("source", f"is a {type(source).__name__}", remedy)
+        types = _types(source.schema)
+        return [Piece("the reader", types, None, lambda columns, _: (batch.select(columns) for batch in source))]
+    remedy = "give the path of a Parquet, CSV or Arrow file, a folder of such files, or a pyarrow Dataset, Table or "
+    raise InputError("source", f"is a {type(source).__name__}", f"{remedy}RecordBatchReader")
 
 
 @dataclass(frozen=True)
@@ -183,14 +179,8 @@ def _files(path: Path) -> list[Path]:
         return [path]
     if not path.exists():
         raise InputError("source", f"{path} does not exist")
-    found = sorted(
-        file
-        for file in path.rglob("*")
-        if file.is_file()
-        and file.suffix != ".txt"
-        and _format(file)
-        and not any(p.startswith(("_", ".")) for p in file.relative_to(path).parts)
-    )
+    tables = (file for file in path.rglob("*") if file.is_file() and file.suffix != ".txt" and _format(file))
+    found = sorted(f for f in tables if not any(p.startswith(("_", ".")) for p in f.relative_to(path).parts))
     if not found:
         raise InputError(f"the folder {path}", "contains no Parquet, CSV or Arrow file")
     kinds = {_format(file) for file in found}
@@ -208,15 +198,16 @@ def _format(path: Path) -> str | None:
 
 def _open_file(path: Path, how: HowToRead) -> Piece:
     import pyarrow as pa
+    import pyarrow.dataset as ds
 
     kind = _format(path)
     if kind is None:
         raise InputError("source", f"is {path}", "the name must end in .parquet, .csv, .tsv, .arrow or .feather")
     try:
-        if kind == "CSV":
-            piece = _csv_piece(path, how)
+        if kind == "Arrow":
+            piece = _dataset_piece(ds.dataset(path, format="ipc"), path.name)
         else:
-            piece = _parquet_piece(path) if kind == "Parquet" else _arrow_piece(path)
+            piece = _csv_piece(path, how) if kind == "CSV" else _parquet_piece(path)
     except (pa.ArrowInvalid, OSError, EOFError, zlib.error) as error:
         problem = f"cannot be read as a {kind} file ({first_line(error).rstrip('.')})"
         raise InputError(str(path), problem, "is it cut short?") from error
@@ -292,17 +283,12 @@ def _csv_piece(path: Path, how: HowToRead) -> Piece:
 
     def read(columns: list[str], batch_rows: int | None) -> Iterator[Any]:
         # Types are inferred from the first block only: a column of whole numbers may have fractions later.
-        types = {name: pa.float64() if _grows(inferred[name]) else inferred[name] for name in columns}
+        whole = [name for name in columns if pa.types.is_integer(inferred[name]) or pa.types.is_null(inferred[name])]
+        types = {name: inferred[name] for name in columns} | dict.fromkeys(whole, pa.float64())
         with opened(include_columns=columns, column_types=types) as reader:
             yield from _whole_rows(reader)
 
     return Piece(path.name, inferred, None, read, separator=form.separator, notes=form.notes)
-
-
-def _arrow_piece(path: Path) -> Piece:
-    import pyarrow.dataset as ds
-
-    return _dataset_piece(ds.dataset(path, format="ipc"), path.name)
 
 
 def _dataset_piece(dataset: Any, name: str = "the dataset") -> Piece:
@@ -319,9 +305,3 @@ def _types(schema: Any) -> dict[str, Any]:
     if repeated:
         raise InputError("the table", f"has more than one column named {listed(map(repr, repeated))}", "rename them")
     return {field.name: field.type for field in schema}
-
-
-def _grows(arrow_type: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(arrow_type) or pa.types.is_null(arrow_type))

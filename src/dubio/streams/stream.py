@@ -216,26 +216,22 @@ def _columns_of(
     weight: str | None,
 ) -> StreamColumns:
     """The columns of a stream by their role; raises if one does not exist, or has a type that cannot be used."""
-    one = {"target": [target] if target is not None else [], "weight": [weight] if weight is not None else []}
-    asked = {"target": one["target"], "soft": soft or [], "weight": one["weight"], "features": features or []}
-    for role, names in (asked | {"exclude": exclude}).items():
-        for name in names:
-            if name not in pieces[0].types:
-                raise _no_such_column(role, name, pieces[0])
-    apart = {*one["target"], *asked["soft"], *one["weight"], *exclude}
+    one, other = ([name] if name is not None else [] for name in (target, weight))
+    asked = {"target": one, "soft": soft or [], "weight": other, "features": features or [], "exclude": exclude}
+    for role, name in ((role, name) for role, names in asked.items() for name in names):
+        if name not in pieces[0].types:
+            types = pieces[0].types
+            existing = f"{counted(len(types), 'column')} ({listed(map(repr, types), 20)})"
+            close = difflib.get_close_matches(name, list(types), n=1)
+            found = f"column {name!r} is not in {pieces[0].name}, which has {existing}"
+            raise InputError(role, found, f"did you mean {close[0]!r}?" if close else "")
+    apart = {*one, *asked["soft"], *other, *exclude}
     kept = [name for name in (pieces[0].types if features is None else features) if name not in apart]
     if not kept:
         raise InputError("source", "has no feature left: every column is a label, a weight or excluded")
     columns = StreamColumns(kept, target, tuple(soft or ()), weight)
     _check_types(pieces, columns)
     return columns
-
-
-def _no_such_column(role: str, column: str, piece: Piece) -> InputError:
-    existing = f"{counted(len(piece.types), 'column')} ({listed(map(repr, piece.types), 20)})"
-    close = difflib.get_close_matches(column, list(piece.types), n=1)
-    hint = f"did you mean {close[0]!r}?" if close else ""
-    return InputError(role, f"column {column!r} is not in {piece.name}, which has {existing}", hint)
 
 
 def _check_types(pieces: list[Piece], columns: StreamColumns) -> None:
@@ -256,11 +252,9 @@ def require_same_columns(pieces: list[Piece], used: list[str] | None = None) -> 
     first = pieces[0]
     used = list(first.types) if used is None else used
     for piece in pieces[1:]:
-        missing = [name for name in used if name not in piece.types]
-        if missing:
+        if missing := [name for name in used if name not in piece.types]:
             raise InputError(piece.name, f"lacks {counted(len(missing), 'column')} of {first.name}: {missing[:8]}")
-        extra = [name for name in piece.types if name not in first.types]
-        if extra:
+        if extra := [name for name in piece.types if name not in first.types]:
             raise InputError(piece.name, f"has {counted(len(extra), 'column')} that {first.name} lacks: {extra[:8]}")
         for name in used:
             if sort_of(piece.types[name]) != sort_of(first.types[name]):

@@ -45,25 +45,17 @@ _SAMPLE_BYTES, _SAMPLE_LINES = 1 << 18, 50
 
 @dataclass(frozen=True)
 class HowToRead:
-    """Wishes of the user about a file; None: find it out.
+    """Wishes of the user about a file; None: find it out."""
 
-    Parameters
-    ----------
-    separator, decimal, encoding : str, optional
-        Of a text file: what stands between two cells, the decimal mark, the encoding.
-    missing : tuple of str
-        Cells that mean "missing", besides empty ones and :data:`MISSING`. -999 also means -999.0.
-    sheet : str, optional
-        Of an Excel file: the name of the sheet.
-    as_text : tuple of str
-        Columns of a text file that stay text even if they look like numbers.
-    """
-
+    #: Of a text file: what stands between two cells, the decimal mark, the encoding.
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
+    #: Cells that mean "missing", besides empty ones and :data:`MISSING`. -999 also means -999.0.
     missing: tuple[str, ...] = ()
+    #: Of an Excel file: the name of the sheet.
     sheet: str | None = None
+    #: Columns of a text file that stay text even if they look like numbers.
     as_text: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -80,9 +72,8 @@ class HowToRead:
             try:
                 codecs.lookup(self.encoding)
             except LookupError as error:
-                raise InputError(
-                    "encoding", f"={self.encoding!r}, which is not known", "give for example utf-8, utf-16 or cp1252"
-                ) from error
+                found = f"={self.encoding!r}, which is not known"
+                raise InputError("encoding", found, "give for example utf-8, utf-16 or cp1252") from error
 
 
 @dataclass(frozen=True)
@@ -127,9 +118,7 @@ def text_form(path: str, how: HowToRead, content: bytes | None = None, *, whole:
     If the ``whole`` file will be in memory, all of its bytes show whether it is UTF-8: this takes little of the time.
     """
     notes: list[str] = []
-    encoding = how.encoding or _encoding_of(path, content, notes, whole)
-    if encoding is None:
-        encoding = _windows(path, content, notes)
+    encoding = how.encoding or _encoding_of(path, content, notes, whole) or _windows(path, content, notes)
     separator = how.separator or separator_of(path, content, encoding)
     usual = (TEXT.get(suffix_of(path)) if path != "-" else None) or ","
     if how.separator is None and separator != usual:
@@ -190,10 +179,8 @@ def _read_as(path: str, form: TextForm, how: HowToRead, content: bytes | None) -
 
 def _has_quotes(path: str, text: bytes | None) -> bool:
     """Whether a file may have cells in quotes: it is read faster if it has none."""
-    if text is not None:
-        return b'"' in text
-    if path.endswith(COMPRESSED):
-        return True
+    if text is not None or path.endswith(COMPRESSED):
+        return text is None or b'"' in text
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
         return whole.find(b'"') >= 0
 
@@ -209,20 +196,16 @@ def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = la
 
     notes = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        kind = column.type
-        whole = pa.types.is_integer(kind) and column.null_count > 0
-        if not (whole or pa.types.is_decimal(kind) or pa.types.is_float64(kind)):
+        kind, is_float = column.type, pa.types.is_float64(column.type)
+        if not (is_float or pa.types.is_decimal(kind) or (pa.types.is_integer(kind) and column.null_count)):
             continue
         ends = [value for value in pc.min_max(column).as_py().values() if value is not None]
-        example = max(ends, key=abs, default=0)
-        if pa.types.is_float64(kind):
-            if not 2.0**63 <= abs(example) < float("inf"):
-                continue
-            text = written(name, pc.index(column, example).as_py())
-            found = text if re.fullmatch(r"[+-]?\d+", text) else ""
-        else:
-            found = str(example) if abs(example) > EXACT and example == int(example) else ""
-        if found:
+        found = example = max(ends, key=abs, default=0)
+        if not (2.0**63 if is_float else EXACT + 1) <= abs(example) < float("inf"):
+            continue
+        if is_float:
+            found = written(name, pc.index(column, example).as_py())
+        if re.fullmatch(r"[+-]?\d+", found) if is_float else example == int(example):
             notes.append(rounded_note(name, path, found))
     return tuple(notes)
 
@@ -303,8 +286,7 @@ def plain_bytes(path: str, content: bytes | None = None) -> Iterator[Any]:
 
         stream = pa.input_stream(path)
     else:
-        compressed: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
-        stream = next((to_open for end, to_open in compressed.items() if path.endswith(end)), open)(path, "rb")
+        stream = {".gz": gzip.open, ".bz2": bz2.open}.get(Path(path).suffix, open)(path, "rb")  # type: ignore[operator]
     with stream:
         yield stream
 
@@ -407,14 +389,12 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
             for row in filter(None, rows):
                 width = width or len(row)
                 if len(row) != width:
-                    shown = quoted(form.separator.join(row)[:40])
-                    raise InputError(
-                        f"{called(path)}, line {rows.line_num},",
-                        f"has {counted(len(row), 'cell')} where the header has {counted(width, 'column')}: it begins "
-                        f"with {shown}",
-                        f"text that contains {_in_words(form.separator)} must be in double quotes; --sep names another "
-                        "separator",
-                    )
+                    cells, columns = counted(len(row), "cell"), counted(width, "column")
+                    begins = f"it begins with {quoted(form.separator.join(row)[:40])}"
+                    remedy = f"text that contains {_in_words(form.separator)} must be in double quotes; "
+                    place = f"{called(path)}, line {rows.line_num},"
+                    found = f"has {cells} where the header has {columns}: {begins}"
+                    raise InputError(place, found, f"{remedy}--sep names another separator")
     except (OSError, EOFError, csv.Error) as second:
         raise InputError(called(path), f"cannot be read: {first_line(second)}") from error
     if "conversion error" not in problem:

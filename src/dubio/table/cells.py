@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal as ExactNumber
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -57,7 +58,7 @@ def as_float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return float("inf") if value > 0 else float("-inf")
+        return float("inf" if value > 0 else "-inf")
 
 
 def distinct_texts(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
@@ -71,6 +72,22 @@ def distinct_texts(texts: Sequence[str]) -> tuple[list[str], NDArray[np.int64]]:
     distinct = sorted(set(texts))
     places = {text: place for place, text in enumerate(distinct)}
     return distinct, np.fromiter((places[text] for text in texts), dtype=np.int64, count=len(texts))
+
+
+#: Types of cells, by name; the first that fits counts (NumPy says that its durations are whole numbers).
+TYPES: dict[str, Any] = {
+    "text": str,
+    "bool": bool | np.bool_,
+    "duration": timedelta | np.timedelta64,
+    "date": date | np.datetime64,
+    "time": time,
+    "number": Real | ExactNumber,
+}
+
+
+def type_of(cells_type: type) -> str | None:
+    """What cells of a type hold, in a word; None if they are neither text, numbers nor dates."""
+    return next((name for name, types in TYPES.items() if issubclass(cells_type, types)), None)
 
 
 #: Text that means "missing", besides empty cells.
@@ -101,28 +118,18 @@ Decimal = Literal[".", ","]
 
 @dataclass(frozen=True)
 class TextNumbers:
-    """Numbers that were written as text, one per distinct text.
+    """Numbers that were written as text, one per distinct text."""
 
-    Attributes
-    ----------
-    values : array
-        The numbers; NaN for text that is not a number.
-    limits : bool array
-        Cells such as "<0.1", taken at the limit.
-    unit : str
-        The unit that all of them have.
-    decimal : "." or ","
-    problem : str
-        Why the column cannot be read as numbers although every cell looks like one; else empty.
-    rounded : str
-        A whole number that was rounded, if there is one.
-    """
-
+    #: The numbers; NaN for text that is not a number.
     values: NDArray[np.float64]
+    #: Cells such as "<0.1", taken at the limit.
     limits: NDArray[np.bool_]
+    #: The unit that all of them have.
     unit: str = ""
     decimal: Decimal = "."
+    #: Why the column cannot be read as numbers although every cell looks like one; else empty.
     problem: str = ""
+    #: A whole number that was rounded, if there is one.
     rounded: str = ""
 
 
@@ -216,12 +223,14 @@ def read_dates(texts: Sequence[str]) -> tuple[NDArray[np.datetime64], str]:
     short: list[tuple[int, re.Match[str]]] = []
     for place, text in enumerate(texts):
         match = next(filter(None, (form.fullmatch(text.strip()) for form in _DATES)), None)
-        parts = {} if match is None else match.groupdict()
-        if match is not None and "one" in parts:
+        if match is None:
+            continue
+        parts = match.groupdict()
+        if "one" in parts:
             short.append((place, match))
-        elif match is not None:
-            month = parts.get("month") or _MONTHS.get(parts.get("name", "").lower(), 0)
-            values[place] = _date(int(month), int(parts["day"]), match)
+            continue
+        month = parts.get("month") or _MONTHS.get(parts.get("name", "").lower(), 0)
+        values[place] = _date(int(month), int(parts["day"]), match)
     if short:
         first, second = (max(int(match[part]) for _, match in short) for part in ("one", "two"))
         if any(match["mark"] == "." for _, match in short) or first > 12:
@@ -244,32 +253,22 @@ def read_times(texts: Iterable[str]) -> NDArray[np.float64]:
     array([ 6.5 , 18.76])
     """
     matches = (_TIME.fullmatch(text.strip()) for text in texts)
-    return np.asarray([np.nan if match is None else _hours(match[0]) for match in matches], dtype=np.float64)
+    return np.asarray([_hours(match[0]) if match else np.nan for match in matches], dtype=np.float64)
 
 
 @dataclass(frozen=True)
 class TextColumn:
-    """The meaning of a column of text.
-
-    Attributes
-    ----------
-    kind : str
-        "number", "time", "date", or "" for names and free text.
-    values : array
-        One number, hour of the day or date per distinct text; of names, NaN where the text is no number.
-    numbers : TextNumbers
-        The texts as numbers.
-    texts, counts : list of str, array
-        The distinct texts, and how often each occurs.
-    problem : str
-        Why names cannot be read as numbers or dates although each looks like one; else empty.
-    """
+    """The meaning of a column of text: numbers, times, dates, or "" for names and free text."""
 
     kind: Literal["number", "time", "date", ""]
+    #: One number, hour of the day or date per distinct text; of names, NaN where the text is no number.
     values: NDArray[Any]
+    #: The texts as numbers.
     numbers: TextNumbers
+    #: The distinct texts, and how often each occurs.
     texts: Sequence[str]
     counts: NDArray[np.int64]
+    #: Why names cannot be read as numbers or dates although each looks like one; else empty.
     problem: str = ""
 
     @property
@@ -310,15 +309,16 @@ def read_texts(texts: Sequence[str], counts: NDArray[np.int64], decimal: Decimal
     'time'
     """
     numbers = read_numbers(texts, decimal, counts)
+    of_all = numbers, texts, counts
     if not np.isnan(numbers.values).any():
-        return TextColumn("number", numbers.values, numbers, texts, counts)
+        return TextColumn("number", numbers.values, *of_all)
     times = read_times(texts)
     if not np.isnan(times).any():
-        return TextColumn("time", times, numbers, texts, counts)
+        return TextColumn("time", times, *of_all)
     dates, problem = read_dates(texts)
     if not np.isnat(dates).any():
-        return TextColumn("date", dates, numbers, texts, counts)
-    return TextColumn("", numbers.values, numbers, texts, counts, numbers.problem or problem)
+        return TextColumn("date", dates, *of_all)
+    return TextColumn("", numbers.values, *of_all, numbers.problem or problem)
 
 
 #: Microseconds of a day.
@@ -348,16 +348,10 @@ def _hours(clock: str) -> float:
 
 def _date(month: int, day: int, match: re.Match[str]) -> np.datetime64:
     try:
-        date = np.datetime64(datetime(int(match["year"]), month, day), "us")
-    except ValueError:
+        found = np.datetime64(datetime(int(match["year"]), month, day), "us")
+        found += np.timedelta64(round(_hours(match["clock"] or "0:00") * 3.6e9), "us")
+    except ValueError:  # there is no such day, or no such hour: it is NaN, which cannot be rounded
         return np.datetime64("NaT", "us")
-    if match["clock"] is not None:
-        hours = _hours(match["clock"])
-        if np.isnan(hours):
-            return np.datetime64("NaT", "us")
-        date += np.timedelta64(round(hours * 3.6e9), "us")
-        zone = match["zone"]
-        if zone not in (None, "Z"):
-            minutes = 60 * int(zone[1:3]) + int(zone[-2:])
-            date -= np.timedelta64(minutes if zone[0] == "+" else -minutes, "m")
-    return date
+    zone = match["zone"] or "Z"
+    minutes = 0 if zone == "Z" else 60 * int(zone[1:3]) + int(zone[-2:])
+    return found - np.timedelta64(-minutes if zone[0] == "-" else minutes, "m")

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_array
 
 from dubio.errors import InputError, InputTypeError, counted, has_row_names, listed, name_row, quoted
 from dubio.table.cells import is_valid_text
+from dubio.table.rows import some_rows
 from dubio.words import Note
 
 
@@ -103,71 +104,46 @@ Kind = Literal["number", "yes/no", "category", "ordered", "date", "time", "text"
 
 @dataclass(frozen=True)
 class ColumnReading:
-    """The content of one column of the table, and what was done with it.
+    """The content of one column of the table, and what was done with it."""
 
-    Attributes
-    ----------
-    name : object
-        The name of the column; its position if the table has no names.
-    kind : str
-        What it holds.
-    unit : str
-        The unit that all its numbers had.
-    levels : tuple of str
-        The categories, in the order of their codes.
-    n_missing, n_limits : int
-        Number of missing cells, and of cells such as "<0.1" that were taken at the limit.
-    decimal : str
-        A comma if its numbers were text with decimal commas.
-    first : str
-        Of dates: the first one, from which days are counted.
-    notes : tuple of Note
-        What the user should know.
-    problem : str
-        Of text that is left out although it looks like numbers or dates: why it could not be read.
-    codes : array (n_rows,) or None
-        Of text that is left out: a number for each different text, -1 for a missing cell. The text may still say which
-        rows belong together.
-    """
-
+    #: The name of the column; its position if the table has no names.
     name: Any
     kind: Kind = "number"
+    #: The unit that all its numbers had.
     unit: str = ""
+    #: The categories, in the order of their codes.
     levels: tuple[str, ...] = ()
     n_missing: int = 0
+    #: Number of cells such as "<0.1" that were taken at the limit.
     n_limits: int = 0
+    #: A comma if its numbers were text with decimal commas.
     decimal: str = ""
+    #: Of dates: the first one, from which days are counted.
     first: str = ""
+    #: What the user should know.
     notes: tuple[Note, ...] = ()
+    #: Of text that is left out although it looks like numbers or dates: why it could not be read.
     problem: str = ""
+    #: Of text that is left out: a number for each different text, -1 for a missing cell. It may still say which rows
+    #: belong together.
     codes: NDArray[np.int64] | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns of the matrix by feature. The columns of one feature are side by side.
+    """The columns of the matrix by feature. The columns of one feature are side by side."""
 
-    Attributes
-    ----------
-    feature_of : int64 array (n_columns,)
-        The feature of each column of the matrix: 0, ..., in order.
-    roles : array (n_columns,) of str
-        What each column holds.
-    leads : bool array (n_columns,)
-        The first column of each column of the table.
-    read : tuple of ColumnReading
-        What was done with each column of the table.
-    inputs : tuple of int tuples
-        For each feature, the positions of its columns in the table.
-    input_names : list or None
-        The names of the columns of the table.
-    """
-
+    #: The feature of each column of the matrix: 0, ..., in order.
     feature_of: NDArray[np.int64]
+    #: What each column holds.
     roles: NDArray[np.str_]
+    #: Whether it is the first column of a column of the table.
     leads: NDArray[np.bool_]
+    #: What was done with each column of the table.
     read: tuple[ColumnReading, ...] = ()
+    #: For each feature, the positions of its columns in the table.
     inputs: tuple[tuple[int, ...], ...] = ()
+    #: The names of the columns of the table.
     input_names: list[Any] | None = None
 
     @cached_property
@@ -259,9 +235,8 @@ def arrow_reader(X: Any, name: str = "X") -> Any:
     try:
         return pa.RecordBatchReader.from_stream(X)
     except pa.ArrowException as error:
-        raise InputError(
-            name, f"is a {type(X).__name__}: one column, and not a table", "give a table with this column"
-        ) from error
+        found = f"is a {type(X).__name__}: one column, and not a table"
+        raise InputError(name, found, "give a table with this column") from error
 
 
 def arrow_frame(X: Any, name: str = "X") -> Any:
@@ -280,9 +255,8 @@ def arrow_frame(X: Any, name: str = "X") -> Any:
         if any(test(kind) for test in (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)):
             column = column.cast(pa.float64() if not pa.types.is_boolean(kind) else pa.uint8()).cast(pa.float64())
         # Long whole numbers beside missing cells stay whole here, so that their rounding is noted like that of others.
-        columns[column_name] = column.to_pandas(
-            date_as_object=False, types_mapper=whole.get if column.null_count else None
-        )
+        types = whole.get if column.null_count else None
+        columns[column_name] = column.to_pandas(date_as_object=False, types_mapper=types)
     return pd.DataFrame(columns)
 
 
@@ -355,15 +329,10 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
     if sparse.issparse(X) and not accept_sparse:
         found = "is a sparse table, but a dense one is needed here"
         raise InputTypeError(name, found, "give X.toarray(), or that of a sample of the rows")
+    how: dict[str, Any] = {"accept_sparse": "csr" if accept_sparse else False, "ensure_all_finite": False}
     try:
         with np.errstate(over="ignore"):  # a number that is too large becomes infinite, and is refused as such
-            matrix = check_array(
-                X,
-                accept_sparse="csr" if accept_sparse else False,
-                dtype=(np.float64, np.float32),
-                ensure_all_finite=False,
-                input_name=name,
-            )
+            matrix = check_array(X, dtype=(np.float64, np.float32), input_name=name, **how)
     except TypeError as error:
         raise InputTypeError(name, f"cannot be read as a table of numbers: {error}") from error
     except (ValueError, OverflowError) as error:
@@ -400,12 +369,10 @@ def check_finite(
         else:
             rows, columns = np.nonzero(bad)
         column = int(columns.min())
-        in_column = np.sort(rows[columns == column])
+        in_column = rows[columns == column]
         others = np.unique(columns)[1:].tolist()
-        found = (
-            f"contains {word} in {counted(len(in_column), 'row')} of {name_column(names, column)}, first in "
-            f"{name_row(int(first_row + in_column[0]))}"
-        )
+        count, first = counted(len(in_column), "row"), name_row(int(first_row + in_column.min()))
+        found = f"contains {word} in {count} of {name_column(names, column)}, first in {first}"
         if others:
             shown = listed(str(j) if names is None else repr(names[j]) for j in others)
             verb = "contains" if len(others) == 1 else "contain"
@@ -510,25 +477,18 @@ def take_columns(X: Any, positions: NDArray[np.intp], names: list[Any], n_column
 
     ``names`` are the names of all columns when the selector was fitted, if it saw any.
     """
+    if not is_dask(X):
+        import pyarrow as pa
+
+        X = X if isinstance(X, pa.Table) else pa.table(X)
+    found = [None] * int(X.shape[1]) if hasattr(X, "chunks") else list(X.columns if is_dask(X) else X.column_names)
+    if len(found) != n_columns:
+        raise InputError("X", f"has {counted(len(found), 'feature')}, but the selector was fitted on {n_columns}")
     if hasattr(X, "chunks"):
-        _require_columns(None, int(X.shape[1]), names, n_columns)
         return X[:, positions]
-    if is_dask(X):
-        columns = list(X.columns)
-        _require_columns(columns, len(columns), names, n_columns)
-        return X[[columns[j] for j in positions]]
-    import pyarrow as pa
-
-    table = X if isinstance(X, pa.Table) else pa.table(X)
-    _require_columns(table.column_names, table.num_columns, names, n_columns)
-    return table.select([int(j) for j in positions])
-
-
-def _require_columns(found: list[Any] | None, n_found: int, names: list[Any], n_columns: int) -> None:
-    if n_found != n_columns:
-        raise InputError("X", f"has {counted(n_found, 'feature')}, but the selector was fitted on {n_columns}")
-    if found is not None and names and found != names:
+    if names and found != names:
         raise InputError("X", "does not have the same column names as the table the selector was fitted on")
+    return X[[found[j] for j in positions]] if is_dask(X) else X.select(positions.tolist())
 
 
 def _take_dask_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
@@ -537,23 +497,16 @@ def _take_dask_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
     blocks, lengths = row_blocks(X)
     lengths = block_lengths(blocks) if lengths is None else lengths
     _require_same(sum(lengths), n_rows)
-    ends = np.cumsum(lengths)
-    inside = [
-        rows[(rows >= end - length) & (rows < end)] - (end - length) for end, length in zip(ends, lengths, strict=True)
-    ]
-    pick = delayed(_pick, pure=False)
-    parts = compute(*(pick(block, index) for block, index in zip(blocks, inside, strict=True) if len(index)))
+    starts = np.cumsum(lengths) - lengths
+    inside = np.split(rows, np.searchsorted(rows, starts[1:]))
+    pick = delayed(some_rows, pure=False)
+    chosen = zip(blocks, inside, starts, strict=True)
+    parts = compute(*(pick(block, index - start) for block, index, start in chosen if len(index)))
     if hasattr(parts[0], "columns"):
         import pandas as pd
 
         return pd.concat(parts)
-    if hasattr(parts[0], "toarray"):
-        return sparse.vstack(parts, format="csr")
-    return np.concatenate(parts)
-
-
-def _pick(block: Any, index: NDArray[np.int64]) -> Any:
-    return block.iloc[index] if hasattr(block, "iloc") else block[index]
+    return sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
 
 
 def _take_arrow_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:

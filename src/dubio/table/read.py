@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal as ExactNumber
 from numbers import Number
 from typing import Any
 
@@ -13,20 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from dubio.errors import InputError, counted, name_row, quoted
-from dubio.table.cells import (
-    DAY,
-    EXACT,
-    Decimal,
-    as_float,
-    days_since_first,
-    distinct_texts,
-    is_missing,
-    is_missing_text,
-    missing_cells,
-    read_texts,
-    utc,
-)
+from dubio.errors import InputError, InputTypeError, counted, name_row, quoted
+from dubio.table import cells
+from dubio.table.cells import Decimal, as_float, distinct_texts, is_missing, missing_cells, type_of
 from dubio.table.matrix import (
     ColumnReading,
     Columns,
@@ -91,24 +80,16 @@ def spread_of(columns: Sequence[NDArray[Any]]) -> float:
 
 @dataclass(frozen=True)
 class ColumnReader:
-    """Reads one column of a table.
+    """Reads one column of a table."""
 
-    Attributes
-    ----------
-    name : object
-        The name of the column; its position if the table has no names.
-    called, table : str
-        How messages call the column and the table.
-    decimal : "." or ",", optional
-        The decimal mark of numbers as text; found by their form if it is not given.
-    was_missing : bool
-        Whether "was missing" may be a further column of the feature.
-    """
-
+    #: The name of the column; its position if the table has no names.
     name: Any
+    #: How messages call the column and the table.
     called: str
     table: str = "X"
+    #: The decimal mark of numbers as text; found by their form if it is not given.
     decimal: Decimal | None = None
+    #: Whether "was missing" may be a further column of the feature.
     was_missing: bool = True
 
     def of_frame(self, X: Any, index: int) -> Piece:
@@ -133,20 +114,20 @@ class ColumnReader:
         if values.dtype.kind == "m":
             return self.numbers(values.astype("timedelta64[us]") / np.timedelta64(1, "D"), unit="days")
         values = values.astype(object)
-        without = (is_missing(v) or (isinstance(v, str) and is_missing_text(v)) for v in values)
+        without = (is_missing(v) or (isinstance(v, str) and cells.is_missing_text(v)) for v in values)
         missing = np.fromiter(without, dtype=bool, count=len(values))
         present = values[~missing]
-        types = {_type_of(one) for one in set(map(type, present))}
+        types = {type_of(one) for one in set(map(type, present))}
         if None in types:
             refuse_odd_cells(values, missing, self.called, self.table)
         if types <= {"number", "bool"}:
             numbers = _at_rows([as_float(value) for value in present], missing)
             self._refuse_infinite(numbers)
             whole = max((int(value) for value in present if isinstance(value, int | np.integer)), key=abs, default=0)
-            rounded = str(whole) if abs(whole) > EXACT else ""
+            rounded = str(whole) if abs(whole) > cells.EXACT else ""
             return self.numbers(numbers, rounded, kind="yes/no" if types == {"bool"} else "")
         if types == {"date"}:
-            return self._dates(_at_rows(np.array([utc(value) for value in present]), missing))
+            return self._dates(_at_rows(np.array([cells.utc(value) for value in present]), missing))
         if types == {"duration"}:
             days = [np.timedelta64(value, "us") / np.timedelta64(1, "D") for value in present]
             return self.numbers(_at_rows(days, missing), unit="days")
@@ -168,18 +149,13 @@ class ColumnReader:
     def _texts(self, texts: list[str], missing: Mask) -> Piece:
         """Text: numbers, dates or times that were written as text, categories, or free text."""
         distinct, codes = distinct_texts(texts)
-        text = read_texts(distinct, np.bincount(codes, minlength=len(distinct)), self.decimal)
+        text = cells.read_texts(distinct, np.bincount(codes, minlength=len(distinct)), self.decimal)
         values = _at_rows(text.values[codes], missing)
         if text.kind == "number":
             self._refuse_infinite(values)
-            numbers = text.numbers
-            more: dict[str, Any] = {
-                "unit": numbers.unit,
-                "n_limits": text.n_limits,
-                "decimal": numbers.decimal.replace(".", ""),
-            }
-            notes = [self._note(one.code, **one.facts) for one in text.notes()]
-            return self.numbers(values, numbers.rounded, notes, **more)
+            numbers, notes = text.numbers, [self._note(one.code, **one.facts) for one in text.notes()]
+            more: dict[str, Any] = {"unit": numbers.unit, "decimal": numbers.decimal.replace(".", "")}
+            return self.numbers(values, numbers.rounded, notes, n_limits=text.n_limits, **more)
         if text.kind == "time":
             return self.numbers(values, kind="time", unit="hours")
         if text.kind == "date":
@@ -219,13 +195,13 @@ class ColumnReader:
         if missing.all():
             return self.numbers(np.full(len(dates), np.nan))
         present = dates[~missing]
-        days, first = days_since_first(present)
+        days, first = cells.days_since_first(present)
         whole_days = present.astype("datetime64[D]")
         weekdays = (whole_days.astype(np.int64) + 3) % 7  # the first day of 1970 was a Thursday; Monday is 0
         turns = (
             (present.astype("datetime64[M]").astype(np.int64) % 12 / 12, _DAYS_FOR_MONTHS),
             (weekdays / 7, _DAYS_FOR_WEEKDAYS),
-            ((present - whole_days).astype(np.int64) / DAY * 24 / 24, 0),
+            ((present - whole_days).astype(np.int64) / cells.DAY * 24 / 24, 0),
         )
         columns = [days]
         for turn, fewest_days in turns:
@@ -248,10 +224,8 @@ class ColumnReader:
     def _refuse_infinite(self, values: Floats) -> None:
         infinite = np.flatnonzero(np.isinf(values))
         if len(infinite):
-            found = (
-                f"contains infinity in {counted(len(infinite), 'row')} of column {self.name!r}, first in "
-                f"{name_row(int(infinite[0]))}"
-            )
+            count, first = counted(len(infinite), "row"), name_row(int(infinite[0]))
+            found = f"contains infinity in {count} of column {self.name!r}, first in {first}"
             raise InputError(self.table, found, "empty these cells", code="infinity")
 
 
@@ -271,36 +245,14 @@ def _at_rows(present: Any, missing: Mask) -> NDArray[Any]:
     return values
 
 
-class OddCell(InputError, TypeError):
-    """A cell that is neither a number, text nor a date."""
-
-
 def refuse_odd_cells(values: NDArray[Any], missing: Mask, called: str, name: str) -> None:
     """Raise if a cell is neither a number, text nor a date."""
     for row in np.flatnonzero(~missing).tolist():
-        if _type_of(type(values[row])) is None:
+        if type_of(type(values[row])) is None:
             # the words in the middle are those of NumPy and scikit-learn
-            raise OddCell(
-                name,
-                f"has a {type(values[row]).__name__} in {called}, {name_row(row)}: {quoted(values[row])}. A cell's "
-                "argument must be a string or a real number",
-                "write numbers, text or dates",
-            )
-
-
-_TYPES: tuple[tuple[str | None, Any], ...] = (
-    ("text", str),
-    ("bool", bool | np.bool_),
-    ("date", datetime.datetime | datetime.date | np.datetime64),
-    ("duration", datetime.timedelta | np.timedelta64),
-    ("time", datetime.time),
-    (None, complex | np.complexfloating),
-    ("number", Number | ExactNumber),
-)
-
-
-def _type_of(cells_type: type) -> str | None:
-    return next((name for name, types in _TYPES if issubclass(cells_type, types)), None)
+            found = f"has a {type(values[row]).__name__} in {called}, {name_row(row)}: {quoted(values[row])}. A cell's "
+            found += "argument must be a string or a real number"
+            raise InputTypeError(name, found, "write numbers, text or dates")
 
 
 def _as_text(value: Any) -> str:
@@ -311,20 +263,12 @@ def _as_text(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class ReadTable:
-    """A table as a matrix.
-
-    Attributes
-    ----------
-    matrix : array or CSR matrix (n_rows, n_columns)
-        May hold NaN.
-    names : list or None
-        Names of the features.
-    columns : Columns or None
-        Which columns of the matrix are one feature. None: each, and the table held only numbers.
-    """
+    """A table as a matrix, which may hold NaN."""
 
     matrix: Matrix
+    #: Names of the features.
     names: list[Any] | None
+    #: Which columns of the matrix are one feature. None: each, and the table held only numbers.
     columns: Columns | None = None
 
     @property
@@ -353,23 +297,9 @@ def read_any_table(
     * Text with many different values is left out: its feature is constant.
     * Missing cells are NaN; from 1 % on (and three cells) "was missing" is a further column of the feature.
 
-    An array or frame of floats without NaN is passed on without a copy.
+    An array or frame of floats without NaN is passed on without a copy. ``feature_groups`` names the columns (or their
+    positions) that are one feature; ``name`` is how messages call the table. Otherwise see :class:`ColumnReader`.
 
-    Parameters
-    ----------
-    X : table
-    feature_groups : dict of str to list of columns, optional
-        Columns (names or positions) that are one feature.
-    accept_sparse : bool
-    decimal : "." or ",", optional
-        The decimal mark of numbers as text; found by their form if it is not given.
-    was_missing : bool
-        Whether to add the columns "was missing".
-    name : str
-        How messages call the table.
-
-    Examples
-    --------
     >>> from dubio.table.read import read_any_table
     >>> table = read_any_table([["1,5 mg", "red"], ["2 mg", "blue"], ["<0,1 mg", "green"], ["0,7 mg", "red"]])
     >>> table.matrix
@@ -415,7 +345,11 @@ def _cells_and_numbers(X: Any, names: list[Any] | None) -> tuple[Any, NDArray[np
     if names is not None:
         numeric = np.array([is_numeric(dtype) for dtype in X.dtypes], dtype=bool)
         return X, None if numeric.all() or not len(X) else numeric
-    table = X if hasattr(X, "dtype") else _array_of(X)
+    table = X
+    if not hasattr(X, "dtype"):  # a list of rows; of objects, with every cell as it is, if it holds not only numbers
+        with contextlib.suppress(ValueError):  # rows of different lengths
+            table = np.asarray(X)
+            table = np.array(X, dtype=object) if table.dtype.kind in "US" else table
     if isinstance(table, np.ndarray) and table.dtype.kind == "S":
         table = np.char.decode(table, "utf-8", "replace")
     holds_cells = isinstance(table, np.ndarray) and table.ndim == 2 and table.dtype.kind in "OUSM" and table.size
@@ -424,17 +358,6 @@ def _cells_and_numbers(X: Any, names: list[Any] | None) -> tuple[Any, NDArray[np
 
 def _named(names: list[Any] | None, j: int) -> Any:
     return j if names is None else names[j]
-
-
-def _array_of(X: Any) -> Any:
-    """A list of rows as an array: of numbers if it holds only numbers, else of objects, with every cell as it is."""
-    try:
-        table = np.asarray(X)
-        if table.dtype.kind in "US":
-            table = np.array(X, dtype=object)
-    except ValueError:  # rows of different lengths
-        return X
-    return table
 
 
 def _misses_enough(matrix: NDArray[Any]) -> bool:
@@ -455,7 +378,7 @@ def _rounded_columns(X: Any, names: list[Any] | None) -> dict[int, str]:
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.size and str(X.dtype) in long:
         ends = dict(enumerate(zip(X.min(axis=0), X.max(axis=0), strict=True)))
     examples = {j: max((0 if is_missing(v) else int(v) for v in pair), key=abs) for j, pair in ends.items()}
-    return {j: str(example) for j, example in examples.items() if abs(example) > EXACT}
+    return {j: str(example) for j, example in examples.items() if abs(example) > cells.EXACT}
 
 
 def _groups(feature_groups: Any, names: list[Any] | None, n_columns: int) -> dict[str, list[int]]:
@@ -475,13 +398,12 @@ def _groups(feature_groups: Any, names: list[Any] | None, n_columns: int) -> dic
             raise InputError("feature_groups", f"has no column in group {group!r}", "name at least one column")
         for j in places:
             if j in taken:
-                raise InputError(
-                    "feature_groups", f"has {name_column(names, j)} in {taken[j]!r} and in {group!r}", "name it once"
-                )
+                found = f"has {name_column(names, j)} in {taken[j]!r} and in {group!r}"
+                raise InputError("feature_groups", found, "name it once")
             taken[j] = group
         groups[group] = places
-    rest = [str(_named(names, j)) for j in range(n_columns) if j not in taken]
-    twins = [group for group in groups if group in rest and names is not None]
+    rest = [] if names is None else [str(name) for j, name in enumerate(names) if j not in taken]
+    twins = [group for group in groups if group in rest]
     if twins:
         found = f"has a group {twins[0]!r}, which is also a column outside the group"
         raise InputError("feature_groups", found, "choose another name")
@@ -495,32 +417,28 @@ def _assembled(
     group_of: dict[int, Any] = {j: group for group, places in groups.items() for j in places}
     features = list(dict.fromkeys(group_of.get(j, j) for j in range(len(pieces))))
     inputs = [groups[feature] if isinstance(feature, str) else [feature] for feature in features]
-    matrix_columns: list[NDArray[Any]] = []
-    feature_of: list[int] = []
-    roles: list[Role] = []
-    leads: list[bool] = []
-    for feature, places in enumerate(inputs):
-        for piece in (pieces[j] for j in places):
-            spread = spread_of(piece.columns) if len(places) > 1 else None  # they may have different units
-            matrix_columns += piece.columns if spread is None else [column / spread for column in piece.columns]
-            feature_of += [feature] * len(piece.columns)
-            roles += piece.roles
-            leads += [True, *[False] * (len(piece.columns) - 1)]
-    shown: list[Any] | None = [one if isinstance(one, str) else _named(names, one) for one in features]
-    if names is None:
-        shown = [one if isinstance(one, str) else f"x{one}" for one in features] if groups else None
+    in_order = [(feature, pieces[j], len(places) > 1) for feature, places in enumerate(inputs) for j in places]
+    sizes = np.array([len(piece.columns) for _, piece, _ in in_order])
+    leads = np.zeros(sizes.sum(), dtype=bool)
+    leads[np.cumsum(sizes) - sizes] = True
+    matrix = np.empty((len(pieces[0].columns[0]), len(leads)), dtype=kind)
+    column = 0
+    for _, piece, in_group in in_order:
+        spread = spread_of(piece.columns) if in_group else None  # they may have different units
+        for values in piece.columns:
+            matrix[:, column] = values if spread is None else values / spread
+            column += 1
+    own = [f"x{j}" for j in range(len(pieces))] if names is None else names
+    shown = [one if isinstance(one, str) else own[one] for one in features]
     columns = Columns(
-        np.asarray(feature_of, dtype=np.int64),
-        np.asarray(roles, dtype="<U7"),
-        np.asarray(leads, dtype=bool),
+        np.repeat([feature for feature, _, _ in in_order], sizes),
+        np.asarray([role for _, piece, _ in in_order for role in piece.roles], dtype="<U7"),
+        leads,
         tuple(piece.reading for piece in pieces),
         tuple(map(tuple, inputs)),
         names,
     )
-    matrix = np.empty((len(matrix_columns[0]), len(matrix_columns)), dtype=kind)
-    for place, column in enumerate(matrix_columns):
-        matrix[:, place] = column
-    return ReadTable(matrix, shown, columns)
+    return ReadTable(matrix, None if names is None and not groups else shown, columns)
 
 
 def notes_of(read: tuple[ColumnReading, ...]) -> list[Note]:
@@ -547,9 +465,8 @@ def read_mixed_matrix(X: Any, nominal: Any = None, *, name: str = "X") -> tuple[
     if names is None:
         matrix = X
         if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUS":
-            is_nominal = _declared(nominal, names, X.shape[1])
             matrix = X.astype(object)
-            for column in np.flatnonzero(is_nominal):
+            for column in np.flatnonzero(_declared(nominal, names, X.shape[1])):
                 matrix[:, column] = _category_codes(X[:, column], name_column(names, int(column)), name)
         matrix = read_matrix(matrix, allow_nan=True, name=name).astype(np.float64, copy=False)
         return matrix, _declared(nominal, names, matrix.shape[1])

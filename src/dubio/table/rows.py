@@ -22,6 +22,11 @@ def number_of_rows(X: Any) -> int:
     return int(rows.shape[0]) if hasattr(rows, "shape") else len(rows)
 
 
+def first_of(bad: Codes) -> str:
+    """The first of some rows, and how many there are: ``row 3 (5 such rows)``."""
+    return f"{name_row(int(bad[0]))} ({counted(len(bad), 'such row')})"
+
+
 def some_rows(X: Any, rows: Codes) -> Any:
     """Some rows of a table, an array, a list or a record of labels, by their positions.
 
@@ -38,9 +43,8 @@ def some_rows(X: Any, rows: Codes) -> Any:
 def check_weights(sample_weight: Any, X: Any) -> NDArray[np.float64]:
     """Check the row weights: one number per row, or one for all rows; finite and not negative."""
     if np.ma.isMaskedArray(sample_weight) and np.ma.getmaskarray(sample_weight).any():
-        raise InputError(
-            "sample_weight", "is a masked array, and its mask would be ignored", "fill it: sample_weight.filled(0)"
-        )
+        found = "is a masked array, and its mask would be ignored"
+        raise InputError("sample_weight", found, "fill it: sample_weight.filled(0)")
     n_rows = number_of_rows(X)
     try:
         given = np.asarray(sample_weight)
@@ -85,19 +89,17 @@ def read_groups(groups: Any, n_rows: int) -> Codes | None:
     if np.ma.isMaskedArray(groups):
         missing = missing | np.ma.getmaskarray(groups)
     if missing.any():
-        raise InputError(
-            "groups",
-            f"is missing in {counted(int(missing.sum()), 'row')}, first in {name_row(int(np.flatnonzero(missing)[0]))}",
-            "give every row a group; a row that belongs to no other gets a name of its own",
-        )
+        count, first = counted(int(missing.sum()), "row"), name_row(int(np.argmax(missing)))
+        remedy = "give every row a group; a row that belongs to no other gets a name of its own"
+        raise InputError("groups", f"is missing in {count}, first in {first}", remedy)
     if values.dtype.kind == "O":  # 1 and "1" are different names
-        names = [value if isinstance(value, str) else f"{type(value).__name__}\0{value}" for value in values]
-        values = distinct_texts(names)[1]
-    found, codes = np.unique(values, return_inverse=True)
-    if len(found) == 1 and n_rows > 1:
-        found = "puts all rows into one group"
-        raise InputError("groups", found, "two groups are needed at least: rows of one group say nothing about others")
-    return None if len(found) == n_rows else codes.astype(np.int64)
+        texts = [value if isinstance(value, str) else f"{type(value).__name__}\0{value}" for value in values]
+        values = distinct_texts(texts)[1]
+    names, codes = np.unique(values, return_inverse=True)
+    if len(names) == 1 and n_rows > 1:
+        remedy = "two groups are needed at least: rows of one group say nothing about others"
+        raise InputError("groups", "puts all rows into one group", remedy)
+    return None if len(names) == n_rows else codes.astype(np.int64)
 
 
 def groups_of_rows(codes: Codes) -> tuple[Codes, Codes, Codes]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.checks import require_memory
-from dubio.errors import InputError, InputWarning, counted, name_row, quoted, warn
+from dubio.errors import InputError, InputWarning, counted, listed, name_row, quoted, warn
 from dubio.kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
 from dubio.kernels.threads import chunks, default_threads, run_chunks
 from dubio.table.rows import group_means
@@ -23,55 +23,37 @@ from dubio.target.pairs import Pairs
 _MINUS_ONE = "-1"
 #: Text that usually means "no label". A lower-case "none" is not here: it may well be a class.
 _MISSING_IN_WORDS = ("", "nan", "NaN", "None", "<NA>")
-#: Classes that a message lists.
-_LISTED = 5
 
 
 class OddClassNames(InputWarning):
     """Classes are read as they are written, which may not be what the user meant."""
 
 
-def warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
-    """Warn of text classes that differ only in case or spaces, and of those that look like a missing label.
-
-    Only the distinct names are checked; ``codes`` are counted only if there is something to warn of.
-    """
+def _warn_of_odd_names(classes: NDArray[Any], codes: NDArray[np.int64]) -> None:
+    """Warn of text classes that differ only in case or spaces, and of those that look like a missing label."""
     if classes.dtype.kind != "U":
         return
     names = classes.tolist()
     words = (*_MISSING_IN_WORDS, _MINUS_ONE) if len(names) > 2 else _MISSING_IN_WORDS
     missing = [index for index, name in enumerate(names) if name.strip() in words]
     if missing:
-        warn(
-            OddClassNames(
-                "y",
-                f"has text labels that look like missing labels: {_counted(names, codes, missing)}. They are "
-                "read as classes",
-                "write None for rows without a label",
-                code="missing in words",
-            )
-        )
+        found = f"has text labels that look like missing labels: {_counted(names, codes, missing)}"
+        found += ". They are read as classes"
+        warn(OddClassNames("y", found, "write None for rows without a label", code="missing in words"))
     spellings: dict[str, list[int]] = {}
     for index, name in enumerate(names):
         spellings.setdefault(name.strip().casefold(), []).append(index)
     alike = [index for group in spellings.values() if len(group) > 1 for index in group if index not in missing]
     if len(alike) > 1:
-        warn(
-            OddClassNames(
-                "y",
-                f"has classes that differ only in case or spaces: {_counted(names, codes, alike)}. They are read as "
-                "different classes",
-                "if they are the same class, spell them the same way",
-            )
-        )
+        found = f"has classes that differ only in case or spaces: {_counted(names, codes, alike)}"
+        found += ". They are read as different classes"
+        warn(OddClassNames("y", found, "if they are the same class, spell them the same way"))
 
 
 def _counted(names: list[str], codes: NDArray[np.int64], wanted: list[int]) -> str:
     """``'yes' (12 rows), 'Yes ' (3 rows)``."""
     counts = np.bincount(codes, minlength=len(names))
-    rest = len(wanted) - _LISTED
-    shown = ", ".join(f"{quoted(names[index])} ({counted(int(counts[index]), 'row')})" for index in wanted[:_LISTED])
-    return shown + (f" and {rest} more" if rest > 0 else "")
+    return listed((f"{quoted(names[index])} ({counted(int(counts[index]), 'row')})" for index in wanted), 5)
 
 
 #: More classes than this, with few rows each, are no classes but names of rows.
@@ -86,49 +68,32 @@ _ALL_DIFFERENT = 6
 
 @dataclass(frozen=True, kw_only=True)
 class OfClasses(Supervision, ABC):
-    """Knowledge of classes, sure or not: the names of the classes, and the membership of every row in each class.
-
-    Attributes
-    ----------
-    classes : array (n_classes,)
-        Names of the classes.
-    """
+    """Knowledge of classes, sure or not: the names of the classes, and the membership of every row in each class."""
 
     classes: NDArray[Any]
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
         return len(self.classes)
 
     def require_enough(self) -> None:
-        """Raise unless at least two classes have labelled rows."""
-        some = self._rows_per_class(slice(0, 1000)) > 0
-        if np.count_nonzero(some) < 2:  # not seen in the first rows: look at all rows
-            refuse_one_class(self.classes, self.rows_per_class() > 0, self.n_rows, self.n_labelled)
+        refuse_one_class(self.classes, self.rows_per_class() > 0, self.n_rows, self.n_labelled)
 
     def rows_per_class(self) -> NDArray[np.int64]:
         """How many rows may belong to each class."""
-        return self._rows_per_class(slice(None))
-
-    def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
-        return np.count_nonzero(self.memberships[rows], axis=0)
+        return np.count_nonzero(self.memberships, axis=0)
 
     def as_tested(self) -> Supervision:
-        """The same: tests take classes as they are."""
         return self
 
     def goals(self) -> list[Floats]:
-        """The memberships; a row without a label counts as the mean."""
         return [mean_if_missing(self.memberships, self.labelled)]
 
     def summed_columns(self, weights: Floats) -> SummedColumns:
-        """The memberships."""
         mean = weights @ self.memberships / (float(weights.sum()) or 1.0)
         return SummedColumns(np.zeros(self.n_classes), mean, self.memberships.__getitem__)
 
     def column_names(self) -> NDArray[Any]:
-        """The classes."""
         return self.classes
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
@@ -138,7 +103,6 @@ class OfClasses(Supervision, ABC):
 
     @classmethod
     def attributes_of(cls, names: NDArray[Any]) -> dict[str, Any]:
-        """The classes."""
         return {"classes_": names}
 
     @classmethod
@@ -147,26 +111,23 @@ class OfClasses(Supervision, ABC):
         return int(np.count_nonzero(weights)) - 1
 
     def require_weights(self, weights: Floats) -> None:
-        """Raise unless rows of two classes have a weight."""
         super().require_weights(weights)
         if np.count_nonzero(self.memberships[weights > 0].any(axis=0)) < 2:
             raise InputError("sample_weight", "leaves only one class", "two classes need rows of positive weight")
 
     def require_two_rows_per_class(self) -> None:
-        """Raise if a class has only one row: then there is no distance within the class to measure."""
         rows_of = self.rows_per_class()
         lonely = np.flatnonzero(rows_of == 1)
         if len(lonely) == 0:
             return
-        looks_numeric = self.form == "hard" and self.classes.dtype.kind in "iu"
-        if looks_numeric and 3 * len(lonely) > len(rows_of) > 20:
+        if self.form == "hard" and self.classes.dtype.kind in "iu" and 3 * len(lonely) > len(rows_of) > 20:
             _raise_regression(len(rows_of), self.n_labelled, len(lonely))
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
+        first, which = self.classes.tolist()[lonely[0]], counted(len(lonely), "such class", "such classes")
         found = (
-            f"has only one row of class {self.classes.tolist()[lonely[0]]!r} ({name_row(row)}; "
-            f"{counted(len(lonely), 'such class', 'such classes')}), so there is no other row of this class to "
-            "measure a distance to"
+            f"has only one row of class {first!r} ({name_row(row)}; {which}), so there is no other row of this class"
         )
+        found += " to measure a distance to"
         raise InputError("y", found, "give it a second row, merge it with another class, or leave it out")
 
     def _in_short(self) -> str:
@@ -185,15 +146,7 @@ class OfClasses(Supervision, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Classes(OfClasses):
-    """One class per labelled row; the label may be wrong.
-
-    Attributes
-    ----------
-    codes : array (n_rows,)
-        Position of each row's class in ``classes``; -1 for a row without a label.
-    confirmed : array (n_rows,) of bool or None
-        Rows whose label a person looked at again and decided: it is not doubted.
-    """
+    """One class per labelled row; the label may be wrong."""
 
     kind: ClassVar[str] = "hard"
     usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "relieff")
@@ -204,26 +157,24 @@ class Classes(OfClasses):
     believed: ClassVar[str] = "classes"
     _by_row: ClassVar[dict[str, Any]] = {"codes": -1}
 
+    #: Position of each row's class in ``classes``; -1 for a row without a label.
     codes: NDArray[np.int64] = field(repr=False)
+    #: Rows whose label a person looked at again and decided: it is not doubted.
     confirmed: NDArray[np.bool_] | None = field(default=None, repr=False)
 
     @cached_property
     def memberships(self) -> Floats:
         """One-hot rows; made when a method first needs them."""
         if self.n_rows * self.n_classes > _CELLS_THAT_FIT:
-            require_memory(
-                8.0 * self.n_rows * self.n_classes,
-                f"memberships of {self.n_rows} rows in {self.n_classes} classes",
-                "is the target an identifier, or a number (target='numbers')?",
-                argument="y",
-            )
+            what = f"memberships of {self.n_rows} rows in {self.n_classes} classes"
+            remedy = "is the target an identifier, or a number (target='numbers')?"
+            require_memory(8.0 * self.n_rows * self.n_classes, what, remedy, argument="y")
         memberships = np.empty((self.n_rows, self.n_classes))
         np.equal(self.codes[:, None], np.arange(self.n_classes), out=memberships)
         memberships.setflags(write=False)
         return memberships
 
     def require_enough(self) -> None:
-        """Raise unless two classes have labelled rows and not every row has a class of its own."""
         if self.n_labelled >= _ALL_DIFFERENT and self.rows_per_class().max() == 1:
             if self.classes.dtype.kind in "iu":
                 _raise_regression(self.n_classes, self.n_labelled, self.n_classes)
@@ -233,40 +184,31 @@ class Classes(OfClasses):
 
     @property
     def strata(self) -> NDArray[np.int64]:
-        """The class of each row."""
         return self.codes
-
-    def _rows_per_class(self, rows: slice) -> NDArray[np.int64]:
-        codes = self.codes[rows]
-        return np.bincount(codes[codes >= 0], minlength=self.n_classes)
-
-    def likeliest(self) -> Self:
-        """The class of every labelled row."""
-        return self
 
     @property
     def given_codes(self) -> NDArray[np.int64]:
-        """The class of each row."""
         return self.codes
 
     @property
     def row_numbers(self) -> Floats:
-        """The codes of the classes."""
         return self.codes.astype(np.float64)
+
+    def rows_per_class(self) -> NDArray[np.int64]:
+        return np.bincount(self.codes[self.codes >= 0], minlength=self.n_classes)
+
+    def likeliest(self) -> Self:
+        return self
 
     @property
     def can_be_judged(self) -> bool:
-        """Whether two classes have two rows or more."""
         return int(np.count_nonzero(self.rows_per_class() >= 2)) >= 2
 
     @property
     def lonely_classes(self) -> list[Any]:
-        """Classes that only one row has."""
-        names: list[Any] = self.classes[self.rows_per_class() == 1].tolist()
-        return names
+        return list(self.classes[self.rows_per_class() == 1].tolist())
 
     def grades(self) -> tuple[Floats, NDArray[np.int64]] | None:
-        """The numbers that the classes are, in order, and the place of each row's number among them."""
         if self.classes.dtype.kind == "U" and all(name.isdecimal() for name in self.classes.tolist()):
             by_number = np.argsort(self.classes.astype(np.float64), kind="stable")  # as text, "10" is before "2"
         elif self.classes.dtype.kind in "iuf":
@@ -297,27 +239,22 @@ class Classes(OfClasses):
         """The memberships; they are made of a few rows at a time, so that no one-hot table is needed."""
         sums = np.bincount(self.codes + 1, weights, minlength=self.n_classes + 1)[1:]
         places = np.arange(self.n_classes)
-        return SummedColumns(
-            np.zeros(self.n_classes),
-            sums / (float(weights.sum()) or 1.0),
-            lambda rows: np.asarray(self.codes[rows, None] == places),
-        )
+        mean = sums / (float(weights.sum()) or 1.0)
+        return SummedColumns(np.zeros(self.n_classes), mean, lambda rows: np.asarray(self.codes[rows, None] == places))
 
     @classmethod
     def joined_names(cls, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
         """All classes, sorted; a block without any label has none."""
         if not (len(mine) and len(theirs)):
             return mine if len(mine) else theirs
-        sorts = [_sort(classes) for classes in (mine, theirs)]
+        both = (mine, theirs)
+        sorts = [_sort(names) for names in both]
         if sorts[0] != sorts[1]:  # check this first: False equals 0 but means another thing
-            one, other = (
-                f"{sort} (such as {classes.tolist()[0]!r})" for sort, classes in zip(sorts, (mine, theirs), strict=True)
-            )
+            one, other = (f"{sort} (such as {names.tolist()[0]!r})" for sort, names in zip(sorts, both, strict=True))
             raise InputError("y", f"holds {one} in one block and {other} in another", "give all labels one type")
         return mine if np.array_equal(mine, theirs) else np.unique(np.concatenate([mine, theirs]))
 
     def at_rows(self, places: NDArray[np.int64], n_rows: int) -> Self:
-        """The same classes at some rows of a longer table."""
         return replace(super().at_rows(places, n_rows), confirmed=None)
 
     def with_codes(self, codes: NDArray[np.int64]) -> Self:
@@ -329,7 +266,7 @@ class Classes(OfClasses):
         return {"rows with one class each": self.n_labelled}
 
     def _described(self) -> str:
-        return f"one class each ({counted(self.n_classes, 'class', 'classes')})"
+        return f"one class each ({self._in_short()})"
 
     def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
         """Classes that none of the chosen rows has are dropped."""
@@ -350,14 +287,13 @@ def _sort(classes: NDArray[Any]) -> str:
     return {"b": "bools", "i": "numbers", "u": "numbers", "f": "numbers"}.get(kind, "text")
 
 
+_REGRESSION = "this looks like regression, and this method needs classes. For a numeric target use a method such as "
+_REGRESSION += "SupervisedLaplacianScore"
+
+
 def _raise_regression(n_classes: int, n_labelled: int, n_lonely: int) -> NoReturn:
-    raise InputError(
-        "y",
-        f"holds {n_classes} distinct whole numbers in {n_labelled} rows, {n_lonely} of them once (Unknown label type)",
-        "this looks like regression, and this method needs classes. For a numeric target use a method such as "
-        "SupervisedLaplacianScore",
-        code="regression",
-    )
+    found = f"holds {n_classes} distinct whole numbers in {n_labelled} rows, {n_lonely} of them once"
+    raise InputError("y", f"{found} (Unknown label type)", _REGRESSION, code="regression")
 
 
 def refuse_one_class(classes: NDArray[Any], has_rows: Any, n_rows: int, n_labelled: int) -> None:
@@ -390,31 +326,21 @@ def read_classes(
         )
         raise InputError("y", found, "if -1 is a class, pass missing_label=None", code="minus one")
     if not is_block:
-        _refuse_many_names(classes, len(inverse))
-        warn_of_odd_names(classes, inverse)
+        if len(classes) > _MOST_CLASSES and len(inverse) < _FEWEST_ROWS * len(classes):  # before one is made of each
+            labelled, example = counted(len(inverse), "labelled row"), quoted(classes.tolist()[0])
+            found = f"holds {len(classes)} different values in {labelled}, such as {example}"
+            remedy = "is it an identifier? Give what is to be predicted. If it is a number, say target='numbers'"
+            raise InputError("y", found, remedy, code="many names")
+        _warn_of_odd_names(classes, inverse)
     if ordered is not None:
         position = {value: index for index, value in enumerate(ordered)}
         order = np.argsort([position.get(value, len(position)) for value in classes.tolist()], kind="stable")
-        new_code = np.empty(len(order), dtype=np.int64)
-        new_code[order] = np.arange(len(order))
-        classes, inverse = classes[order], new_code[inverse]
+        classes, inverse = classes[order], np.argsort(order)[inverse]
     codes = inverse
     if len(codes) < len(missing):
         codes = np.full(len(missing), -1, dtype=np.int64)
         codes[np.flatnonzero(~missing)[~hidden]] = inverse
     return Classes(labelled=codes >= 0, classes=classes, codes=codes)
-
-
-def _refuse_many_names(classes: NDArray[Any], n_labelled: int) -> None:
-    """Raise if there are very many classes with few rows each, before anything is made for each class."""
-    if len(classes) <= _MOST_CLASSES or n_labelled >= _FEWEST_ROWS * len(classes):
-        return
-    found = (
-        f"holds {len(classes)} different values in {counted(n_labelled, 'labelled row')}, such as "
-        f"{quoted(classes.tolist()[0])}"
-    )
-    remedy = "is it an identifier? Give what is to be predicted. If it is a number, say target='numbers'"
-    raise InputError("y", found, remedy, code="many names")
 
 
 def is_whole(values: NDArray[Any]) -> bool:
@@ -429,14 +355,11 @@ def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
     if not is_whole(values):
         between = values.min() >= 0 and values.max() <= 1
         hint = ". Pass probabilities of one class as two columns: y = np.column_stack([1 - p, p])" if between else ""
-        raise InputError(
-            "y",
-            f"holds {len(np.unique(values))} distinct numbers that are not whole, such as "
-            f"{values[values != np.floor(values)][0]:g} (Unknown label type: continuous)",
-            "this looks like regression, and this method needs classes. For a numeric target use a method such as "
-            f"SupervisedLaplacianScore{hint}",
-            code="probabilities of one class" if between else "regression",
-        )
+        example = values[values != np.floor(values)][0]
+        found = f"holds {len(np.unique(values))} distinct numbers that are not whole, such as {example:g}"
+        found += " (Unknown label type: continuous)"
+        code = "probabilities of one class" if between else "regression"
+        raise InputError("y", found, _REGRESSION + hint, code=code)
     if np.abs(values).max(initial=0.0) > 2**53:
         raise InputError(
             "y", f"holds {values[np.abs(values).argmax()]:g}", "classes that are numbers must be whole and below 2**53"
@@ -458,15 +381,9 @@ def _also_missing(values: NDArray[Any], missing: NDArray[np.bool_], missing_labe
     if values.dtype.kind in "iu":
         hidden = values == -1
         if hidden.any() and missing.any():
-            warn(
-                InputWarning(
-                    "y",
-                    f"has both -1 ({counted(int(hidden.sum()), 'row')}) and missing values "
-                    f"({counted(int(missing.sum()), 'row')}). Both are read as unlabelled",
-                    "pass missing_label=None if -1 is a class",
-                    code="minus one",
-                )
-            )
+            one, other = (counted(int(rows.sum()), "row") for rows in (hidden, missing))
+            found = f"has both -1 ({one}) and missing values ({other}). Both are read as unlabelled"
+            warn(InputWarning("y", found, "pass missing_label=None if -1 is a class", code="minus one"))
     return hidden
 
 
@@ -477,12 +394,8 @@ def _sorted_classes(values: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int6
         if highest - lowest < 65_536:  # count instead of sorting: ten times faster on a million rows
             offset = values.astype(np.int64)
             offset -= lowest
-            present = np.flatnonzero(np.bincount(offset))
-            if len(present) == highest - lowest + 1:
-                return (present + lowest).astype(values.dtype), offset
-            position = np.zeros(highest - lowest + 1, dtype=np.int64)
-            position[present] = np.arange(len(present))
-            return (present + lowest).astype(values.dtype), position[offset]
+            occurs = np.bincount(offset) > 0
+            return (np.flatnonzero(occurs) + lowest).astype(values.dtype), (np.cumsum(occurs) - 1)[offset]
     classes, inverse = np.unique(values, return_inverse=True)
     return classes, inverse.astype(np.int64)
 
@@ -494,13 +407,7 @@ _TOLERANCES = {"float32": 10 * SUM_TOLERANCE, "float16": 1000 * SUM_TOLERANCE}
 
 @dataclass(frozen=True, kw_only=True)
 class Memberships(OfClasses):
-    """A probability for each class of each labelled row.
-
-    Attributes
-    ----------
-    memberships : array (n_rows, n_classes)
-        A row sums to 1; a row without a label is all zero.
-    """
+    """A probability for each class of each labelled row, which sum to 1; a row without a label is all zero."""
 
     kind: ClassVar[str] = "soft"
     usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "soft_relief")
@@ -516,26 +423,20 @@ class Memberships(OfClasses):
 
     @classmethod
     def joined_names(cls, mine: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
-        """The same classes, in the order of their columns."""
         if not np.array_equal(mine, theirs):
             found = f"has different classes in different blocks: {mine.tolist()} and {theirs.tolist()}"
             raise InputError("y", found, "give the same columns of probabilities in every block")
         return mine
 
     def certain(self) -> Supervision:
-        """Turn probabilities that are all 0 or 1 into classes."""
-        if not np.isin(self.memberships, (0.0, 1.0)).all():
-            return self
-        return self.likeliest()
+        return self.likeliest() if np.isin(self.memberships, (0.0, 1.0)).all() else self
 
     def drawn(self, rng: np.random.Generator) -> Classes:
-        """A class for every labelled row, drawn from its probabilities."""
         codes = (rng.random(self.n_rows)[:, None] > self.memberships.cumsum(axis=1)).sum(axis=1)
         codes = np.minimum(codes, self.n_classes - 1)  # a sum may be slightly below 1
         return self._classes(np.where(self.labelled, codes, -1).astype(np.int64))
 
     def likeliest(self) -> Classes:
-        """The most probable class of every labelled row."""
         return self._classes(np.where(self.labelled, self.memberships.argmax(axis=1), -1).astype(np.int64))
 
     def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Classes:
@@ -552,7 +453,7 @@ class Memberships(OfClasses):
         return self.as_kind(Classes, labelled=codes >= 0, codes=codes)
 
     def _described(self) -> str:
-        return f"class probabilities ({counted(self.n_classes, 'class', 'classes')})"
+        return f"class probabilities ({self._in_short()})"
 
 
 @dataclass(frozen=True)

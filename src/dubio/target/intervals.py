@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from dubio.errors import InputError, counted, name_row
+from dubio.table.rows import first_of
 from dubio.target.knowledge import Floats, Supervision
 from dubio.target.label_values import GivenByRow, as_floats
 from dubio.target.numbers import Numbers
@@ -16,13 +17,7 @@ from dubio.target.numbers import Numbers
 
 @dataclass(frozen=True, kw_only=True)
 class Intervals(Supervision):
-    """For each labelled row, a lowest and a highest number; one of them may be open.
-
-    Attributes
-    ----------
-    low, high : array (n_rows,)
-        The limits: equal if the number is known, ``-inf`` or ``inf`` if there is no limit.
-    """
+    """For each labelled row, a lowest and a highest number: equal if it is known, infinite if there is no limit."""
 
     kind: ClassVar[str] = "intervals"
     words: ClassVar[str] = "intervals or censored numbers"
@@ -43,20 +38,14 @@ class Intervals(Supervision):
         """Rows that are known to lie above a number, and nothing more."""
         return self.labelled & np.isposinf(self.high)
 
-    @property
-    def is_censoring(self) -> bool:
-        """Whether every labelled row is known exactly or censored, as in survival times."""
-        return bool((self.exact | self.censored)[self.labelled].all())
-
     def as_tested(self) -> Supervision:
-        """Log-rank scores of censored numbers, Gehan's scores of other intervals."""
+        """Log-rank scores of numbers that are known or censored, as survival times; Gehan's of other intervals."""
         values = np.full(self.n_rows, np.nan)
-        score = logrank_scores if self.is_censoring else gehan_scores
+        score = logrank_scores if (self.exact | self.censored)[self.labelled].all() else gehan_scores
         values[self.labelled] = score(self.low[self.labelled], self.high[self.labelled])
         return self.as_kind(Numbers, values=values)
 
     def require_enough(self) -> None:
-        """Raise unless some row is surely above another."""
         low, high = self.low[self.labelled], self.high[self.labelled]
         if not len(low) or not np.ptp(gehan_scores(low, high)) > 0:
             found = f"has {counted(self.n_labelled, 'row')} with limits, and none of them is surely above another"
@@ -169,16 +158,11 @@ def interval_targets(low: ArrayLike, high: ArrayLike) -> IntervalLabels:
     for name, values, wrong in (("low", lowest, np.inf), ("high", highest, -np.inf)):
         bad = np.flatnonzero(values == wrong)
         if len(bad):
-            raise InputError(
-                name, f"is {wrong:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})", "no number is there"
-            )
+            raise InputError(name, f"is {wrong:g} in {first_of(bad)}", "no number is there")
     bad = np.flatnonzero(lowest > highest)
     if len(bad):
-        row = int(bad[0])
-        found = (
-            f"is above high in {name_row(int(row))}: {lowest[row]:g} > {highest[row]:g} "
-            f"({counted(len(bad), 'such row')})"
-        )
+        row, such = int(bad[0]), counted(len(bad), "such row")
+        found = f"is above high in {name_row(row)}: {lowest[row]:g} > {highest[row]:g} ({such})"
         raise InputError("low", found, "exchange the two, or correct the row")
     return IntervalLabels(lowest, highest)
 
@@ -196,9 +180,8 @@ def _limits(values: ArrayLike, name: str, missing: float) -> Floats:
     try:
         limits = as_floats(values).copy()
     except (TypeError, ValueError) as error:
-        raise InputError(
-            name, "holds values that are not numbers", "give numbers; NaN where there is no limit"
-        ) from error
+        remedy = "give numbers; NaN where there is no limit"
+        raise InputError(name, "holds values that are not numbers", remedy) from error
     if limits.ndim != 1:
         raise InputError(name, f"has shape {limits.shape}", "give one number per row")
     limits[np.isnan(limits)] = missing

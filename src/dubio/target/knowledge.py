@@ -20,18 +20,12 @@ Kind = TypeVar("Kind", bound="Supervision")
 
 @dataclass(frozen=True)
 class SummedColumns:
-    """A target as columns of numbers around an origin, made a few rows at a time.
+    """A target as columns of numbers around an origin, made a few rows at a time."""
 
-    Attributes
-    ----------
-    origin, mean : array (columns,)
-        What was subtracted from the columns, and their weighted mean after that.
-    of : callable
-        The columns of a slice of the rows; 0 in rows without a label.
-    """
-
+    #: What was subtracted from the columns, and their weighted mean after that.
     origin: Floats
     mean: Floats
+    #: The columns of a slice of the rows; 0 in rows without a label.
     of: Callable[[slice], NDArray[Any]]
 
 
@@ -95,26 +89,15 @@ class Supervision(ABC):
     if TYPE_CHECKING:  # only some kinds have these: see ``form``
 
         @property
-        def classes(self) -> NDArray[Any]:
-            """Names of the classes."""
-
+        def classes(self) -> NDArray[Any]: ...
         @property
-        def memberships(self) -> Floats:
-            """(n_rows, n_classes): a row sums to 1, or to 0 if nothing is known about it."""
-
+        def memberships(self) -> Floats: ...
         @property
-        def codes(self) -> NDArray[np.int64]:
-            """Position of the class of each row; -1 for a row without a label."""
-
+        def codes(self) -> NDArray[np.int64]: ...
         @property
-        def values(self) -> Floats:
-            """The number of each row; NaN for a row without a number."""
-
-        def with_codes(self, codes: NDArray[np.int64]) -> Self:
-            """The same classes with other labels."""
-
-        def standardized(self) -> Floats:
-            """The numbers with mean 0 and standard deviation 1 over the labelled rows."""
+        def values(self) -> Floats: ...
+        def with_codes(self, codes: NDArray[np.int64]) -> Self: ...
+        def standardized(self) -> Floats: ...
 
     labelled: NDArray[np.bool_] = field(repr=False)
     pairs: Pairs = field(default=Pairs.none(), repr=False)
@@ -203,11 +186,9 @@ class Supervision(ABC):
 
     def summed_columns(self, weights: Floats) -> SummedColumns:
         """The target as columns for sums of products over rows with these weights."""
-        columns = np.zeros((self.n_rows, 1))
-        if self.n_labelled:
-            rows = self.target_matrix(np.flatnonzero(self.labelled))
-            columns = np.zeros((self.n_rows, rows.shape[1]))
-            columns[self.labelled] = rows
+        rows = self.target_matrix(np.flatnonzero(self.labelled)) if self.n_labelled else np.zeros((0, 1))
+        columns = np.zeros((self.n_rows, rows.shape[1]))
+        columns[self.labelled] = rows
         mean = weights @ columns / (float(weights.sum()) or 1.0)
         return SummedColumns(np.zeros(len(mean)), mean, columns.__getitem__)
 
@@ -373,11 +354,9 @@ class Supervision(ABC):
         counts = {"rows": self.n_rows, **self._counts_of_labels()}
         if self.has_target:
             counts["rows without a label"] = self.n_unlabelled
-        rows = [(name, f"{count:,}") for name, count in counts.items()] + self._counts_of_classes()
-        if self.has_pairs:
-            rows.append(("must-link pairs", f"{len(self.pairs.must_link):,}"))
-            rows.append(("cannot-link pairs", f"{len(self.pairs.cannot_link):,}"))
-        return rows
+        pairs = {"must-link pairs": len(self.pairs.must_link), "cannot-link pairs": len(self.pairs.cannot_link)}
+        before, after = ([(name, f"{n:,}") for name, n in some.items()] for some in (counts, pairs))
+        return [*before, *self._counts_of_classes(), *(after if self.has_pairs else [])]
 
     def described_among(self, name: str) -> str:
         """The same in brackets after its name, if it is one of several targets."""
@@ -432,22 +411,18 @@ class Nothing(Supervision):
 
     @property
     def used(self) -> NDArray[np.bool_]:
-        """All rows: a score without a target uses them all."""
         return np.ones(self.n_rows, dtype=bool)
 
     def as_tested(self) -> Supervision:
-        """Nothing: there is no target to test."""
         return self
 
     def require_enough(self) -> None:
         """Never raises: no labels are needed."""
 
     def goals(self) -> list[Floats]:
-        """No goal: there is nothing to predict."""
         return []
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
-        """All rows alike, without a name."""
         return np.ones((self.n_rows, 1)), [], np.zeros(1, dtype=np.int64)
 
     def _counts_of_labels(self) -> dict[str, int]:
@@ -457,7 +432,6 @@ class Nothing(Supervision):
         return np.zeros((self.n_rows, 1))[rows]
 
     def describe(self) -> str:
-        """One sentence a person can check the reading of their labels against."""
         return f"{counted(self.n_rows, 'row')}, no labels{self._described_pairs()}"
 
 
@@ -476,11 +450,8 @@ def nothing(n_rows: int) -> Nothing:
 
 def kinds_in_words(kinds: tuple[str, ...]) -> str:
     """Translate short names of kinds into words: ``classes or class probabilities``."""
-    words = {"pairs": "pairs of rows"}
-    classes = list(Supervision.__subclasses__())
-    while classes:
-        cls = classes.pop()
+    words, classes = {"pairs": "pairs of rows"}, Supervision.__subclasses__()
+    for cls in classes:
         classes += cls.__subclasses__()
-        if "kind" in vars(cls):
-            words[cls.kind] = cls.words
+        words |= {cls.kind: cls.words} if "kind" in vars(cls) else {}
     return " or ".join(words[kind] for kind in kinds if kind != "any")

@@ -6,15 +6,13 @@ import csv
 import datetime
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
-from dubio.table.cells import as_float, is_missing, is_valid_text
+from dubio.table.cells import TYPES, as_float, is_missing, is_valid_text, type_of
 
 
 def unmasked(values: Any) -> Any:
@@ -91,44 +89,32 @@ def decoded(column: NDArray[np.bytes_]) -> NDArray[np.str_]:
         ) from error
 
 
-#: Types of labels, by name; the first that fits counts (NumPy says that its durations are whole numbers).
-_TYPES: dict[str, tuple[type, ...]] = {
-    "text": (str,),
-    "bool": (bool, np.bool_),
-    "duration": (datetime.timedelta, np.timedelta64),
-    "number": (int, float, Decimal, Real),
-    "date": (datetime.date, np.datetime64),
-    "time": (datetime.time,),
-}
-
-
 def one_type(values: Sequence[Any] | NDArray[Any], argument: str = "y") -> NDArray[Any]:
     """Known labels as an array of one type; raises if they mix types."""
     kinds: dict[str, list[Any]] = {}
+    names = {one: type_of(one) or one.__name__ for one in set(map(type, values))}
     for value in values:
-        name = next((name for name, types in _TYPES.items() if isinstance(value, types)), type(value).__name__)
-        kinds.setdefault(name, []).append(value)
-    unknown = [name for name in kinds if name not in _TYPES]
+        kinds.setdefault(names[type(value)], []).append(value)
+    unknown = [name for name in kinds if name not in TYPES]
     if unknown:
         odd = kinds[unknown[0]]
-        raise InputError(
-            argument,
-            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {quoted(odd[0])} (Unknown label type)",
-            "give text, bools or numbers. For candidate sets use soft_labels",
-            code="label type",
+        found = (
+            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {quoted(odd[0])} (Unknown label type)"
         )
+        remedy = "give text, bools or numbers. For candidate sets use soft_labels"
+        raise InputError(argument, found, remedy, code="label type")
     if len(kinds) > 1:
-        counts = ", ".join(
-            f"{len(v)} {k} (such as {quoted(v[0]) if k == 'text' else repr(v[0])})" for k, v in kinds.items()
-        )
+        shown = {name: quoted(some[0]) if name == "text" else repr(some[0]) for name, some in kinds.items()}
+        counts = ", ".join(f"{len(kinds[name])} {name} (such as {example})" for name, example in shown.items())
         raise InputError(argument, f"mixes types: {counts}", "make all labels text or all numbers")
     if not kinds:
         return np.empty(0)
     kind, same = next(iter(kinds.items()))
     if kind == "text":
         return _texts(same, argument)
-    if kind == "number":
-        return _numbers(same)
+    if kind == "number":  # whole numbers stay whole if they fit 64 bits
+        array = np.asarray(same)
+        return array if array.dtype.kind in "iu" else usual_floats(array)
     return np.asarray(same, dtype=bool if kind == "bool" else object)
 
 
@@ -143,12 +129,6 @@ def _texts(values: list[str], argument: str) -> NDArray[np.str_]:
     if odd is not None:
         raise InputError(argument, f"holds {quoted(odd)}, which is no valid text", "read the table with its encoding")
     return np.asarray(texts, dtype=str)
-
-
-def _numbers(values: list[Any]) -> NDArray[Any]:
-    """Whole numbers stay whole if they fit 64 bits."""
-    array = np.asarray(values)
-    return array if array.dtype.kind in "iu" else usual_floats(array)
 
 
 def class_names(names: Sequence[Any], argument: str) -> NDArray[Any]:
@@ -308,11 +288,8 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
             raise _mismatch(number, f"decides about row {row + 1} for the second time", "leave one of them out")
         before, decision, after = entry["given"], entry["decision"], entry["label"]
         if before != written[row]:
-            raise _mismatch(
-                number,
-                f"says that row {row + 1} was labelled {quoted(before)}, but its label is {quoted(written[row])}",
-                "it belongs to another table, or was applied before",
-            )
+            found = f"says that row {row + 1} was labelled {quoted(before)}, but its label is {quoted(written[row])}"
+            raise _mismatch(number, found, "it belongs to another table, or was applied before")
         if decision not in (RIGHT, CHANGE, UNSURE):
             raise _mismatch(number, f"has the decision {quoted(decision)}", "use right, change or unsure")
         if decision == CHANGE and (after not in classes or after == before):
@@ -337,9 +314,8 @@ def read_corrections(path: Any) -> list[dict[str, str]]:
             rows = [dict(row) for row in table]
             missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
     except (UnicodeDecodeError, csv.Error) as error:
-        raise InputError(
-            "corrections", f"cannot be read as CSV ({error})", "give the file that the page wrote"
-        ) from None
+        found = f"cannot be read as CSV ({error})"
+        raise InputError("corrections", found, "give the file that the page wrote") from None
     if missing:
         remedy = f"give the file that the page wrote, with the columns {', '.join(COLUMNS)}"
         raise InputError("corrections", f"has no column {quoted(missing[0])}", remedy)

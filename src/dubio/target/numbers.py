@@ -24,15 +24,7 @@ _GROSS = (3.0, 10.0)
 
 @dataclass(frozen=True, kw_only=True)
 class Numbers(Supervision):
-    """One number per labelled row.
-
-    Attributes
-    ----------
-    values : array (n_rows,)
-        The numbers; NaN for a row without a number.
-    as_read : str
-        What they were read as, if they were written as text or dates: "in days since 2024-03-31".
-    """
+    """One number per labelled row; NaN for a row without a number."""
 
     kind: ClassVar[str] = "numbers"
     usual_scores: ClassVar[tuple[str, ...]] = ("linear_r2", "supervised_laplacian")
@@ -49,19 +41,15 @@ class Numbers(Supervision):
 
     @property
     def row_numbers(self) -> Floats:
-        """The numbers."""
         return self.values
 
     def as_tested(self) -> Supervision:
-        """The same: tests take numbers as they are."""
         return self
 
     def on_normal_scores(self) -> Supervision:
-        """The normal scores of the numbers."""
         return replace(self, values=normal_scores(self.values))
 
     def goals(self) -> list[Floats]:
-        """The numbers; a row without one counts as the mean."""
         return [mean_if_missing(moderate(self.values), self.labelled)]
 
     def summed_columns(self, weights: Floats) -> SummedColumns:
@@ -76,7 +64,6 @@ class Numbers(Supervision):
             return SummedColumns(origin, weights @ columns(slice(None)) / (float(weights.sum()) or 1.0), columns)
 
     def binned(self, n_bins: int) -> NDArray[np.int64]:
-        """The numbers in bins with equally many rows; -1 for rows without a number."""
         if not self.labelled.any():
             return np.full(self.n_rows, -1)
         values = np.where(self.labelled, moderate(self.values), np.nan)
@@ -96,7 +83,6 @@ class Numbers(Supervision):
         return replace(self, values=values)
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
-        """The numbers."""
         return self.values, [], np.empty(0, dtype=np.int64)
 
     def _in_short(self) -> str:
@@ -113,7 +99,6 @@ class Numbers(Supervision):
         return f"{self.words} ({self.as_read})" if self.as_read else self.words
 
     def require_enough(self) -> None:
-        """Raise unless at least two rows have a number."""
         if self.n_labelled < 2:
             found = f"has {counted(self.n_labelled, 'labelled row')} of {self.n_rows} (n_samples={self.n_labelled})"
             raise InputError("y", found, "this method needs at least 2 rows with a number")
@@ -172,32 +157,27 @@ def normal_scores(values: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class WrittenNumbers:
-    """Numbers of a target, and how they were written.
+    """Numbers of a target, and how they were written."""
 
-    Attributes
-    ----------
-    values : array
-        One number per known value; NaN for text that means "missing", such as "NA".
-    as_read : str
-        What they were read as, to follow "a numeric target".
-    of_time : bool
-        Whether they are dates or times, which are never classes.
-    bare : bool
-        Whether they are text without a unit or a limit ("1", "2"): if there are few, they are names of classes.
-    """
-
+    #: One number per known value; NaN for text that means "missing", such as "NA".
     values: NDArray[np.float64]
+    #: What they were read as, to follow "a numeric target".
     as_read: str
+    #: Whether they are dates or times, which are never classes.
     of_time: bool = False
+    #: Whether they are text without a unit or a limit ("1", "2"): if there are few, they are names of classes.
     bare: bool = False
 
 
 def days_since_first(values: NDArray[Any]) -> WrittenNumbers | None:
     """Dates, durations or times of the day as numbers; None if the values are something else."""
-    if values.dtype.kind == "O" and len(values):
-        values = _common_type(values)
     if not len(values):
         return WrittenNumbers(np.empty(0), "")
+    is_mixed = values.dtype.kind == "O"
+    if is_mixed and all(isinstance(value, datetime.date | np.datetime64) for value in values):
+        values = np.array([cells.utc(value) for value in values], dtype="datetime64[us]")
+    elif is_mixed and all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
+        values = np.array([np.timedelta64(value).astype("timedelta64[us]") for value in values])
     if values.dtype.kind == "M":
         days, first = cells.days_since_first(values.astype("datetime64[us]"))
         return WrittenNumbers(days, f"in days since {first}", of_time=True)
@@ -208,32 +188,14 @@ def days_since_first(values: NDArray[Any]) -> WrittenNumbers | None:
     return None
 
 
-def _common_type(values: NDArray[Any]) -> NDArray[Any]:
-    if all(isinstance(value, datetime.date | np.datetime64) for value in values):
-        return np.array([cells.utc(value) for value in values], dtype="datetime64[us]")
-    if all(isinstance(value, datetime.timedelta | np.timedelta64) for value in values):
-        return np.array([np.timedelta64(value).astype("timedelta64[us]") for value in values])
-    return values
-
-
 def read_written(
     values: NDArray[np.str_], rows: NDArray[np.intp], *, only_numbers: bool, most: int
 ) -> WrittenNumbers | None:
     """Text as numbers, if all of it is numbers, dates or times; None if it is names of classes.
 
-    Parameters
-    ----------
-    values : array of str
-        The known values.
-    rows : array
-        The row of each of them, for messages.
-    only_numbers : bool
-        Whether names of classes are refused.
-    most : int
-        More different values than this are no names of classes.
+    ``rows`` names the row of each of the known values. ``only_numbers`` refuses names of classes, of which there are at
+    ``most`` so many.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from dubio.target.numbers import read_written
     >>> found = read_written(np.array(["95,1 %", "<0,5 %"]), np.arange(2), only_numbers=False, most=20)
@@ -247,32 +209,25 @@ def read_written(
     texts, counts = distinct[known].tolist(), np.bincount(codes, minlength=len(distinct))[known]
     found = cells.read_texts(texts, counts)
     if found.kind:
-        numbers, shown = found.values, "in hours"
+        numbers, shown, is_number = found.values, "in hours", found.kind == "number"
         if found.kind == "date":
             numbers, first = cells.days_since_first(found.values)
             shown = f"in days since {first}"
-        elif found.kind == "number":
+        elif is_number:
             unit = found.numbers.unit
             shown = "; ".join([*([f"in {quoted(unit)}"] if unit else []), *map(str, found.notes())])
         full = np.full(len(distinct), np.nan)
         full[known] = numbers
-        is_number = found.kind == "number"
         return WrittenNumbers(full[codes], shown, of_time=not is_number, bare=is_number and not shown)
     if found.problem and (only_numbers or len(texts) > most):
-        remedy = (
-            "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, say "
-            "target='classes'"
-        )
-        raise InputError("y", f"is unclear: {found.problem} ({name_row(int(rows[0]))})", remedy, code="unclear target")
-    texts_in = np.flatnonzero(np.isin(codes, np.flatnonzero(known)[np.isnan(found.values)]))
+        problem = f"is unclear: {found.problem} ({name_row(int(rows[0]))})"
+        remedy = "write plain numbers such as 1250.5, or dates such as 2024-03-31. If they are names of classes, say "
+        raise InputError("y", problem, f"{remedy}target='classes'", code="unclear target")
+    place = int(np.argmax(np.isin(codes, np.flatnonzero(known)[np.isnan(found.values)])))
+    example = f"{quoted(values[place])} in {name_row(int(rows[place]))}"
     if found.is_mixed or (only_numbers and found.n_numbers):
-        found = f"{found.mixture()}, first {quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}"
         remedy = "correct or empty these cells. If they are names of classes, say target='classes'"
-        raise InputError("y", found, remedy, code="mixed target")
+        raise InputError("y", f"{found.mixture()}, first {example}", remedy, code="mixed target")
     if only_numbers:
-        found = (
-            f"holds text, such as {quoted(values[texts_in[0]])} in {name_row(int(rows[texts_in[0]]))}, where numbers "
-            "are needed"
-        )
-        raise InputError("y", found, "encode it as numbers")
+        raise InputError("y", f"holds text, such as {example}, where numbers are needed", "encode it as numbers")
     return None

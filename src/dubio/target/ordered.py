@@ -46,11 +46,9 @@ class _InOrder(OfClasses, ABC):
         return self.as_kind(OrderScores, values=values)
 
     def simpler(self) -> Supervision:
-        """The same classes without their order."""
         return self.as_kind(self._unordered)
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
-        """Memberships, and the classes in their order."""
         memberships, names, _ = super().as_drawn()
         return memberships, names, np.arange(self.n_classes)
 

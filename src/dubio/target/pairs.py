@@ -153,9 +153,8 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     (array([ 0,  0,  0,  1, -1]), 3, 3)
     """
     if not pairs.are_sure:
-        raise InputError(
-            "must_link_weights", "are given", "pairs with weights cannot be closed: a chain of pairs has no weight"
-        )
+        remedy = "pairs with weights cannot be closed: a chain of pairs has no weight"
+        raise InputError("must_link_weights", "are given", remedy)
     if codes is None:
         codes = np.full(n_rows, -1, dtype=np.int64)
     labelled = np.flatnonzero(codes >= 0)
@@ -165,11 +164,8 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
         group = np.full(n_rows, -1, dtype=np.int64)
         group[labelled] = class_of
         return RowGroups(group, sparse.csr_array(1.0 - np.eye(len(classes))))
-    links = _symmetric_zero_one(
-        np.append(pairs.must_link[:, 0], labelled),
-        np.append(pairs.must_link[:, 1], class_of + n_rows),
-        n_rows + len(classes),
-    )
+    nodes = np.concatenate([pairs.must_link, np.column_stack([labelled, class_of + n_rows])])
+    links = _symmetric_zero_one(*nodes.T, n_rows + len(classes))
     _, component = connected_components(links, directed=False)
     _refuse_two_classes(links, component, n_rows)
 
@@ -215,7 +211,8 @@ def list_pairs(groups: RowGroups) -> Pairs:
         np.column_stack([np.repeat(members[a], len(members[b])), np.tile(members[b], len(members[a]))])
         for a, b in zip(first, second, strict=True)
     ]
-    return Pairs(_sorted_once(_stack(together))[0], _sorted_once(_stack(apart))[0])
+    empty = np.empty((0, 2), dtype=np.int64)
+    return Pairs(*(_sorted_once(np.concatenate([empty, *blocks]))[0] for blocks in (together, apart)))
 
 
 def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
@@ -251,9 +248,8 @@ def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
 def pair_graph(pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int) -> sparse.csr_array:
     """The symmetric graph whose edges are the pairs; an edge has the weight of its pair, or 1."""
     weights = np.ones(len(pairs)) if weights is None else weights
-    rows = np.concatenate([pairs[:, 0], pairs[:, 1]])
-    columns = np.concatenate([pairs[:, 1], pairs[:, 0]])
-    return sparse.csr_array((np.concatenate([weights, weights]), (rows, columns)), shape=(n_rows, n_rows))
+    both = np.concatenate([pairs, pairs[:, ::-1]]).T
+    return sparse.csr_array((np.concatenate([weights, weights]), tuple(both)), shape=(n_rows, n_rows))
 
 
 def _read_kind(
@@ -268,10 +264,8 @@ def _read_kind(
     itself = pairs[:, 0] == pairs[:, 1]
     if name == "cannot_link" and itself.any():
         at = np.flatnonzero(itself)[0]
-        found = (
-            f"[{at}] = {_show(pairs[at])} says that a row differs from itself "
-            f"({counted(int(itself.sum()), 'such pair')} of {len(pairs)})"
-        )
+        such = f"({counted(int(itself.sum()), 'such pair')} of {len(pairs)})"
+        found = f"[{at}] = {tuple(pairs[at].tolist())} says that a row differs from itself {such}"
         raise InputError("cannot_link", found, "drop it")
     keep = ~itself
     if weights is not None:
@@ -290,12 +284,10 @@ def read_indices(name: str, pairs: Any) -> NDArray[np.int64]:
     if array.size == 0:
         return np.empty((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(
-            name, f"has shape {array.shape}", "it must have shape (m, 2), with one pair of row indices per line"
-        )
-    if array.dtype.kind in "iu":
-        return array.astype(np.int64)
-    if array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.floor(array)).all():
+        remedy = "it must have shape (m, 2), with one pair of row indices per line"
+        raise InputError(name, f"has shape {array.shape}", remedy)
+    is_whole = array.dtype.kind == "f" and (np.abs(array) < 2**53).all() and (array == np.floor(array)).all()
+    if array.dtype.kind in "iu" or is_whole:
         return array.astype(np.int64)
     raise InputError(name, f"has dtype {array.dtype}, as in {array[0].tolist()}", "row indices must be whole numbers")
 
@@ -305,10 +297,8 @@ def refuse_outside(name: str, pairs: NDArray[np.int64], n_rows: int) -> None:
     outside = (pairs < 0) | (pairs >= n_rows)
     if outside.any():
         at, side = np.argwhere(outside)[0]
-        found = (
-            f"[{at}] = {_show(pairs[at])} names row {pairs[at, side]}, but the table has rows 0 to {n_rows - 1} "
-            f"({counted(int(outside.any(axis=1).sum()), 'such pair')} of {len(pairs)})"
-        )
+        found = f"[{at}] = {tuple(pairs[at].tolist())} names row {pairs[at, side]}, but the table has rows 0 to "
+        found += f"{n_rows - 1} ({counted(int(outside.any(axis=1).sum()), 'such pair')} of {len(pairs)})"
         raise InputError(name, found, "pairs are positions in the table, not index labels")
 
 
@@ -347,9 +337,7 @@ def _sorted_once(
 
 
 def _symmetric_zero_one(rows: NDArray[np.int64], columns: NDArray[np.int64], n_nodes: int) -> sparse.csr_array:
-    both = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-    graph = sparse.csr_array((np.ones(len(both[0])), both), shape=(n_nodes, n_nodes))
-    graph.sum_duplicates()
+    graph = pair_graph(np.column_stack([rows, columns]), None, n_nodes)
     graph.data[:] = 1.0
     return graph
 
@@ -399,14 +387,6 @@ def _words(path: list[int], n_rows: int) -> str:
 
 def _two(first: int, second: int) -> str:
     return f"{name_row(first)} and {name_row(second)}" if has_row_names() else f"rows {first} and {second}"
-
-
-def _stack(blocks: list[NDArray[np.int64]]) -> NDArray[np.int64]:
-    return np.concatenate(blocks) if blocks else np.empty((0, 2), dtype=np.int64)
-
-
-def _show(pair: NDArray[np.int64]) -> str:
-    return f"({pair[0]}, {pair[1]})"
 
 
 def pairs_from_codes(
@@ -471,9 +451,8 @@ def pairs_from_signed(pairs: ArrayLike, y: ArrayLike, n_rows: int) -> Pairs:
     wrong = ~np.isin(signs, (-1, 1))
     if wrong.any():
         at = np.flatnonzero(wrong)[0]
-        raise InputError(
-            "y", f"[{at}] is {signs[at]!r}", "it must be +1 (the rows belong together) or -1 (they do not)"
-        )
+        remedy = "it must be +1 (the rows belong together) or -1 (they do not)"
+        raise InputError("y", f"[{at}] is {signs[at]!r}", remedy)
     return read_pairs(indices[signs == 1], indices[signs == -1], n_rows)
 
 
@@ -499,7 +478,7 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
     single = [np.column_stack([group, group]) for group in members if len(group) == 1]
     heads = np.array([group[0] for group in members], dtype=np.int64)
     first, second = np.triu_indices(len(heads) if apart else 0, 1)
-    must_link = np.concatenate([*chain, *single]) if members else np.empty((0, 2), dtype=np.int64)
+    must_link = np.concatenate([*chain, *single]) if members else None
     pairs = read_pairs(must_link, np.column_stack([heads[first], heads[second]]), n_rows)
     return list_pairs(row_groups(pairs, n_rows))
 
@@ -516,17 +495,8 @@ def join_pairs(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None, closu
             return list_pairs(groups)
     if codes is None:
         return pairs
-    of_labels = pairs_from_codes(codes)
-    weights = [
-        None if own is None else np.concatenate([own, np.ones(len(more))])
-        for own, more in (
-            (pairs.must_link_weights, of_labels.must_link),
-            (pairs.cannot_link_weights, of_labels.cannot_link),
-        )
-    ]
-    return read_pairs(
-        np.concatenate([pairs.must_link, of_labels.must_link]),
-        np.concatenate([pairs.cannot_link, of_labels.cannot_link]),
-        n_rows,
-        *weights,
-    )
+    more = pairs_from_codes(codes)
+    both = [np.concatenate(two) for two in ((pairs.must_link, more.must_link), (pairs.cannot_link, more.cannot_link))]
+    own = pairs.must_link_weights, pairs.cannot_link_weights  # a pair from labels has the weight 1
+    weights = [w if w is None else np.append(w, np.ones(len(all_) - len(w))) for w, all_ in zip(own, both, strict=True)]
+    return read_pairs(*both, n_rows, *weights)

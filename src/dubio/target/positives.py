@@ -20,15 +20,7 @@ _FEWEST = 2
 
 @dataclass(frozen=True, kw_only=True)
 class Positives(Supervision):
-    """Some of the positive rows are labelled (``labelled``); of all other rows nothing is known.
-
-    Attributes
-    ----------
-    positive : object
-        The name of the positive class.
-    prior : float or None
-        The share of positive rows among the unlabelled ones, if it was given.
-    """
+    """Some of the positive rows are labelled (``labelled``); of all other rows nothing is known."""
 
     kind: ClassVar[str] = "positives"
     words: ClassVar[str] = "positive rows only"
@@ -36,7 +28,9 @@ class Positives(Supervision):
     believed: ClassVar[str] = "positives"
     _by_row: ClassVar[dict[str, Any]] = {"labelled": False}
 
+    #: The name of the positive class.
     positive: Any
+    #: The share of positive rows among the unlabelled ones, if it was given.
     prior: float | None = None
 
     @property
@@ -64,7 +58,6 @@ class Positives(Supervision):
         return self.as_kind(Classes, labelled=everything, classes=classes, codes=self.labelled.astype(np.int64))
 
     def require_enough(self) -> None:
-        """Raise unless there are at least two labelled and two unlabelled rows."""
         if self.n_labelled < _FEWEST:
             found = f"has {counted(self.n_labelled, 'row')} of the positive class {self.positive!r}"
             raise InputError("y", found, f"label at least {_FEWEST} rows")
@@ -73,7 +66,6 @@ class Positives(Supervision):
             raise InputError("y", found, "there is nothing to compare the positive rows with: add rows without a label")
 
     def describe(self) -> str:
-        """One sentence a person can check the reading of their labels against."""
         share = "" if self.prior is None else f"; {100 * self.prior:g} % of these are said to be positive"
         return (
             f"{counted(self.n_labelled, 'row')} labelled {self.positive}, {counted(self.n_unlabelled, 'row')} that may "
@@ -81,7 +73,6 @@ class Positives(Supervision):
         )
 
     def described_among(self, name: str) -> str:
-        """The description in brackets after its name, if it is one of several targets."""
         return f"{name} ({self.describe()})"
 
     def _counts_of_labels(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, quoted, require_choice, warn
-from dubio.table.cells import is_missing
+from dubio.table.cells import missing_cells
 from dubio.table.matrix import column_names, some_columns
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
 from dubio.target.intervals import IntervalLabels, read_intervals
@@ -34,7 +34,7 @@ from dubio.target.numbers import WrittenNumbers, days_since_first, read_numbers,
 from dubio.target.ordered import OrderedLabels, in_order, refuse_unordered_text
 from dubio.target.pairs import Pairs, pairs_from_codes, read_pairs
 from dubio.target.positives import PositiveLabels, read_positives
-from dubio.target.several import SeveralLabels, about_target, join_targets, several_targets
+from dubio.target.several import SeveralLabels, SeveralTargets, about_target, several_targets
 
 Target = Literal["classes", "numbers", "ordered", "auto"]
 #: So few different whole numbers may be classes, however rarely they repeat, and so may those within so small a range.
@@ -84,8 +84,6 @@ def read_supervision(
         1-D: classes or numbers, see ``target``. 2-D: class probabilities; a row of NaN is unlabelled. With
         ``target="numbers"``, and in a data frame with a column that holds no numbers, every column is a target.
         Or a record of what one array cannot say, made by ``soft_labels``, ``ordered_classes`` and the like.
-    n_rows : int
-        Number of rows of the table.
     target : {"classes", "numbers", "ordered", "auto"}
         What a 1-D ``y`` holds. "auto" reads text, bools and whole numbers with few distinct values (at most 20, or one
         in twenty rows) as classes, a pandas categorical as classes too (with an order, as ordered classes), and
@@ -98,18 +96,11 @@ def read_supervision(
         None, NaN and pd.NA always mean "unlabelled". "auto" adds the whole number -1 (scikit-learn's
         convention) if ``y`` holds classes. None adds nothing, so that -1 is an ordinary class. Any other value
         also means "unlabelled".
-    must_link, cannot_link : array (m, 2) of row indices
-        Pairs of rows of the same class, and of different classes.
-    must_link_weights, cannot_link_weights : array (m,)
-        How sure each pair is.
+    must_link, cannot_link, must_link_weights, cannot_link_weights
+        See :func:`~dubio.target.pairs.read_pairs`.
     is_block : bool
         Whether these rows are only a part of a longer table. Checks that need the whole table (is there a second
         class?) are then skipped.
-
-    Returns
-    -------
-    Supervision
-        One class per kind of knowledge.
 
     Examples
     --------
@@ -118,8 +109,7 @@ def read_supervision(
     >>> s.kind, s.classes.tolist(), s.codes.tolist()
     ('hard', ['cat', 'dog'], [0, -1, 1, 0])
     """
-    if not isinstance(target, str) or target not in get_args(Target):
-        require_choice("target", target, get_args(Target))
+    require_choice("target", target, get_args(Target))
     if np.ndim(missing_label) > 0 or isinstance(missing_label, set | dict):
         raise InputError("missing_label", f"={missing_label!r}", "give 'auto', None or one value")
     question = Question(n_rows, target, missing_label, is_block)
@@ -136,7 +126,7 @@ def _read_soft_labels(y: SoftLabels, question: Question) -> Supervision:
 
 
 def _read_ordered_labels(y: OrderedLabels, question: Question) -> Supervision:
-    missing = np.fromiter((value is None for value in y.values), dtype=bool, count=len(y))
+    missing = missing_cells(y.values)
     classes = read_classes(one_type(y.values[~missing]), missing, None, list(y.order), question.is_block)
     return classes if question.target == "classes" else in_order(classes)
 
@@ -157,7 +147,7 @@ def _read_several(y: SeveralLabels, question: Question) -> Supervision:
             if not question.is_block and not part.n_labelled:
                 raise InputError("y", "has no value in any row", "leave it out")
         parts.append(part)
-    return join_targets(tuple(y.targets), tuple(parts))
+    return parts[0] if len(parts) == 1 else SeveralTargets.of(tuple(y.targets), tuple(parts))
 
 
 def _read_one(y: Any, question: Question) -> Supervision:
@@ -182,11 +172,8 @@ def _read_array(y: Any, question: Question) -> Supervision:
             return _read_several(several_targets(y), question)
     column = y if type(y) is np.ndarray else as_array(y, remedy="for candidate sets or votes use soft_labels(...)")
     if column.ndim == 2 and column.shape[1] == 1:
-        warn(
-            DataConversionWarning(
-                "A column-vector y was passed when a 1d array was expected. It is read as one label per row."
-            )
-        )
+        found = "A column-vector y was passed when a 1d array was expected. It is read as one label per row."
+        warn(DataConversionWarning(found))
         column = column.ravel()
     if column.ndim not in (1, 2):
         raise InputError("y", f"has {column.ndim} dimensions", "give one label per row (1-D) or probabilities (2-D)")
@@ -220,29 +207,19 @@ def _read_array(y: Any, question: Question) -> Supervision:
     return in_order(classes) if target == "ordered" else classes
 
 
+def _of_record(kind: type, *reads: Any) -> Reader:
+    return Reader(lambda y: isinstance(y, kind), *reads)
+
+
 #: The readers, in the order in which they are tried.
 READERS: list[Reader] = [
     Reader(lambda y: y is None, lambda y, question: nothing(question.n_rows)),
-    Reader(
-        lambda y: isinstance(y, SoftLabels), _read_soft_labels, "class probabilities", ("ordered", "classes", "auto")
-    ),
-    Reader(
-        lambda y: isinstance(y, OrderedLabels), _read_ordered_labels, "ordered classes", ("classes", "ordered", "auto")
-    ),
-    Reader(
-        lambda y: isinstance(y, PositiveLabels),
-        lambda y, question: read_positives(y),
-        "positive labels",
-        ("classes", "auto"),
-    ),
-    Reader(lambda y: isinstance(y, CorrectedLabels), _read_corrected),
-    Reader(
-        lambda y: isinstance(y, IntervalLabels),
-        lambda y, question: read_intervals(y),
-        "intervals of numbers",
-        ("numbers", "auto"),
-    ),
-    Reader(lambda y: isinstance(y, SeveralLabels), _read_several),
+    _of_record(SoftLabels, _read_soft_labels, "class probabilities", ("ordered", "classes", "auto")),
+    _of_record(OrderedLabels, _read_ordered_labels, "ordered classes", ("classes", "ordered", "auto")),
+    _of_record(PositiveLabels, lambda y, question: read_positives(y), "positive labels", ("classes", "auto")),
+    _of_record(CorrectedLabels, _read_corrected),
+    _of_record(IntervalLabels, lambda y, question: read_intervals(y), "intervals of numbers", ("numbers", "auto")),
+    _of_record(SeveralLabels, _read_several),
     Reader(lambda y: True, _read_array),
 ]
 
@@ -261,29 +238,22 @@ def _split_missing(
     y: Any, column: NDArray[Any], missing_label: Any
 ) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
     """The known values (one array, without the missing ones), the mask of missing rows, the declared class order."""
-    ordered = None
-    categories = getattr(getattr(y, "cat", None), "categories", None)
-    if categories is None:
-        categories = getattr(y, "categories", None)
-    if categories is not None and not callable(categories):
-        ordered = list(categories)  # pandas categoricals declare the order of their classes
+    categories = getattr(getattr(y, "cat", y), "categories", None)
+    # pandas categoricals declare the order of their classes
+    ordered = None if categories is None or callable(categories) else list(categories)
     kind = column.dtype.kind
     if kind in "biu":
         return column, np.zeros(len(column), dtype=bool), ordered
-    if kind == "f":
-        missing = np.isnan(column)
-        return usual_floats(column[~missing]), missing, ordered
+    if kind in "fMm":
+        missing = missing_cells(column)
+        return column[~missing] if kind != "f" else usual_floats(column[~missing]), missing, ordered
     if kind in "US":
         column = decoded(column) if kind == "S" else column
         missing = _is_mark(column, missing_label)
         return column[~missing], missing, ordered
-    if kind in "Mm":
-        missing = np.isnat(column)
-        return column[~missing], missing, ordered
     if kind != "O":
         raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
-    missing = np.fromiter((is_missing(v) for v in column), dtype=bool, count=len(column))
-    missing |= _is_mark(column, missing_label)
+    missing = missing_cells(column) | _is_mark(column, missing_label)
     return one_type(column[~missing]), missing, ordered
 
 
@@ -321,24 +291,20 @@ def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -
         return found
     if values.dtype.kind != "U" or not len(values) or target not in ("auto", "numbers"):
         return None
-    found = read_written(
-        values, np.flatnonzero(~missing), only_numbers=target == "numbers", most=_most_classes(len(values))
-    )
-    if found is not None and found.bare and target == "auto":
-        known = found.values[~np.isnan(found.values)]
-        if _looks_like_classes(known):
-            return None  # such names of classes stay as they are written
-    return found
+    rows, most = np.flatnonzero(~missing), _most_classes(len(values))
+    found = read_written(values, rows, only_numbers=target == "numbers", most=most)
+    if found is None or not found.bare or target != "auto":
+        return found
+    # names of classes stay as they are written
+    return None if _looks_like_classes(found.values[~np.isnan(found.values)]) else found
 
 
 def _without_gaps(
     written: WrittenNumbers, missing: NDArray[np.bool_]
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_], str]:
     """The known numbers, the mask of missing rows, and how the numbers were read."""
-    gaps = np.isnan(written.values)
-    if gaps.any():
-        missing = missing.copy()
-        missing[np.flatnonzero(~missing)[gaps]] = True
+    gaps, missing = np.isnan(written.values), missing.copy()
+    missing[np.flatnonzero(~missing)[gaps]] = True
     return written.values[~gaps], missing, written.as_read
 
 
@@ -354,9 +320,9 @@ def has_order(y: Any) -> bool:
 
 
 def _looks_like_classes(values: NDArray[Any]) -> bool:
-    if values.dtype.kind != "f" and values.dtype.kind not in "iu":
+    if values.dtype.kind not in "fiu":
         return True
-    if values.dtype.kind == "f" and not is_whole(values):
+    if not is_whole(values):
         return False
     most = _most_classes(len(values))
     if len(values) and float(values.max()) - float(values.min()) < most:  # whole numbers so close: few distinct ones
@@ -371,10 +337,9 @@ def _hardly_repeat(values: NDArray[Any], missing_label: Any) -> bool:
     """
     if values.dtype.kind not in "fiu":
         return False
-    if isinstance(missing_label, str):
-        if (values == -1).any():
-            return False
-    elif missing_label is not None:
+    if isinstance(missing_label, str) and (values == -1).any():
+        return False
+    if missing_label is not None and not isinstance(missing_label, str):
         values = values[values != missing_label]
     if not len(values) or float(values.max()) - float(values.min()) < _FAR_APART:
         return False
@@ -421,6 +386,5 @@ def pairs_from_labels(
     labels = np.asarray(y)
     supervision = read_supervision(y, len(labels), missing_label=missing_label)
     supervision.require_form("hard", cannot="cannot be turned into pairs", remedy="pairs need one class per row")
-    return pairs_from_codes(
-        supervision.codes, n_must_link=n_must_link, n_cannot_link=n_cannot_link, random_state=random_state
-    )
+    wanted = {"n_must_link": n_must_link, "n_cannot_link": n_cannot_link}
+    return pairs_from_codes(supervision.codes, **wanted, random_state=random_state)

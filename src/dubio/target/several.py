@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Self
 
@@ -19,15 +20,7 @@ from dubio.target.pairs import Pairs
 
 @dataclass(frozen=True, kw_only=True)
 class SeveralTargets(Supervision):
-    """Two or more targets of the same rows, each of its own kind. A row is labelled if any of them is known.
-
-    Attributes
-    ----------
-    names : tuple of str
-        The name of each target.
-    parts : tuple of Supervision
-        The knowledge of each target.
-    """
+    """Two or more targets of the same rows, each of its own kind. A row is labelled if any of them is known."""
 
     kind: ClassVar[str] = "several"
     words: ClassVar[str] = "several targets"
@@ -49,18 +42,11 @@ class SeveralTargets(Supervision):
         return cls(labelled=labelled, names=names, parts=parts, pairs=pairs or Pairs.none())
 
     def by_row(self) -> list[NDArray[Any]]:
-        """The knowledge about each row, in one table of numbers."""
         return [np.column_stack([values.astype(np.float64) for part in self.parts for values in part.by_row()])]
 
     @property
     def targets(self) -> dict[str, Supervision]:
-        """The knowledge of each target, by name."""
         return dict(zip(self.names, self.parts, strict=True))
-
-    @property
-    def n_targets(self) -> int:
-        """Number of targets."""
-        return len(self.parts)
 
     @property
     def strata(self) -> NDArray[np.int64]:
@@ -68,26 +54,23 @@ class SeveralTargets(Supervision):
         codes = np.unique(np.column_stack([part.strata for part in self.parts]), axis=0, return_inverse=True)[1]
         return np.where(self.labelled, codes.reshape(-1).astype(np.int64), -1)
 
-    def with_parts(self, parts: tuple[Supervision, ...]) -> SeveralTargets:
+    def with_parts(self, parts: Iterable[Supervision]) -> SeveralTargets:
         """The same targets with other knowledge of them."""
+        parts = tuple(parts)
         if all(new is old for new, old in zip(parts, self.parts, strict=True)):
             return self
         return SeveralTargets.of(self.names, parts, self.pairs)
 
     def certain(self) -> Supervision:
-        """Every target in its simplest kind."""
-        return self.with_parts(tuple(part.certain() for part in self.parts))
+        return self.with_parts(part.certain() for part in self.parts)
 
     def as_tested(self) -> Supervision:
-        """Every target as tests see it."""
-        return self.with_parts(tuple(part.as_tested() for part in self.parts))
+        return self.with_parts(part.as_tested() for part in self.parts)
 
     def on_normal_scores(self) -> Supervision:
-        """Every target on normal scores."""
-        return self.with_parts(tuple(part.on_normal_scores() for part in self.parts))
+        return self.with_parts(part.on_normal_scores() for part in self.parts)
 
     def goals(self) -> list[Floats]:
-        """The goals of all targets."""
         return [goal for part in self.parts for goal in part.goals()]
 
     def column_names(self) -> NDArray[Any]:
@@ -95,25 +78,22 @@ class SeveralTargets(Supervision):
         return np.arange(sum(max(1, part.n_classes - 1) for part in self.parts))
 
     def require_block(self) -> None:
-        """Raise: each target is scaled by all of its rows."""
         raise InputError("y", "has several targets", "give the whole table to fit, not blocks of it")
 
     def of_groups(self, groups: NDArray[np.int64], weights: Floats | None) -> Supervision:
-        """Every target, each of which may be missing in some rows, or in whole groups."""
         codes = np.unique(groups, return_inverse=True)[1]
         parts = []
         for part in self.parts:
             rows = np.flatnonzero(part.labelled)
             unit = part.rows(rows).of_groups(groups[rows], None if weights is None else weights[rows])
             parts.append(unit.at_rows(np.unique(codes[rows]), int(codes.max()) + 1))
-        return self.with_parts(tuple(parts))
+        return self.with_parts(parts)
 
     def as_drawn(self) -> tuple[Floats, list[str], NDArray[np.int64]]:
         """The first target: a chart shows one at a time."""
         return self.parts[0].as_drawn()
 
     def require_enough(self) -> None:
-        """Raise unless there is something to learn from in every target."""
         for name, part in zip(self.names, self.parts, strict=True):
             with about_target(name):
                 part.require_enough()
@@ -121,7 +101,7 @@ class SeveralTargets(Supervision):
 
     def _described(self) -> str:
         each = [part.described_among(name) for name, part in self.targets.items()]
-        return f"{counted(self.n_targets, 'target')}: " + "; ".join(each)
+        return f"{counted(len(self.parts), 'target')}: " + "; ".join(each)
 
     def _counts_of_labels(self) -> dict[str, int]:
         return {f"rows with {name}": part.n_labelled for name, part in self.targets.items()}
@@ -132,12 +112,9 @@ class SeveralTargets(Supervision):
         blocks = []
         for part in self.parts:
             labelled = np.flatnonzero(part.labelled[rows])
-            block = np.zeros((len(rows), 1))
-            if len(labelled):
-                columns = part.target_matrix(rows[labelled])
-                block = np.zeros((len(rows), columns.shape[1]))
-                block[labelled] = columns / np.sqrt(columns.shape[1])
-            blocks.append(block)
+            columns = part.target_matrix(rows[labelled]) if len(labelled) else np.zeros((0, 1))
+            blocks.append(np.zeros((len(rows), columns.shape[1])))
+            blocks[-1][labelled] = columns / np.sqrt(columns.shape[1])
         return np.hstack(blocks)
 
     def _taken(self, index: NDArray[np.int64], pairs: Pairs) -> Self:
@@ -145,18 +122,15 @@ class SeveralTargets(Supervision):
         return replace(taken, parts=tuple(part.rows(index) for part in self.parts))
 
 
-class about_target:
+@contextmanager
+def about_target(name: str) -> Iterator[None]:
     """Errors about ``y`` inside this block name the target."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if isinstance(error, InputError) and error.argument == "y":
-            raise InputError(f"target {quoted(self.name)}", error.found, error.remedy, code=error.code) from error
+    try:
+        yield
+    except InputError as error:
+        if error.argument != "y":
+            raise
+        raise InputError(f"target {quoted(name)}", error.found, error.remedy, code=error.code) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,11 +214,10 @@ def _columns(targets: Any) -> tuple[dict[str, Any], bool]:
     _refuse_sparse(targets, "")
     names = column_names(targets, name="targets")
     if names is not None and getattr(targets, "ndim", 2) == 2:  # a Dask series has names too
-        columns = [some_columns(targets, j) for j in range(len(names))]
-        words = [str(name) for name in names]
-        if len(set(words)) < len(words):
-            raise InputError("targets", f"has columns with the same name: {listed(words)}", "rename them")
-        return dict(zip(words, columns, strict=True)), True
+        columns = {str(name): some_columns(targets, j) for j, name in enumerate(names)}
+        if len(columns) < len(names):
+            raise InputError("targets", f"has columns with the same name: {listed(names)}", "rename them")
+        return columns, True
     array = as_array(targets, "targets")
     if array.ndim != 2:
         raise InputError("targets", f"has {array.ndim} dimensions", "give a frame, a 2-D array or a dict of targets")
@@ -261,9 +234,8 @@ def _column(values: Any, name: Any) -> Any:
     _refuse_sparse(values, f"[{name!r}] ")
     if isinstance(values, GivenByRow) or hasattr(values, "iloc") or hasattr(values, "categories"):
         return values  # it is more than its cells
-    if column_names(values, name="targets") is not None:
-        return values
-    if not (hasattr(values, "__array__") or isinstance(values, Collection)):
+    has_cells = hasattr(values, "__array__") or isinstance(values, Collection)
+    if column_names(values, name="targets") is not None or not has_cells:
         return values
     array = as_array(values, f"targets[{name!r}]")
     if array.ndim == 0:
@@ -274,11 +246,6 @@ def _column(values: Any, name: Any) -> Any:
 def _refuse_sparse(values: Any, which: str) -> None:
     if sparse.issparse(values):
         raise InputError("targets", f"{which}is sparse", "give a dense array: values.toarray()")
-
-
-def join_targets(names: tuple[str, ...], parts: tuple[Supervision, ...]) -> Supervision:
-    """Several targets; one alone is what it is."""
-    return parts[0] if len(parts) == 1 else SeveralTargets.of(names, parts)
 
 
 def refuse_shared_names(y: Any, features: list[Any] | None) -> None:

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from dubio.errors import InputError, counted, listed, name_row, require_choice
 from dubio.table.cells import is_missing
 from dubio.table.matrix import column_names
+from dubio.table.rows import first_of
 from dubio.target.classes import SoftLabels, read_memberships
 from dubio.target.label_values import as_floats, class_names, names_of_columns, unmasked
 from dubio.target.reader import read_supervision
@@ -49,9 +50,8 @@ def dawid_skene(
     P = average_votes(codes, n_classes)
     P[~voted] = 0.0
     confusions = np.empty((codes.shape[1], n_classes, n_classes))
-    priors = np.empty(n_classes)
-    n_iter = 0
-    for _ in range(max_iter):
+    priors, n_iter = np.empty(n_classes), 0
+    while n_iter < max_iter:
         n_iter += 1
         counts = np.einsum("ik,iel->ekl", P, said) + smoothing
         confusions = counts / counts.sum(axis=2, keepdims=True)
@@ -184,9 +184,8 @@ def _from_sets(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -
     for index, item in enumerate(labels):
         is_set = isinstance(item, set | frozenset)
         if is_set and not item:
-            raise InputError(
-                "labels", f"has an empty candidate set in {name_row(index)}", "write None for an unlabelled row"
-            )
+            found = f"has an empty candidate set in {name_row(index)}"
+            raise InputError("labels", found, "write None for an unlabelled row")
         unlabelled = not is_set and (is_missing(item) or (marker is not None and item == marker))
         rows.append(item if is_set else () if unlabelled else {item})  # a single candidate needs no set
     names = _class_names({value for row in rows for value in row}, classes)
@@ -214,8 +213,7 @@ def _from_confidence(
         raise InputError("confidence", f"has shape {sure.shape}, but there are {n} labels", "give one number per row")
     bad = np.flatnonzero(labelled & ~((sure >= 0) & (sure <= 1)))
     if len(bad):
-        found = f"is {sure[bad[0]]:g} in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})"
-        raise InputError("confidence", found, "give probabilities in [0, 1]")
+        raise InputError("confidence", f"is {sure[bad[0]]:g} in {first_of(bad)}", "give probabilities in [0, 1]")
     P = np.repeat(((1.0 - sure) / (n_classes - 1))[:, None], n_classes, axis=1)
     P[np.flatnonzero(labelled), codes[labelled]] = sure[labelled]
     P[~labelled] = np.nan
@@ -223,19 +221,16 @@ def _from_confidence(
 
 
 def _is_probability_table(table: NDArray[Any]) -> bool:
-    if table.dtype.kind == "O":
-        if not all(isinstance(v, float | np.floating) for v in table.ravel()):
-            return False
+    if table.dtype.kind == "O" and all(isinstance(v, float | np.floating) for v in table.ravel()):
         table = table.astype(np.float64)
     if table.dtype.kind != "f":
         return False
     known = table[~np.isnan(table)]
-    whole = bool((known == np.floor(known)).all())
+    if not len(known) or (known != np.floor(known)).any():
+        return True
     # Whole numbers are votes for numbered classes if some are not 0 or 1, or if rows do not sum to 1.
-    if whole and len(known):
-        complete = ~np.isnan(table).any(axis=1)
-        return bool(complete.any() and (table[complete].sum(axis=1) == 1).all() and known.max() <= 1)
-    return True
+    complete = ~np.isnan(table).any(axis=1)
+    return bool(complete.any() and (table[complete].sum(axis=1) == 1).all() and known.max() <= 1)
 
 
 def _from_probabilities(labels: Any, table: NDArray[Any], classes: Sequence[Any] | None, normalize: bool) -> SoftLabels:
@@ -244,23 +239,23 @@ def _from_probabilities(labels: Any, table: NDArray[Any], classes: Sequence[Any]
         known = ~np.isnan(table).all(axis=1)
         bad = np.flatnonzero(known & ~(table >= 0).all(axis=1))
         if len(bad):
-            found = f"has negative or missing values in {name_row(int(bad[0]))} ({counted(len(bad), 'such row')})"
+            found = f"has negative or missing values in {first_of(bad)}"
             remedy = "a row must be complete and not negative, or all NaN (unlabelled)"
             raise InputError("labels", found, remedy, code="partly missing")
         sums = table.sum(axis=1, keepdims=True)
         empty = np.flatnonzero(sums[:, 0] == 0)
         if len(empty):
-            found = f"sums to 0 in {name_row(int(empty[0]))} ({counted(len(empty), 'such row')})"
+            found = f"sums to 0 in {first_of(empty)}"
             raise InputError("labels", found, "if the row is unlabelled, fill it with NaN", code="sum of zero")
         table = table / np.where(np.isinf(sums), 1.0, sums)  # infinite cells stay, and are refused
     read = read_memberships(table, None)
     P = read.memberships.copy()
     P[~read.labelled] = np.nan
-    columns = column_names(labels, name="labels")
+    columns, names = column_names(labels, name="labels"), read.classes
     if classes is not None:
         names = class_names(list(classes), "classes")
-    else:
-        names = read.classes if columns is None else names_of_columns(columns, "labels")
+    elif columns is not None:
+        names = names_of_columns(columns, "labels")
     if len(names) != P.shape[1]:
         raise InputError("classes", f"names {len(names)} classes, but the table has {P.shape[1]} columns")
     return SoftLabels(P, names)
@@ -279,7 +274,7 @@ def _coded(labels: Any, classes: Sequence[Any] | None, missing_label: Any) -> tu
     read = read_supervision(labels, len(labels), target="classes", missing_label=missing_label)
     names = _class_names(set(read.classes.tolist()), classes)
     position = {name: index for index, name in enumerate(names.tolist())}
-    recode = np.asarray([position[name] for name in read.classes.tolist()] + [-1], dtype=np.int64)
+    recode = np.asarray([*map(position.__getitem__, read.classes.tolist()), -1], dtype=np.int64)
     return recode[read.codes], names
 
 
