@@ -194,10 +194,8 @@ class Ranking:
         if len(self.names) > len(shown):
             rows += f"<tr><td></td><td>and {len(self.names) - len(shown)} more</td><td></td></tr>"
         caption = html.escape(f"{self.method} ({'low' if self.lower_is_better else 'high'} is good)")
-        return (
-            f"<table><caption>{caption}</caption><thead><tr><th>rank</th><th>feature</th><th>score</th>"
-            f"</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        head = "<tr><th>rank</th><th>feature</th><th>score</th></tr>"
+        return f"<table><caption>{caption}</caption><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
 @dataclass(frozen=True)

@@ -38,18 +38,9 @@ from dubio.table.cells import EXACT, MISSING, as_float
 _ALL_ALIKE = "write all values of a column as numbers, or all as text"
 
 #: The format of a file, by the ending of its name; :data:`READERS` has a function for each format.
-FORMATS = {
-    **dict.fromkeys(TEXT, "text"),
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".xlsx": "excel",
-    ".xlsm": "excel",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-}
+FORMATS = dict.fromkeys(TEXT, "text") | dict.fromkeys((".jsonl", ".ndjson", ".json"), "json")
+FORMATS |= {".parquet": "parquet", ".pq": "parquet", ".feather": "feather", ".arrow": "feather"}
+FORMATS |= {".xlsx": "excel", ".xlsm": "excel"}
 
 
 @dataclass(frozen=True)
@@ -177,10 +168,8 @@ def require_columns(frame: Any, names: list[str], option: str, sheets: str = "")
         did, it = ("Did", "It") if sheets else ("did", "it")  # after the sentence on sheets
         similar, there = " or ".join(map(quoted, near)), listed(map(quoted, frame.columns))
         hint = f"{did} you mean {similar}?" if near else f"{it} has {there}"
-        if any("," in other for other in near):
-            hint += " Write a comma in a name twice, as in 'a,, b'"
-        hint = f"{sheets} {hint}" if sheets else hint
-        raise InputError(option, f"names {quoted(name)}, but the table has no such column", hint)
+        hint += " Write a comma in a name twice, as in 'a,, b'" if "," in "".join(near) else ""
+        raise InputError(option, f"names {quoted(name)}, but the table has no such column", f"{sheets} {hint}".strip())
 
 
 def _require_file(path: str) -> None:
@@ -229,7 +218,7 @@ def _read_arrow(path: str, how: HowToRead) -> TableFile:
     table = pyarrow.parquet.read_table(path) if parquet else pyarrow.feather.read_table(path)
     table.validate(full=True)  # text that is no UTF-8 would fail later, when a cell is looked at
     refuse_twins(table.column_names, path)
-    code = f"pd.read_{'parquet' if parquet else 'feather'}({path!r})"
+    code = f"pd.read_{table_format(path)}({path!r})"
     return TableFile(arrow_to_pandas(table), notes=rounded_notes(table, path), code=code)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,11 +62,8 @@ class StreamColumns:
 
 
 def class_moments_of(batches: Iterator[Batch], columns: StreamColumns) -> Iterator[RunningMoments[ClassMoments]]:
-    """Class moments of each batch."""
-    for batch in batches:
-        moments = _class_moments(batch, columns)
-        del batch  # before the next one is read, so that fewer batches are in memory
-        yield moments
+    """Class moments of each batch; it is not kept while the next one is read, so that fewer are in memory."""
+    return map(partial(_class_moments, columns=columns), batches)
 
 
 def second_moments_of(batches: Iterator[Batch], columns: StreamColumns) -> Iterator[RunningMoments[SecondMoments]]:
@@ -108,12 +106,14 @@ def _class_moments(batch: Batch, columns: StreamColumns) -> RunningMoments[Class
     So a batch that reads its columns on demand is never in memory as a whole.
     """
     supervision, weights = _read_labels(batch, columns), _read_weights(batch, columns.weight)
-    known = _Known.of(supervision, weights)
+    P = supervision.memberships if weights is None else supervision.memberships * weights[:, None]
+    codes = None if weights is not None or supervision.given_codes is None else supervision.given_codes.astype(np.int32)
+    PT = np.ascontiguousarray(P.T) if codes is None else None
     blocks = column_blocks(batch.rows, columns.features)
     parts: list[ClassMoments] = []
     for number, block in enumerate(read_ahead(batch.rows.select(names) for names in blocks)):
         values = [as_numbers(column) for column in block.columns]
-        parts.append(_column_moments(values, known, columns.features, number * len(blocks[0]), batch))
+        parts.append(_column_moments(values, P, PT, codes, columns.features, number * len(blocks[0]), batch))
     return RunningMoments.of_block(supervision, side_by_side(parts))
 
 
@@ -135,40 +135,22 @@ def column_blocks(rows: Any, features: list[str]) -> list[list[str]]:
     return [features[start : start + width] for start in range(0, len(features), width)]
 
 
-@dataclass(frozen=True)
-class _Known:
-    """The labels of a batch in the form that the sums need: transposed memberships, or class codes instead."""
-
-    P: NDArray[np.float64]
-    PT: NDArray[np.float64] | None
-    codes: NDArray[np.int32] | None
-    some: NDArray[np.intp]
-
-    @classmethod
-    def of(cls, supervision: Supervision, weights: NDArray[np.float64] | None) -> _Known:
-        P = supervision.memberships
-        P = P if weights is None else P * weights[:, None]
-        some, codes = rows_that_count(P, _CENTRE_ROWS), supervision.given_codes
-        if codes is not None and weights is None:
-            return cls(P, None, codes.astype(np.int32), some)
-        return cls(P, np.ascontiguousarray(P.T), None, some)
-
-
 def _column_moments(
-    columns: list[NDArray[Any]], known: _Known, names: list[str], first_column: int, batch: Batch
+    columns: list[NDArray[Any]], P: Any, PT: Any, codes: Any, names: list[str], first_column: int, batch: Batch
 ) -> ClassMoments:
-    n, n_classes = known.P.shape
-    d = len(columns)
-    shift = middle(np.column_stack([x[known.some] for x in columns]))
+    """Moments of some columns, from the memberships and, transposed, ``PT``; or from class codes instead."""
+    (n, n_classes), d = P.shape, len(columns)
+    some = rows_that_count(P, _CENTRE_ROWS)
+    shift = middle(np.column_stack([x[some] for x in columns]))
     shift[~np.isfinite(shift)] = 0.0  # the sums find such a value again, and its place
     first, second, poison = np.zeros((d, n_classes)), np.zeros((d, n_classes)), np.zeros(d)
 
     def work(start: int, stop: int) -> None:
-        if known.codes is not None:
-            class_sums_coded(_alike(columns[start:stop]), known.codes, shift, start, stop, first, second, poison)
+        if codes is not None:
+            class_sums_coded(_alike(columns[start:stop]), codes, shift, start, stop, first, second, poison)
             return
         for r in range(start, stop):
-            class_sums_column(columns[r], known.PT, shift[r], 0, n, first[r], second[r])
+            class_sums_column(columns[r], PT, shift[r], 0, n, first[r], second[r])
 
     run_chunks(work, chunks(d, _COLUMNS), default_threads())
     here = names[first_column : first_column + d]
@@ -182,9 +164,9 @@ def _column_moments(
                 found = f"contains {word} in {name_column([*names], first_column + r)}, first in {row}"
                 raise InputError("X", f"{found} ({batch.place})", "fill or drop these values first", code=word)
         check_overflow(np.abs(first).sum(axis=1) + second.sum(axis=1), here)
-    moments, cancelled = centred_moments(np.ones(n) @ known.P, first.T, second.T, shift, here)
+    moments, cancelled = centred_moments(np.ones(n) @ P, first.T, second.T, shift, here)
     if len(cancelled):
-        moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), known.P, cancelled)
+        moments = recentred(moments, np.column_stack([columns[r] for r in cancelled]), P, cancelled)
     return moments
 
 

@@ -81,10 +81,11 @@ def open_source(source: Any, how: HowToRead | None = None) -> list[Piece]:
     Only the headers and footers of the files are read. So a broken file is found before any work is done. ``how`` says
     how text files are to be read. Pieces that were opened before are given back.
     """
-    _require_pyarrow()
-    import pyarrow as pa
-    import pyarrow.dataset as ds
-
+    try:
+        import pyarrow as pa
+        import pyarrow.dataset as ds
+    except ImportError as error:
+        raise ImportError("reading files needs pyarrow: pip install 'dubio[cli]'") from error
     if isinstance(source, list) and all(isinstance(piece, Piece) for piece in source):
         return source
     if isinstance(source, str | Path):
@@ -165,13 +166,6 @@ def coded(column: Any) -> tuple[Any, NDArray[np.int64]]:
 
     encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
     return encoded.dictionary, encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-
-
-def _require_pyarrow() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as error:
-        raise ImportError("reading files needs pyarrow: pip install 'dubio[cli]'") from error
 
 
 def _files(path: Path) -> list[Path]:

@@ -17,12 +17,14 @@ from dubio.ranking import Ranking
 from dubio.selector import FeatureSelector
 from dubio.streams.moments import BATCH_MOMENTS, StreamColumns
 from dubio.streams.sample import columns_of_all_rows, draw_rows, refuse_infinity, with_all_rows
-from dubio.streams.sources import Piece, batches_of, open_source, sort_of, total_rows, usual_rows
+from dubio.streams.sources import Piece, batches_of, is_number, open_source, sort_of, total_rows, usual_rows
 from dubio.table.matrix import arrow_frame, not_numeric
 
 #: Row groups with more bytes of features than this are not taken whole.
 _WHOLE_ROWS_BYTES = 64 * 2**20
 
+Names = Sequence[str] | None
+Progress = bool | Callable[[int, int | None], None]
 Selector = TypeVar("Selector", bound=RunningSelector)
 
 
@@ -35,15 +37,15 @@ def rank_stream(
     source: Any,
     *,
     target: str | None = None,
-    soft: Sequence[str] | None = None,
+    soft: Names = None,
     method: str = "auto",
-    features: Sequence[str] | None = None,
+    features: Names = None,
     exclude: Sequence[str] = (),
     weight: str | None = None,
     n_features_to_select: Count = None,
     missing_label: Any = "auto",
     batch_rows: int | None = None,
-    progress: bool | Callable[[int, int | None], None] = False,
+    progress: Progress = False,
 ) -> Ranking:
     """Rank the features of a table of any length. The table is read once, in bounded memory.
 
@@ -112,15 +114,10 @@ def rank_stream(
 
 
 def _rank_sample(
-    source: Any,
-    columns: dict[str, Any],
-    n_features_to_select: Count,
-    missing_label: Any,
-    batch_rows: int | None,
-    progress: bool | Callable[[int, int | None], None],
+    source: Any, columns: dict[str, Any], wish: Count, missing_label: Any, batch_rows: int | None, progress: Progress
 ) -> Ranking:
     """Rank a sample of the rows with ``FeatureSelector``."""
-    _require_one_target(columns["target"], columns["soft"])
+    _require_one_target(columns["target"], columns["soft"], may_lack=True)
     if columns["weight"] is not None:
         raise InputError("weight", "cannot be used with method='auto'", "leave it out, or name a method")
     pieces = open_source(source)
@@ -133,8 +130,7 @@ def _rank_sample(
     if labels:
         y = arrow_frame(table.select(labels))
         y = y if asked.target is None else y[asked.target]
-    wish = "auto" if n_features_to_select is None else n_features_to_select
-    selector = FeatureSelector(n_features_to_select=wish, missing_label=missing_label)
+    selector = FeatureSelector(n_features_to_select="auto" if wish is None else wish, missing_label=missing_label)
     ranking = selector.fit(arrow_frame(table.select(names)), y).to_ranking()
     ranking = ranking.with_columns(columns_of_all_rows(drawn, [str(name) for name in ranking.names]))
     if table.num_rows == n_rows:
@@ -148,12 +144,12 @@ def fit_stream(
     source: Any,
     *,
     target: str | None = None,
-    soft: Sequence[str] | None = None,
-    features: Sequence[str] | None = None,
+    soft: Names = None,
+    features: Names = None,
     exclude: Sequence[str] = (),
     weight: str | None = None,
     batch_rows: int | None = None,
-    progress: bool | Callable[[int, int | None], None] = False,
+    progress: Progress = False,
 ) -> Selector:
     """Fit a selector that needs only sums over rows; the table is read once, in bounded memory.
 
@@ -171,8 +167,6 @@ def fit_stream(
     Selector
         The same one, fitted.
     """
-    if target is None and soft is None:
-        raise _no_target()
     _require_one_target(target, soft)
     if soft is not None and "soft" not in selector._takes:
         found = f"cannot be used: {type(selector).__name__} takes one class per row"
@@ -195,25 +189,16 @@ def fit_stream(
     return selector.fit_moments(running, columns.features, n_features)
 
 
-def _no_target() -> InputError:
-    remedy = "give one column of classes or several columns of probabilities, not both"
-    return InputError("target", "or soft is needed", remedy)
-
-
-def _require_one_target(target: str | None, soft: Sequence[str] | None) -> None:
-    if target is not None and soft is not None:
-        raise _no_target()
+def _require_one_target(target: str | None, soft: Names, may_lack: bool = False) -> None:
+    if (target is not None and soft is not None) or (target is None and soft is None and not may_lack):
+        remedy = "give one column of classes or several columns of probabilities, not both"
+        raise InputError("target", "or soft is needed", remedy)
     if soft is not None and len(soft) < 2:
         raise InputError("soft", f"={list(soft)!r}", "give one column of probabilities per class, at least two")
 
 
 def _columns_of(
-    pieces: list[Piece],
-    target: str | None,
-    soft: Sequence[str] | None,
-    features: Sequence[str] | None,
-    exclude: Sequence[str],
-    weight: str | None,
+    pieces: list[Piece], target: str | None, soft: Names, features: Names, exclude: Sequence[str], weight: str | None
 ) -> StreamColumns:
     """The columns of a stream by their role; raises if one does not exist, or has a type that cannot be used."""
     one, other = ([name] if name is not None else [] for name in (target, weight))
@@ -230,21 +215,16 @@ def _columns_of(
     if not kept:
         raise InputError("source", "has no feature left: every column is a label, a weight or excluded")
     columns = StreamColumns(kept, target, tuple(soft or ()), weight)
-    _check_types(pieces, columns)
-    return columns
-
-
-def _check_types(pieces: list[Piece], columns: StreamColumns) -> None:
-    """Check, before any row is read, that features are numbers and that all pieces have the same columns and types."""
+    # before any row is read: features are numbers, and all pieces have the same columns and types
     name, types = pieces[0].name, pieces[0].types
-    text = [f"{one!r} ({types[one]})" for one in columns.features if sort_of(types[one]) != "numbers"]
+    text = [f"{one!r} ({types[one]})" for one in columns.features if not is_number(types[one])]
     if text:
         raise not_numeric(name, text, "encode {them} as numbers, or name {them} in exclude")
-    odd = [one for one in columns.used if sort_of(types[one]) not in ("numbers", "text")]
-    if odd:
-        found = f"holds {types[odd[0]]}"
-        raise InputError(f"column {odd[0]!r} of {name}", found, "labels must be text, whole numbers or booleans")
+    for odd in [one for one in columns.used if sort_of(types[one]) not in ("numbers", "text")]:
+        remedy = "labels must be text, whole numbers or booleans"
+        raise InputError(f"column {odd!r} of {name}", f"holds {types[odd]}", remedy)
     require_same_columns(pieces, columns.used)
+    return columns
 
 
 def require_same_columns(pieces: list[Piece], used: list[str] | None = None) -> None:

@@ -97,11 +97,10 @@ class TextForm:
         from pyarrow import csv
 
         missing: dict[str, Any] = {"null_values": self.null_values, "strings_can_be_null": True}
-        return {
-            "read_options": csv.ReadOptions(block_size=block, encoding="utf8" if encoding == "utf-8" else encoding),
-            "parse_options": csv.ParseOptions(delimiter=self.separator, newlines_in_values=quotes),
-            "convert_options": csv.ConvertOptions(**missing, decimal_point=self.decimal, **convert),
-        }
+        how_read = csv.ReadOptions(block_size=block, encoding="utf8" if encoding == "utf-8" else encoding)
+        parsed = csv.ParseOptions(delimiter=self.separator, newlines_in_values=quotes)
+        converted = csv.ConvertOptions(**missing, decimal_point=self.decimal, **convert)
+        return {"read_options": how_read, "parse_options": parsed, "convert_options": converted}
 
     def pandas_code(self) -> str:
         """Arguments of ``pd.read_csv`` that read the same table."""
@@ -205,7 +204,7 @@ def rounded_notes(table: Any, path: str, written: Callable[[str, int], str] = la
             continue
         if is_float:
             found = written(name, pc.index(column, example).as_py())
-        if re.fullmatch(r"[+-]?\d+", found) if is_float else example == int(example):
+        if re.fullmatch(r"[+-]?\d+", str(found)) if is_float else example == int(example):
             notes.append(rounded_note(name, path, found))
     return tuple(notes)
 
@@ -225,19 +224,12 @@ def _read_with_pandas(path: str, form: TextForm, how: HowToRead, content: bytes 
 
     with text_lines(path, content, form.encoding) as lines:  # pandas would rename columns with the same name
         refuse_twins(next(iter(_rows(lines, form.separator)), []), path)
-    # the default of older versions loses the last digit
-    exact: dict[str, Any] = {"float_precision": "round_trip"} if int(pd.__version__.split(".")[0]) < 3 else {}
+    options: dict[str, Any] = {"keep_default_na": False, "na_values": form.null_values, "low_memory": False}
+    if int(pd.__version__.split(".")[0]) < 3:  # their default loses the last digit
+        options["float_precision"] = "round_trip"
+    sep, text = r"\s+" if form.separator == BLANKS else form.separator, dict.fromkeys(how.as_text, str)
     with text_lines(path, content, form.encoding, strict=True) as lines:
-        return pd.read_csv(
-            lines,
-            sep=r"\s+" if form.separator == BLANKS else form.separator,
-            decimal=form.decimal,
-            dtype=dict.fromkeys(how.as_text, str),
-            keep_default_na=False,
-            na_values=form.null_values,
-            **exact,
-            low_memory=False,
-        )
+        return pd.read_csv(lines, sep=sep, decimal=form.decimal, dtype=text, **options)
 
 
 def separator_of(path: str, content: bytes | None = None, encoding: str = "utf-8") -> str:
@@ -365,10 +357,8 @@ def _windows(path: str, content: bytes | None, notes: list[str]) -> str:
             words = re.split(r"[\s,;|]+", text[max(0, place - 100) : place + 100])
             example = next(word.strip('"') for word in words if not word.isascii())
             break
-    notes.append(
-        f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}. If this is wrong, "
-        "name the encoding with --encoding."
-    )
+    read_as = f"{called(path)} is not UTF-8 and was read as Windows-1252, for example {quoted(example)}."
+    notes.append(f"{read_as} If this is wrong, name the encoding with --encoding.")
     return "cp1252"
 
 
@@ -436,8 +426,7 @@ def called(path: str) -> str:
 
 def first_line(error: BaseException) -> str:
     """The first line of an error's text."""
-    text = str(error).strip() or type(error).__name__
-    return text.splitlines()[0][:300]
+    return (str(error).strip() or type(error).__name__).splitlines()[0][:300]
 
 
 def _in_words(separator: str) -> str:

@@ -80,8 +80,7 @@ def pick_columns(wanted: Any, names: list[Any] | None, n_features: int, argument
             raise InputError(argument, f"is a mask of {len(columns)} columns, but the table has {n_features}")
         return np.flatnonzero(columns)
     if columns.dtype.kind in "iu" or len(columns) == 0:
-        outside = [int(j) for j in columns if not 0 <= j < n_features]
-        if outside:
+        if outside := [int(j) for j in columns if not 0 <= j < n_features]:
             raise InputError(argument, f"holds {outside[0]}, but the table has columns 0 to {n_features - 1}")
         positions = columns.astype(np.int64)
     else:
@@ -179,13 +178,9 @@ class Columns:
         """The columns of some features, numbered again."""
         columns = self.of_all(features)
         counts = self.sizes[features]
-        return replace(
-            self,
-            feature_of=np.repeat(np.arange(len(counts)), counts),
-            roles=self.roles[columns],
-            leads=self.leads[columns],
-            inputs=tuple(self.inputs[int(f)] for f in features) if self.inputs else (),
-        )
+        inputs = tuple(self.inputs[int(f)] for f in features) if self.inputs else ()
+        of, roles, leads = np.repeat(np.arange(len(counts)), counts), self.roles[columns], self.leads[columns]
+        return replace(self, feature_of=of, roles=roles, leads=leads, inputs=inputs)
 
     def level_blocks(self) -> list[tuple[int, int]]:
         """First column, and the one after the last, of each column of categories."""
@@ -251,9 +246,10 @@ def arrow_frame(X: Any, name: str = "X") -> Any:
     for column_name, column in zip(table.column_names, table.columns, strict=True):
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        kind = column.type
-        if any(test(kind) for test in (pa.types.is_boolean, pa.types.is_decimal, pa.types.is_null)):
-            column = column.cast(pa.float64() if not pa.types.is_boolean(kind) else pa.uint8()).cast(pa.float64())
+        if pa.types.is_boolean(column.type):
+            column = column.cast(pa.uint8()).cast(pa.float64())
+        if pa.types.is_decimal(column.type) or pa.types.is_null(column.type):
+            column = column.cast(pa.float64())
         # Long whole numbers beside missing cells stay whole here, so that their rounding is noted like that of others.
         types = whole.get if column.null_count else None
         columns[column_name] = column.to_pandas(date_as_object=False, types_mapper=types)
@@ -283,10 +279,8 @@ def is_dask(X: Any) -> bool:
 def in_memory(X: Any, name: str = "X") -> Any:
     """The table as it is, an Arrow table as a data frame; raises if its rows are not in memory."""
     if is_dask(X):
-        remedy = (
-            f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore, ConstraintScore "
-            "and LinearSearch accept Dask tables"
-        )
+        remedy = f"pass {name}.compute() if it fits in memory. WeightedLaplacianScore, FisherScore, ConstraintScore "
+        remedy += "and LinearSearch accept Dask tables"
         raise InputError(name, f"is a Dask {type(X).__name__}, and this method needs all rows at once", remedy)
     if callable(getattr(X, "collect_schema", None)) and not hasattr(X, "shape"):  # of polars
         raise InputError(name, f"is a {type(X).__name__}, which holds no rows yet", f"pass {name}.collect()")
@@ -340,7 +334,7 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
         first, *_, last = [*str(error).splitlines(), ""]
         remedy = last if last.startswith("Reshape") else ""
         raise InputError(name, f"cannot be read as a table of numbers: {first.rstrip(':.')}", remedy) from error
-    columns = matrix.indices if sparse.issparse(matrix) else np.zeros(0, dtype=np.intp)
+    columns = matrix.indices if sparse.issparse(matrix) else ()
     if len(columns) and not 0 <= columns.min() <= columns.max() < matrix.shape[1]:
         raise InputError(name, "is a sparse table with cells outside its columns", "is it damaged?")
     return matrix
@@ -496,7 +490,7 @@ def _take_dask_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
     blocks, lengths = row_blocks(X)
     lengths = block_lengths(blocks) if lengths is None else lengths
-    _require_same(sum(lengths), n_rows)
+    require_same_rows(n_rows, sum(lengths))
     starts = np.cumsum(lengths) - lengths
     inside = np.split(rows, np.searchsorted(rows, starts[1:]))
     pick = delayed(some_rows, pure=False)
@@ -515,15 +509,14 @@ def _take_arrow_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
     parts, start = [], 0
     for batch in reader:
-        stop = start + batch.num_rows
-        first, last = np.searchsorted(rows, [start, stop])
-        if last > first:
-            parts.append(batch.take(pa.array(rows[first:last] - start)))
-        start = stop
-    _require_same(start, n_rows)
+        first, last = np.searchsorted(rows, [start, start + batch.num_rows])
+        parts.append(batch.take(pa.array(rows[first:last] - start)))
+        start += batch.num_rows
+    require_same_rows(n_rows, start)
     return arrow_frame(pa.Table.from_batches(parts, schema=reader.schema))
 
 
-def _require_same(n_found: int, n_rows: int) -> None:
-    if n_found != n_rows:
-        raise InputError("y", f"has {counted(n_rows, 'row')} and X has {n_found}", "they must be the same rows")
+def require_same_rows(n_rows: int, n_of_table: int) -> None:
+    """Raise unless the target has as many rows as the table."""
+    if n_rows != n_of_table:
+        raise InputError("y", f"has {n_rows} rows and X has {n_of_table}", "they must be the same rows")

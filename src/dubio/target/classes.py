@@ -320,10 +320,8 @@ def read_classes(
     hidden = _also_missing(values, missing, missing_label)
     classes, inverse = _sorted_classes(values[~hidden] if hidden.any() else values)
     if missing_label == "auto" and hidden.any() and len(classes) == 1 and not is_block:
-        found = (
-            f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one other value ({classes.tolist()[0]!r}). "
-            "-1 means unlabelled (scikit-learn's convention), so only one class is left"
-        )
+        found = f"holds -1 in {counted(int(hidden.sum()), 'row')} and only one other value ({classes.tolist()[0]!r})"
+        found += ". -1 means unlabelled (scikit-learn's convention), so only one class is left"
         raise InputError("y", found, "if -1 is a class, pass missing_label=None", code="minus one")
     if not is_block:
         if len(classes) > _MOST_CLASSES and len(inverse) < _FEWEST_ROWS * len(classes):  # before one is made of each
@@ -498,20 +496,14 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
     try:
         raw = np.ascontiguousarray(usual_floats(table))
     except (TypeError, ValueError) as error:
-        raise InputError(
-            "y",
-            f"has shape {table.shape} and holds values that are not numbers. A 2-D y means class probabilities",
-            "if it has one column per annotator, use soft_labels(votes); if each column is a target of its own, "
-            "several_targets(y)",
-        ) from error
+        found = f"has shape {table.shape} and holds values that are not numbers. A 2-D y means class probabilities"
+        remedy = "if it has one column per annotator, use soft_labels(votes); if each column is a target of its own, "
+        raise InputError("y", found, f"{remedy}several_targets(y)") from error
     if raw.shape[1] == 0:
-        raise InputError(
-            "y", f"has shape {raw.shape}: no class", "give one column per class, or one label per row (1-D)"
-        )
+        remedy = "give one column per class, or one label per row (1-D)"
+        raise InputError("y", f"has shape {raw.shape}: no class", remedy)
     classes = np.arange(raw.shape[1]) if names is None else np.asarray(names)
-    n = len(raw)
-    memberships = np.empty(raw.shape)
-    labelled = np.empty(n, dtype=bool)
+    memberships, labelled = np.empty(raw.shape), np.empty(len(raw), dtype=bool)
     tolerance = _TOLERANCES.get(table.dtype.name, SUM_TOLERANCE)
 
     def work(start: int, stop: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -519,7 +511,7 @@ def read_memberships(table: NDArray[Any], names: NDArray[Any] | None) -> Members
         read_membership_rows(raw, start, stop, tolerance, memberships, labelled, count, first)
         return count, first
 
-    parts = run_chunks(work, chunks(n, 65_536), default_threads())
+    parts = run_chunks(work, chunks(len(raw), 65_536), default_threads())
     counts = np.sum([count for count, _ in parts], axis=0)
     for problem in (PARTLY_NAN, NEGATIVE, INFINITE, WRONG_SUM):
         if counts[problem]:
@@ -536,16 +528,14 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
         raise InputError("y", found, remedy, code="partly missing")
     if problem == NEGATIVE:
         column = int(np.flatnonzero(raw[row] < 0)[0])
-        found = (
-            f"has a negative probability, {raw[row, column]:g}, in {name_row(row)}, class {classes.tolist()[column]!r} "
-            f"{others}"
-        )
+        where = f"in {name_row(row)}, class {classes.tolist()[column]!r} {others}"
+        found = f"has a negative probability, {raw[row, column]:g}, {where}"
         raise InputError("y", found, "probabilities must lie in [0, 1]")
     if problem == INFINITE:
         raise InputError("y", f"contains infinity, first in {name_row(row)} {others}")
     found = f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}"
     remedy = (
         "divide each row by its sum, or pass soft_labels(y, normalize=True). If each column is a target of its own, "
-        "pass several_targets(y)"
     )
+    remedy += "pass several_targets(y)"
     raise InputError("y", found, remedy, code="sum")

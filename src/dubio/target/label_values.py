@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dubio.errors import InputError, counted, listed, nearest, quoted
-from dubio.table.cells import TYPES, as_float, is_missing, is_valid_text, type_of
+from dubio.table.cells import TYPES, as_float, is_missing, is_valid_text, missing_cells, type_of
 
 
 def unmasked(values: Any) -> Any:
@@ -149,13 +149,11 @@ def labels_by_row(y: Any) -> NDArray[Any]:
     """One label per row, None where there is none."""
     if isinstance(y, str | bytes | dict | set) or not hasattr(y, "__len__"):
         raise InputError("y", f"is a {type(y).__name__}", "give one label per row")
-    given = as_array(y, remedy="give one label per row").astype(object)
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given[:, 0]
-    if given.ndim != 1:
-        raise InputError("y", f"has shape {given.shape}", "give one label per row")
-    values = np.empty(len(given), dtype=object)
-    values[:] = [None if is_missing(value) else value for value in given]
+    values = as_array(y, remedy="give one label per row").astype(object)
+    values = values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+    if values.ndim != 1:
+        raise InputError("y", f"has shape {values.shape}", "give one label per row")
+    values[missing_cells(values)] = None
     odd = next((value for value in values if np.ndim(value) or isinstance(value, set | dict)), None)
     if odd is not None:
         raise InputError("y", f"holds a {type(odd).__name__}", "give one label per row")
@@ -239,10 +237,8 @@ class CorrectedLabels(ArrayByRow):
 
     def __str__(self) -> str:
         looked_at = int((self.decisions != "").sum())
-        return (
-            f"{counted(looked_at, 'label')} looked at: {self.count(RIGHT)} right, {self.count(CHANGE)} changed, "
-            f"{self.count(UNSURE)} left open."
-        )
+        right, changed, left = map(self.count, (RIGHT, CHANGE, UNSURE))
+        return f"{counted(looked_at, 'label')} looked at: {right} right, {changed} changed, {left} left open."
 
 
 def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLabels:

@@ -165,7 +165,7 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
         group[labelled] = class_of
         return RowGroups(group, sparse.csr_array(1.0 - np.eye(len(classes))))
     nodes = np.concatenate([pairs.must_link, np.column_stack([labelled, class_of + n_rows])])
-    links = _symmetric_zero_one(*nodes.T, n_rows + len(classes))
+    links = _symmetric_zero_one(nodes, n_rows + len(classes))
     _, component = connected_components(links, directed=False)
     _refuse_two_classes(links, component, n_rows)
 
@@ -180,10 +180,8 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     _refuse_contradictions(links, pairs.cannot_link[apart[:, 0] == apart[:, 1]], n_rows)
 
     heads = group_of_component[component[n_rows:]]
-    first_class, second_class = np.triu_indices(len(classes), 1)
-    rows = np.concatenate([apart[:, 0], heads[first_class]])
-    columns = np.concatenate([apart[:, 1], heads[second_class]])
-    return RowGroups(group, _symmetric_zero_one(rows, columns, len(order)))
+    of_classes = heads[np.column_stack(np.triu_indices(len(classes), 1))]
+    return RowGroups(group, _symmetric_zero_one(np.concatenate([apart, of_classes]), len(order)))
 
 
 def close_pairs(pairs: Pairs, n_rows: int) -> Pairs:
@@ -212,7 +210,8 @@ def list_pairs(groups: RowGroups) -> Pairs:
         for a, b in zip(first, second, strict=True)
     ]
     empty = np.empty((0, 2), dtype=np.int64)
-    return Pairs(*(_sorted_once(np.concatenate([empty, *blocks]))[0] for blocks in (together, apart)))
+    listed = [_sorted_once(np.concatenate([empty, *blocks]))[0] for blocks in (together, apart)]
+    return Pairs(listed[0], listed[1])
 
 
 def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
@@ -235,14 +234,11 @@ def restrict_pairs(pairs: Pairs, rows: ArrayLike, n_rows: int) -> Pairs:
     position = np.full(n_rows, -1, dtype=np.int64)
     position[chosen] = np.arange(len(chosen))
     known = close_pairs(pairs, n_rows) if pairs.are_sure else pairs
-    together, apart = ((position[kind] >= 0).all(axis=1) for kind in (known.must_link, known.cannot_link))
-    return read_pairs(
-        position[known.must_link[together]],
-        position[known.cannot_link[apart]],
-        len(chosen),
-        None if known.must_link_weights is None else known.must_link_weights[together],
-        None if known.cannot_link_weights is None else known.cannot_link_weights[apart],
-    )
+    moved = [position[kind] for kind in (known.must_link, known.cannot_link)]
+    kept = [(kind >= 0).all(axis=1) for kind in moved]
+    given = known.must_link_weights, known.cannot_link_weights
+    weights = (w if w is None else w[some] for w, some in zip(given, kept, strict=True))
+    return read_pairs(moved[0][kept[0]], moved[1][kept[1]], len(chosen), *weights)
 
 
 def pair_graph(pairs: NDArray[np.int64], weights: NDArray[np.float64] | None, n_rows: int) -> sparse.csr_array:
@@ -336,8 +332,8 @@ def _sorted_once(
     return distinct, largest
 
 
-def _symmetric_zero_one(rows: NDArray[np.int64], columns: NDArray[np.int64], n_nodes: int) -> sparse.csr_array:
-    graph = pair_graph(np.column_stack([rows, columns]), None, n_nodes)
+def _symmetric_zero_one(edges: NDArray[np.int64], n_nodes: int) -> sparse.csr_array:
+    graph = pair_graph(edges, None, n_nodes)
     graph.data[:] = 1.0
     return graph
 
@@ -351,10 +347,7 @@ def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n
         return
     first, second = (int(order[joined[0] + step]) + n_rows for step in (0, 1))
     path = _path(links, first, second)[1:-1]
-    found = (
-        f"contradicts the labels: {_two(path[0], path[-1])} have different classes, but they belong together by "
-        f"the chain of must-links {_words(path, n_rows)}"
-    )
+    found = f"contradicts the labels: {_two(path[0], path[-1])} have different classes, {_by_chain(path, n_rows)}"
     raise InputError("must_link", found, "drop one of these pairs, or correct a label")
 
 
@@ -363,10 +356,7 @@ def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int
         return
     first, second = (int(row) for row in contradicted[0])
     more = f" ({len(contradicted)} cannot-links are contradicted in total)" if len(contradicted) > 1 else ""
-    found = (
-        f"says that {_two(first, second)} differ, but they belong together by the chain of must-links "
-        f"{_words(_path(links, first, second), n_rows)}{more}"
-    )
+    found = f"says that {_two(first, second)} differ, {_by_chain(_path(links, first, second), n_rows)}{more}"
     remedy = "drop one of these pairs, or give weights if the pairs are not sure"
     raise InputError("cannot_link", found, remedy, code="contradiction")
 
@@ -380,9 +370,10 @@ def _path(links: sparse.csr_array, first: int, second: int) -> list[int]:
     return path[::-1]
 
 
-def _words(path: list[int], n_rows: int) -> str:
+def _by_chain(path: list[int], n_rows: int) -> str:
     name = name_row if has_row_names() else str
-    return " - ".join("(same class)" if node >= n_rows else name(node) for node in path)
+    chain = " - ".join("(same class)" if node >= n_rows else name(node) for node in path)
+    return f"but they belong together by the chain of must-links {chain}"
 
 
 def _two(first: int, second: int) -> str:
@@ -499,4 +490,4 @@ def join_pairs(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None, closu
     both = [np.concatenate(two) for two in ((pairs.must_link, more.must_link), (pairs.cannot_link, more.cannot_link))]
     own = pairs.must_link_weights, pairs.cannot_link_weights  # a pair from labels has the weight 1
     weights = [w if w is None else np.append(w, np.ones(len(all_) - len(w))) for w, all_ in zip(own, both, strict=True)]
-    return read_pairs(*both, n_rows, *weights)
+    return read_pairs(both[0], both[1], n_rows, *weights)

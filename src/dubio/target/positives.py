@@ -67,10 +67,9 @@ class Positives(Supervision):
 
     def describe(self) -> str:
         share = "" if self.prior is None else f"; {100 * self.prior:g} % of these are said to be positive"
-        return (
-            f"{counted(self.n_labelled, 'row')} labelled {self.positive}, {counted(self.n_unlabelled, 'row')} that may "
-            f"be {self.positive} or not{share}{self._described_pairs()}"
-        )
+        labelled, others = (counted(n, "row") for n in (self.n_labelled, self.n_unlabelled))
+        may_be = f"{others} that may be {self.positive} or not{share}{self._described_pairs()}"
+        return f"{labelled} labelled {self.positive}, {may_be}"
 
     def described_among(self, name: str) -> str:
         return f"{name} ({self.describe()})"

@@ -16,7 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, quoted, require_choice, warn
 from dubio.table.cells import missing_cells
-from dubio.table.matrix import column_names, some_columns
+from dubio.table.matrix import column_names, require_same_rows, some_columns
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
 from dubio.target.intervals import IntervalLabels, read_intervals
 from dubio.target.knowledge import Supervision, nothing
@@ -154,7 +154,7 @@ def _read_one(y: Any, question: Question) -> Supervision:
     y = unmasked(y) if np.ma.isMaskedArray(y) else y
     reader = next(reader for reader in READERS if reader.claims(y))
     if isinstance(y, GivenByRow | SeveralLabels):
-        _require_rows(len(y), question)
+        require_same_rows(len(y), question.n_rows)
     if question.target not in reader.targets:
         needed, one = ("numbers", "number") if question.target == "numbers" else ("classes", "class")
         remedy = f"give one {one} per row, or use a method for {reader.holds}"
@@ -177,24 +177,22 @@ def _read_array(y: Any, question: Question) -> Supervision:
         column = column.ravel()
     if column.ndim not in (1, 2):
         raise InputError("y", f"has {column.ndim} dimensions", "give one label per row (1-D) or probabilities (2-D)")
-    _require_rows(len(column), question)
+    require_same_rows(len(column), question.n_rows)
     if column.ndim == 2 and question.target == "numbers" and column.shape[1] > 1:
         return _read_several(several_targets(column if names is None else y), question)
     if column.ndim == 2:
         memberships = read_memberships(column, None if names is None else names_of_columns(names, "y"))
         return in_order(memberships) if question.target == "ordered" else memberships
     values, missing, ordered = _split_missing(y, column, question.missing_label)
-    target = question.target
-    in_order_already = has_order(y)
-    as_read = ""
+    target, in_order_already, as_read = question.target, has_order(y), ""
     written = None if ordered is not None else _written(values, missing, target)
     if written is not None:
         values, missing, as_read = _without_gaps(written, missing)
         target = "numbers" if written.of_time and target == "auto" else target
     if target == "auto":
-        named = ordered is not None or _looks_like_classes(values)
-        if named and ordered is None and not question.is_block:  # a block does not show how often its values repeat
-            named = not _hardly_repeat(values, question.missing_label)
+        # a block does not show how often its values repeat
+        hardly_repeat = not question.is_block and _hardly_repeat(values, question.missing_label)
+        named = ordered is not None or (_looks_like_classes(values) and not hardly_repeat)
         target = "ordered" if in_order_already else "classes" if named else "numbers"
     if target == "numbers":
         return read_numbers(values, missing, question.missing_label, as_read)
@@ -222,11 +220,6 @@ READERS: list[Reader] = [
     _of_record(SeveralLabels, _read_several),
     Reader(lambda y: True, _read_array),
 ]
-
-
-def _require_rows(found: int, question: Question) -> None:
-    if found != question.n_rows:
-        raise InputError("y", f"has {found} rows and X has {question.n_rows}", "they must be the same rows")
 
 
 def _holds_numbers(column: Any) -> bool:
@@ -286,8 +279,8 @@ def _written(values: NDArray[Any], missing: NDArray[np.bool_], target: Target) -
         if found is None:
             raise InputError("y", f"has dtype {values.dtype}", "give classes (numbers, text, bools) or numbers")
         if len(values) and target in ("classes", "ordered"):
-            found = f"holds dates or times, such as {quoted(values[0])}, where classes are needed"
-            raise InputError("y", found, "turn them into names of classes, such as years", code="dates as classes")
+            dates = f"holds dates or times, such as {quoted(values[0])}, where classes are needed"
+            raise InputError("y", dates, "turn them into names of classes, such as years", code="dates as classes")
         return found
     if values.dtype.kind != "U" or not len(values) or target not in ("auto", "numbers"):
         return None

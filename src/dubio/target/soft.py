@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,27 +18,16 @@ from dubio.target.label_values import as_floats, class_names, names_of_columns, 
 from dubio.target.reader import read_supervision
 
 
-@dataclass(frozen=True)
-class DawidSkene:
-    """Memberships, ``confusions[annotator, true, said]``, class priors, iterations used."""
-
-    memberships: NDArray[np.float64]
-    confusions: NDArray[np.float64]
-    priors: NDArray[np.float64]
-    n_iter: int
-
-
 def average_votes(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
     """Share of the votes for each class. A row in which everybody abstained (code -1) is NaN."""
     votes = _one_hot(codes, n_classes).sum(axis=1)
     total = votes.sum(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        return np.where(total > 0, votes / np.where(total > 0, total, 1.0), np.nan)
+    return np.asarray(votes / np.where(total > 0, total, np.nan))
 
 
 def dawid_skene(
     codes: NDArray[np.int64], n_classes: int, *, max_iter: int = 100, tol: float = 1e-6, smoothing: float = 0.01
-) -> DawidSkene:
+) -> SoftLabels:
     r"""Dawid and Skene's EM on votes ``codes`` (rows, annotators), -1 where an annotator abstains.
 
     E step: :math:`p_{ik} \propto \pi_k \prod_e \theta^{(e)}_{k, v_{ie}}`, in logs. M step: :math:`\pi` and
@@ -66,7 +55,7 @@ def dawid_skene(
         if change < tol:
             break
     P[~voted] = np.nan
-    return DawidSkene(P, confusions, priors, n_iter)
+    return SoftLabels(P, np.arange(n_classes), confusions, priors, n_iter)
 
 
 def _one_hot(codes: NDArray[np.int64], n_classes: int) -> NDArray[np.float64]:
@@ -149,16 +138,15 @@ def soft_labels(
     if _holds_sets(labels):
         return _from_sets(labels, classes, missing_label)
     table = np.asarray(labels, dtype=object) if isinstance(labels, list | tuple) else np.asarray(labels)
-    if table.ndim == 0:
-        raise InputError("labels", f"is a {type(labels).__name__}", "give one label per row, votes or probabilities")
-    if len(table) == 0:
-        raise InputError("labels", "is empty", "give one label per row, votes or probabilities")
+    remedy = "give one label per row, votes or probabilities"
+    if table.ndim == 0 or len(table) == 0:
+        raise InputError("labels", "is empty" if table.ndim else f"is a {type(labels).__name__}", remedy)
     if table.ndim == 1:
         return _from_confidence(labels, confidence, classes, missing_label)
     if confidence is not None:
         raise InputError("confidence", "needs one label per row (1-D labels)", "leave it out for a 2-D table")
     if table.ndim != 2:
-        raise InputError("labels", f"has {table.ndim} dimensions", "give one label per row, votes or probabilities")
+        raise InputError("labels", f"has {table.ndim} dimensions", remedy)
     if _is_probability_table(table) or (normalize and table.dtype.kind in "iuf"):
         return _from_probabilities(labels, table, classes, normalize)
     codes, names = code_votes(table, classes, missing_label)
@@ -166,8 +154,7 @@ def soft_labels(
         raise InputError("labels", "holds no vote: every cell is missing", "give at least one label")
     if combine == "average":
         return SoftLabels(average_votes(codes, len(names)), names)
-    result = dawid_skene(codes, len(names), max_iter=max_iter, tol=tol)
-    return SoftLabels(result.memberships, names, result.confusions, result.priors, result.n_iter)
+    return replace(dawid_skene(codes, len(names), max_iter=max_iter, tol=tol), classes=names)
 
 
 def _holds_sets(labels: Any) -> bool:
@@ -322,7 +309,7 @@ def krippendorff_alpha(codes: NDArray[np.int64]) -> float:
     >>> round(krippendorff_alpha(np.array([[0, 0], [1, 1], [0, 1], [1, 1]])), 3)
     0.533
     """
-    votes = (codes[:, :, None] == np.arange(max(1, int(codes.max(initial=0)) + 1))).sum(axis=1).astype(np.float64)
+    votes = _one_hot(codes, int(codes.max(initial=0)) + 1).sum(axis=1)
     votes = votes[votes.sum(axis=1) >= 2]
     per_row = votes.sum(axis=1)
     totals = votes.sum(axis=0)
