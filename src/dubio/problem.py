@@ -89,9 +89,7 @@ class Problem:
 
     def columns_of(self, features: NDArray[Any]) -> NDArray[Any]:
         """The columns of the matrix that belong to some features."""
-        if self.columns is None or self.columns.is_plain:
-            return features
-        return self.columns.of_all(features)
+        return features if self.columns is None or self.columns.is_plain else self.columns.of_all(features)
 
     def per_feature(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Sums over the columns of each feature (along the last axis) of one value per column."""
@@ -143,12 +141,9 @@ class Problem:
     def n_missing(self) -> int:
         """Number of cells of the table without a value."""
 
-        def count() -> int:
-            if sparse.issparse(self.X):
-                return int(np.isnan(self.X.data).sum())
-            return int(np.isnan(self.X if self.columns is None else self.X[:, self.columns.leads]).sum())
-
-        return self.once("missing", count)
+        cells = self.X.data if sparse.issparse(self.X) else self.X
+        leads = ... if self.columns is None else (slice(None), self.columns.leads)
+        return self.once("missing", lambda: int(np.isnan(cells[leads]).sum()))
 
     @property
     def filled_with(self) -> str:
@@ -321,14 +316,10 @@ def read_problem(
     return problem._with_ordered_groups()
 
 
-#: Sums and squares of weights between these keep their digits.
-_LEAST_WEIGHT, _MOST_WEIGHT = 1e-100, 1e100
-
-
 def _in_range(weights: NDArray[np.float64], is_block: bool) -> NDArray[np.float64]:
     """Weights whose squares neither overflow nor vanish: scores depend only on their ratios."""
     largest = float(weights.max(initial=0.0))
-    if largest == 0.0 or _LEAST_WEIGHT <= largest <= _MOST_WEIGHT:
+    if largest == 0.0 or 1e-100 <= largest <= 1e100:  # sums and squares keep their digits
         return weights
     if is_block:
         found = f"has a largest value of {largest:.3g}, and other blocks may be on another scale"

@@ -139,18 +139,12 @@ def mixed_contents(problem: Rows, random_state: int | None) -> NDArray[np.uint64
 
 
 def order_of_contents(problem: Rows) -> NDArray[np.int64]:
-    """An order of the rows that does not depend on their places, nor on the places, units or origins of the columns.
-
-    Only equal rows keep their order.
-    """
+    """An order of the rows, whatever the places of rows and columns, and their units; equal rows keep their order."""
     return np.lexsort((numbers_of_ranks(problem), *_keys_of_target(problem)))
 
 
 def numbers_of_ranks(problem: Rows) -> NDArray[np.uint64]:
-    """One random-looking number per row, from what is known of its target and its ranks in the columns.
-
-    Equal rows have equal numbers. The places, units and origins of the columns do not matter.
-    """
+    """One random-looking number per row, from what is known of its target and its ranks in the columns."""
     label = np.zeros(problem.n_rows, dtype=np.uint64)
     for key in _keys_of_target(problem):
         label = scrambled(label + np.unique(key, return_inverse=True)[1].astype(np.uint64))

@@ -24,7 +24,6 @@ from dubio.streams.text_files import (
     called,
     first_line,
     line_of,
-    name_line,
     plain_bytes,
     read_text,
     refuse_twins,
@@ -204,9 +203,8 @@ def _require_fitting(how: HowToRead, kind: str, path: str) -> None:
 def _read_text_file(path: str, how: HowToRead) -> TableFile:
     content = sys.stdin.buffer.read() if path == "-" else None
     frame, form = read_text(path, how, content)
-    source = "sys.stdin" if path == "-" else repr(path)
-    code = f"pd.read_csv({source}, {form.pandas_code()})"
-    return TableFile(frame, form.separator, form.notes, code, lambda row: name_line(line_of(path, content, form, row)))
+    code = f"pd.read_csv({'sys.stdin' if path == '-' else repr(path)}, {form.pandas_code()})"
+    return TableFile(frame, form.separator, form.notes, code, lambda row: line_of(path, content, form, row))
 
 
 def _read_arrow(path: str, how: HowToRead) -> TableFile:
@@ -362,13 +360,8 @@ def _read_excel(path: str, how: HowToRead) -> TableFile:
 
 
 #: The function that reads each format.
-READERS: dict[str, Callable[[str, HowToRead], TableFile]] = {
-    "text": _read_text_file,
-    "parquet": _read_arrow,
-    "feather": _read_arrow,
-    "excel": _read_excel,
-    "json": _read_json,
-}
+READERS = dict.fromkeys(("parquet", "feather"), _read_arrow)
+READERS |= {"text": _read_text_file, "excel": _read_excel, "json": _read_json}
 
 
 def _holds_cells(sheet: Any) -> bool:

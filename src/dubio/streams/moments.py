@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
@@ -94,17 +94,11 @@ def second_moments_of(batches: Iterator[Batch], columns: StreamColumns) -> Itera
 
 
 #: How batches are summed, by the kind of the sums.
-BATCH_MOMENTS: dict[type[Moments], Callable[[Iterator[Batch], StreamColumns], Iterator[RunningMoments[Any]]]] = {
-    ClassMoments: class_moments_of,
-    SecondMoments: second_moments_of,
-}
+BATCH_MOMENTS: dict[type[Moments], Any] = {ClassMoments: class_moments_of, SecondMoments: second_moments_of}
 
 
 def _class_moments(batch: Batch, columns: StreamColumns) -> RunningMoments[ClassMoments]:
-    """Moments of the rows of a batch, a few columns at a time.
-
-    So a batch that reads its columns on demand is never in memory as a whole.
-    """
+    """Moments of the rows of a batch, a few columns at a time: it need not be in memory as a whole."""
     supervision, weights = _read_labels(batch, columns), _read_weights(batch, columns.weight)
     P = supervision.memberships if weights is None else supervision.memberships * weights[:, None]
     codes = None if weights is not None or supervision.given_codes is None else supervision.given_codes.astype(np.int32)

@@ -62,10 +62,7 @@ class RowSample:
         return {value: count for value, count in counts.items() if value is not None and value != self._missing}
 
     def offer(self, batch: Any) -> ColumnMoments:
-        """Look at the rows of one batch (``num_rows`` and ``select(names)``); only chosen rows are kept.
-
-        Returns the moments of all its rows: of the features, then of the labels.
-        """
+        """Keep the chosen rows of one batch; the moments of all its rows: of the features, then of the labels."""
         import pyarrow as pa
 
         rows = np.empty(batch.num_rows, dtype=self._kept.dtype)
@@ -206,13 +203,12 @@ def draw_rows(
     features: list[str],
     labels: list[str],
     *,
-    most: int | None = None,
     seed: int = 0,
     missing_label: Any = None,
     batch_rows: int | None = None,
 ) -> DrawnRows:
     """A sample of the rows of some files, and the moments of all rows."""
-    sample = RowSample(SAMPLE_ROWS if most is None else most, seed, features, labels, missing_label)
+    sample = RowSample(SAMPLE_ROWS, seed, features, labels, missing_label)
     total = total_rows(pieces)
     moments: ColumnMoments | None = None
     for batch in batches_of(pieces, [*features, *labels], batch_rows):
@@ -243,10 +239,7 @@ def _random_keys(numbers: NDArray[np.int64], seed: int) -> Floats:
 
 
 def columns_of_all_rows(drawn: DrawnRows, features: list[str]) -> dict[str, NDArray[Any]]:
-    """Further columns of a ranking: mean, standard deviation, range and share of missing cells over all rows.
-
-    They are those of the numbers of a column; a column without any has 0 and NaN.
-    """
+    """Further columns of a ranking, from the numbers in all rows; a column without any has 0 and NaN."""
     at, moments = _places(drawn, features), drawn.moments
     known = moments.low[at] <= moments.high[at]
     return {

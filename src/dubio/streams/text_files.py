@@ -391,24 +391,22 @@ def _explain(path: str, content: bytes | None, form: TextForm, error: Exception)
         raise InputError(called(path), f"cannot be read: {problem}") from error
 
 
-def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> int | None:
-    """The number of the line on which a row starts. The header is line 1, and empty lines count; None if it is unknown.
-
-    It is only needed for messages, so the file is read again up to that row.
-    """
-    if path == "-" and content is None:
-        return None
+def line_of(path: str, content: bytes | None, form: TextForm, row: int) -> str:
+    """The line on which a row starts, in words: for a message, the file is read again up to that row."""
+    number = None
     with text_lines(path, content, form.encoding) as lines:
         if form.separator == BLANKS:
             full = (number for number, line in enumerate(lines, start=1) if line.strip())
-            return next(islice(full, row + 1, None), None)
-        rows, start, seen = _rows(lines, form.separator), 1, -1
-        for cells in rows:
-            seen += bool(cells)  # the header is row 0 here
-            if cells and seen == row + 1:
-                return start
-            start = rows.line_num + 1
-    return None
+            number = next(islice(full, row + 1, None), None)
+        else:
+            rows, start, seen = _rows(lines, form.separator), 1, -1
+            for cells in rows:
+                seen += bool(cells)  # the header is row 0 here
+                if cells and seen == row + 1:
+                    number = start
+                    break
+                start = rows.line_num + 1
+    return "a row of the file" if number is None else f"line {number} of the file"
 
 
 def refuse_twins(names: list[str], path: str) -> None:
@@ -432,7 +430,3 @@ def first_line(error: BaseException) -> str:
 def _in_words(separator: str) -> str:
     words = {"\t": "a tab", ";": "a semicolon", "|": "a bar", BLANKS: "blanks", ",": "a comma"}
     return words.get(separator, quoted(separator))
-
-
-def name_line(number: int | None) -> str:
-    return "a row of the file" if number is None else f"line {number} of the file"

@@ -334,7 +334,7 @@ def _as_floats(X: Any, name: str, accept_sparse: bool) -> Matrix:
         first, *_, last = [*str(error).splitlines(), ""]
         remedy = last if last.startswith("Reshape") else ""
         raise InputError(name, f"cannot be read as a table of numbers: {first.rstrip(':.')}", remedy) from error
-    columns = matrix.indices if sparse.issparse(matrix) else ()
+    columns = matrix.indices if sparse.issparse(matrix) else np.zeros(0, dtype=np.intp)
     if len(columns) and not 0 <= columns.min() <= columns.max() < matrix.shape[1]:
         raise InputError(name, "is a sparse table with cells outside its columns", "is it damaged?")
     return matrix
@@ -467,10 +467,7 @@ def take_rows(X: Any, rows: NDArray[np.int64], n_rows: int) -> Any:
 
 
 def take_columns(X: Any, positions: NDArray[np.intp], names: list[Any], n_columns: int) -> Any:
-    """Some columns of a Dask collection or an Arrow table, as a table of the same kind; nothing is computed.
-
-    ``names`` are the names of all columns when the selector was fitted, if it saw any.
-    """
+    """Some columns of a Dask collection or an Arrow table, not computed; ``names`` are those the selector has seen."""
     if not is_dask(X):
         import pyarrow as pa
 

@@ -322,18 +322,18 @@ def read_any_table(
         numbers = np.asarray(read_matrix(X, allow_nan=True, name=name))
         numeric = np.ones(numbers.shape[1], dtype=bool)
     elif numeric.any():
-        places = np.flatnonzero(numeric)
-        numbers = read_matrix(some_columns(X, places), check_values=False, name=name).astype(np.float64)
-        check_finite(numbers, names=[_named(names, j) for j in places.tolist()], allow_nan=True, name=name)
+        plain = some_columns(X, np.flatnonzero(numeric))
+        numbers = read_matrix(plain, check_values=False, name=name).astype(np.float64)
+        check_finite(numbers, names=column_names(plain), allow_nan=True, name=name)
     rounded = _rounded_columns(X, names)
     if numeric.all() and not rounded and not feature_groups and not (was_missing and _misses_enough(numbers)):
         return ReadTable(numbers, names)
     pieces: list[Piece] = []
-    plain = iter(numbers.T)
-    for j, is_plain in enumerate(numeric.tolist()):
-        reader = ColumnReader(_named(names, j), name_column(names, j), name, decimal, was_missing)
-        if is_plain:
-            pieces.append(reader.numbers(next(plain), rounded.get(j, "")))
+    of_numbers = iter(numbers.T)
+    for j, is_number in enumerate(numeric.tolist()):
+        reader = ColumnReader(j if names is None else names[j], name_column(names, j), name, decimal, was_missing)
+        if is_number:
+            pieces.append(reader.numbers(next(of_numbers), rounded.get(j, "")))
         else:
             pieces.append(reader.of_cells(table[:, j]) if names is None else reader.of_frame(X, j))
     kind = numbers.dtype if numeric.all() else np.dtype(np.float64)
@@ -356,16 +356,11 @@ def _cells_and_numbers(X: Any, names: list[Any] | None) -> tuple[Any, NDArray[np
     return table, np.zeros(table.shape[1], dtype=bool) if holds_cells else None
 
 
-def _named(names: list[Any] | None, j: int) -> Any:
-    return j if names is None else names[j]
-
-
 def _misses_enough(matrix: NDArray[Any]) -> bool:
     """Whether a column misses enough cells for a further one, "was missing"."""
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(matrix.sum()):  # one cheap pass
-            return False
-    return bool(worth_a_column(np.isnan(matrix).sum(axis=0), len(matrix)).any())
+        is_full = np.isfinite(matrix.sum())  # one cheap pass
+    return not is_full and bool(worth_a_column(np.isnan(matrix).sum(axis=0), len(matrix)).any())
 
 
 def _rounded_columns(X: Any, names: list[Any] | None) -> dict[int, str]:

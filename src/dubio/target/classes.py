@@ -124,10 +124,8 @@ class OfClasses(Supervision, ABC):
             _raise_regression(len(rows_of), self.n_labelled, len(lonely))
         row = int(np.flatnonzero(self.memberships[:, lonely[0]] > 0)[0])
         first, which = self.classes.tolist()[lonely[0]], counted(len(lonely), "such class", "such classes")
-        found = (
-            f"has only one row of class {first!r} ({name_row(row)}; {which}), so there is no other row of this class"
-        )
-        found += " to measure a distance to"
+        found = f"has only one row of class {first!r} ({name_row(row)}; {which})"
+        found += ", so there is no other row of this class to measure a distance to"
         raise InputError("y", found, "give it a second row, merge it with another class, or leave it out")
 
     def _in_short(self) -> str:
@@ -359,9 +357,8 @@ def _whole_classes(values: NDArray[Any]) -> NDArray[Any]:
         code = "probabilities of one class" if between else "regression"
         raise InputError("y", found, _REGRESSION + hint, code=code)
     if np.abs(values).max(initial=0.0) > 2**53:
-        raise InputError(
-            "y", f"holds {values[np.abs(values).argmax()]:g}", "classes that are numbers must be whole and below 2**53"
-        )
+        largest = values[np.abs(values).argmax()]
+        raise InputError("y", f"holds {largest:g}", "classes that are numbers must be whole and below 2**53")
     return values.astype(np.int64)
 
 
@@ -534,8 +531,6 @@ def _raise_bad_row(raw: NDArray[Any], row: int, count: int, problem: int, classe
     if problem == INFINITE:
         raise InputError("y", f"contains infinity, first in {name_row(row)} {others}")
     found = f"has probabilities that sum to {raw[row].sum():.6g}, not to 1, in {name_row(row)} {others}"
-    remedy = (
-        "divide each row by its sum, or pass soft_labels(y, normalize=True). If each column is a target of its own, "
-    )
-    remedy += "pass several_targets(y)"
+    remedy = "divide each row by its sum, or pass soft_labels(y, normalize=True). If each column is a target of its "
+    remedy += "own, pass several_targets(y)"
     raise InputError("y", found, remedy, code="sum")

@@ -297,9 +297,8 @@ class Supervision(ABC):
 
     def with_errors(self, rate: float, flips: str, rng: np.random.Generator) -> Supervision:
         """The same knowledge with errors at random in a share ``rate`` of the labelled rows."""
-        raise InputError(
-            "y", f"has no labels that could be wrong: {self.given}", "give classes, probabilities or numbers"
-        )
+        found = f"has no labels that could be wrong: {self.given}"
+        raise InputError("y", found, "give classes, probabilities or numbers")
 
     def drawn(self, rng: np.random.Generator) -> Supervision:
         """A class for every labelled row, drawn from its probabilities."""
@@ -404,10 +403,7 @@ class Nothing(Supervision):
     has_target: ClassVar[bool] = False
     question: ClassVar[str] = "question of groups"
     goes_with_pairs: ClassVar[bool] = True
-    usual_method: ClassVar[tuple[str, str]] = (
-        "laplacian",
-        "nothing is known of the target, and the Laplacian score does not need a target",
-    )
+    usual_method: ClassVar = ("laplacian", "nothing is known of the target, and the Laplacian score needs none")
 
     @property
     def used(self) -> NDArray[np.bool_]:

@@ -58,20 +58,15 @@ def as_floats(values: Any) -> NDArray[np.float64]:
     array([0.25,  nan,  inf])
     """
     array = as_array(values)
-    if array.dtype.kind == "c":  # NumPy would drop a part of them
+    cells = array.ravel().tolist() if array.dtype.kind == "O" else []
+    if array.dtype.kind == "c" or any(isinstance(cell, np.complexfloating) for cell in cells):
+        # NumPy would drop a part of them
         raise TypeError("complex numbers")
     with np.errstate(over="ignore"):
         if array.dtype.kind != "O":
             return array.astype(np.float64, copy=False)
-        return np.array([_real(value) for value in array.ravel()], dtype=np.float64).reshape(array.shape)
-
-
-def _real(value: Any) -> float:
-    if is_missing(value):
-        return np.nan
-    if isinstance(value, np.complexfloating):
-        raise TypeError("a complex number")
-    return as_float(value)
+        numbers = [np.nan if is_missing(cell) else as_float(cell) for cell in cells]
+        return np.array(numbers, dtype=np.float64).reshape(array.shape)
 
 
 def usual_floats(array: NDArray[Any]) -> NDArray[Any]:
@@ -84,13 +79,14 @@ def decoded(column: NDArray[np.bytes_]) -> NDArray[np.str_]:
     try:
         return np.char.decode(column, "utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(
-            "y", f"holds bytes that are not UTF-8, such as {error.object!r}", "give text: np.char.decode(y, 'latin-1')"
-        ) from error
+        found = f"holds bytes that are not UTF-8, such as {error.object!r}"
+        raise InputError("y", found, "give text: np.char.decode(y, 'latin-1')") from error
 
 
 def one_type(values: Sequence[Any] | NDArray[Any], argument: str = "y") -> NDArray[Any]:
     """Known labels as an array of one type; raises if they mix types."""
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return usual_floats(values) if values.dtype.kind == "f" else values
     kinds: dict[str, list[Any]] = {}
     names = {one: type_of(one) or one.__name__ for one in set(map(type, values))}
     for value in values:
@@ -98,9 +94,8 @@ def one_type(values: Sequence[Any] | NDArray[Any], argument: str = "y") -> NDArr
     unknown = [name for name in kinds if name not in TYPES]
     if unknown:
         odd = kinds[unknown[0]]
-        found = (
-            f"holds {counted(len(odd), 'value')} of type {unknown[0]}, such as {quoted(odd[0])} (Unknown label type)"
-        )
+        values_of = f"{counted(len(odd), 'value')} of type {unknown[0]}"
+        found = f"holds {values_of}, such as {quoted(odd[0])} (Unknown label type)"
         remedy = "give text, bools or numbers. For candidate sets use soft_labels"
         raise InputError(argument, found, remedy, code="label type")
     if len(kinds) > 1:
@@ -299,28 +294,23 @@ def apply_corrections(y: Any, corrections: Any, ids: Any = None) -> CorrectedLab
     return CorrectedLabels(labels, given, decisions)
 
 
-def read_corrections(path: Any) -> list[dict[str, str]]:
-    """The rows of a file of corrections, as text."""
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
-            header = file.readline()
-            file.seek(0)
-            # a spreadsheet may have saved it with another separator
-            table = csv.DictReader(file, delimiter=max(",;\t", key=header.count))
-            rows = [dict(row) for row in table]
-            missing = [name for name in COLUMNS if name not in (table.fieldnames or ())]
-    except (UnicodeDecodeError, csv.Error) as error:
-        found = f"cannot be read as CSV ({error})"
-        raise InputError("corrections", found, "give the file that the page wrote") from None
-    if missing:
-        remedy = f"give the file that the page wrote, with the columns {', '.join(COLUMNS)}"
-        raise InputError("corrections", f"has no column {quoted(missing[0])}", remedy)
-    return rows
-
-
 def _entries(corrections: Any) -> Iterable[dict[str, str]]:
+    """The rows of a file of corrections, of a frame or of a list, as text."""
     if isinstance(corrections, str) or hasattr(corrections, "__fspath__"):
-        corrections = read_corrections(corrections)
+        try:
+            with open(corrections, encoding="utf-8-sig", newline="") as file:
+                header = file.readline()
+                file.seek(0)
+                # a spreadsheet may have saved it with another separator
+                table = csv.DictReader(file, delimiter=max(",;\t", key=header.count))
+                corrections = list(table)
+        except (UnicodeDecodeError, csv.Error) as error:
+            found = f"cannot be read as CSV ({error})"
+            raise InputError("corrections", found, "give the file that the page wrote") from None
+        for name in COLUMNS:
+            if name not in (table.fieldnames or ()):
+                remedy = f"give the file that the page wrote, with the columns {', '.join(COLUMNS)}"
+                raise InputError("corrections", f"has no column {quoted(name)}", remedy)
     elif hasattr(corrections, "to_dict"):
         corrections = corrections.to_dict("records")
     for number, entry in enumerate(corrections, 1):

@@ -125,9 +125,8 @@ def moderate(values: Floats) -> Floats:
 def read_numbers(values: NDArray[Any], missing: NDArray[np.bool_], missing_label: Any, as_read: str = "") -> Numbers:
     """A numeric target from its known values and the mask of the missing rows."""
     if values.dtype.kind not in "biuf":
-        raise InputError(
-            "y", f"holds text, such as {str(values[0])!r}, where numbers are needed", "encode it as numbers"
-        )
+        found = f"holds text, such as {str(values[0])!r}, where numbers are needed"
+        raise InputError("y", found, "encode it as numbers")
     numbers = values.astype(np.float64)
     infinite = np.flatnonzero(~np.isfinite(numbers))
     if len(infinite):

@@ -177,8 +177,14 @@ def row_groups(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None = None
     group_of_component[order] = np.arange(len(order))
     group = group_of_component[component[:n_rows]]
     apart = group[pairs.cannot_link]
-    _refuse_contradictions(links, pairs.cannot_link[apart[:, 0] == apart[:, 1]], n_rows)
-
+    contradicted = pairs.cannot_link[apart[:, 0] == apart[:, 1]]
+    if len(contradicted):
+        more = f" ({len(contradicted)} cannot-links are contradicted in total)" if len(contradicted) > 1 else ""
+        first_row, second_row = contradicted[0].tolist()
+        chain = _by_chain(_path(links, first_row, second_row), n_rows)
+        remedy = "drop one of these pairs, or give weights if the pairs are not sure"
+        found = f"says that {_two(first_row, second_row)} differ, {chain}{more}"
+        raise InputError("cannot_link", found, remedy, code="contradiction")
     heads = group_of_component[component[n_rows:]]
     of_classes = heads[np.column_stack(np.triu_indices(len(classes), 1))]
     return RowGroups(group, _symmetric_zero_one(np.concatenate([apart, of_classes]), len(order)))
@@ -349,16 +355,6 @@ def _refuse_two_classes(links: sparse.csr_array, component: NDArray[np.int64], n
     path = _path(links, first, second)[1:-1]
     found = f"contradicts the labels: {_two(path[0], path[-1])} have different classes, {_by_chain(path, n_rows)}"
     raise InputError("must_link", found, "drop one of these pairs, or correct a label")
-
-
-def _refuse_contradictions(links: sparse.csr_array, contradicted: NDArray[np.int64], n_rows: int) -> None:
-    if not len(contradicted):
-        return
-    first, second = (int(row) for row in contradicted[0])
-    more = f" ({len(contradicted)} cannot-links are contradicted in total)" if len(contradicted) > 1 else ""
-    found = f"says that {_two(first, second)} differ, {_by_chain(_path(links, first, second), n_rows)}{more}"
-    remedy = "drop one of these pairs, or give weights if the pairs are not sure"
-    raise InputError("cannot_link", found, remedy, code="contradiction")
 
 
 def _path(links: sparse.csr_array, first: int, second: int) -> list[int]:

@@ -16,7 +16,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from dubio.errors import InputError, quoted, require_choice, warn
 from dubio.table.cells import missing_cells
-from dubio.table.matrix import column_names, require_same_rows, some_columns
+from dubio.table.matrix import column_names, is_numeric, require_same_rows
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
 from dubio.target.intervals import IntervalLabels, read_intervals
 from dubio.target.knowledge import Supervision, nothing
@@ -28,7 +28,6 @@ from dubio.target.label_values import (
     names_of_columns,
     one_type,
     unmasked,
-    usual_floats,
 )
 from dubio.target.numbers import WrittenNumbers, days_since_first, read_numbers, read_written
 from dubio.target.ordered import OrderedLabels, in_order, refuse_unordered_text
@@ -168,7 +167,7 @@ def _read_array(y: Any, question: Question) -> Supervision:
         raise InputError("y", "is a sparse matrix", "give a dense array (y.toarray())")
     if hasattr(y, "columns") and hasattr(y, "dtypes"):
         names = column_names(y, name="y") or []
-        if len(names) > 1 and any(not _holds_numbers(some_columns(y, j)) for j in range(len(names))):
+        if len(names) > 1 and not all(map(is_numeric, y.dtypes)):
             return _read_several(several_targets(y), question)
     column = y if type(y) is np.ndarray else as_array(y, remedy="for candidate sets or votes use soft_labels(...)")
     if column.ndim == 2 and column.shape[1] == 1:
@@ -222,11 +221,6 @@ READERS: list[Reader] = [
 ]
 
 
-def _holds_numbers(column: Any) -> bool:
-    kind = getattr(getattr(column, "dtype", None), "kind", None)
-    return (np.asarray(column).dtype.kind if kind is None else kind) in "biuf"
-
-
 def _split_missing(
     y: Any, column: NDArray[Any], missing_label: Any
 ) -> tuple[NDArray[Any], NDArray[np.bool_], list[Any] | None]:
@@ -234,18 +228,9 @@ def _split_missing(
     categories = getattr(getattr(y, "cat", y), "categories", None)
     # pandas categoricals declare the order of their classes
     ordered = None if categories is None or callable(categories) else list(categories)
-    kind = column.dtype.kind
-    if kind in "biu":
-        return column, np.zeros(len(column), dtype=bool), ordered
-    if kind in "fMm":
-        missing = missing_cells(column)
-        return column[~missing] if kind != "f" else usual_floats(column[~missing]), missing, ordered
-    if kind in "US":
-        column = decoded(column) if kind == "S" else column
-        missing = _is_mark(column, missing_label)
-        return column[~missing], missing, ordered
-    if kind != "O":
+    if column.dtype.kind not in "biufUSMmO":
         raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
+    column = decoded(column) if column.dtype.kind == "S" else column
     missing = missing_cells(column) | _is_mark(column, missing_label)
     return one_type(column[~missing]), missing, ordered
 

@@ -27,10 +27,7 @@ class SeveralTargets(Supervision):
     given: ClassVar[str] = "several targets are given"
     instead: ClassVar[str] = "one target at a time"
     believed: ClassVar[str] = "several"
-    usual_method: ClassVar[tuple[str, str]] = (
-        "neighbor_search",
-        "it searches for the features that serve all targets together",
-    )
+    usual_method: ClassVar = ("neighbor_search", "it searches for the features that serve all targets together")
 
     names: tuple[str, ...]
     parts: tuple[Supervision, ...] = field(repr=False)
@@ -200,11 +197,10 @@ def several_targets(targets: Any) -> SeveralLabels:
         columns, named = _columns(targets)
     if not columns:
         raise InputError("targets", "is empty", "give at least one target")
-    lengths = {name: len(values) for name, values in columns.items()}
-    first = next(iter(lengths))
-    for name, length in lengths.items():
-        if length != lengths[first]:
-            found = f"has {lengths[first]} rows in {quoted(first)} and {length} in {quoted(name)}"
+    (first, length), *others = ((name, len(values)) for name, values in columns.items())
+    for name, other in others:
+        if other != length:
+            found = f"has {length} rows in {quoted(first)} and {other} in {quoted(name)}"
             raise InputError("targets", found, "they must be the same rows")
     return SeveralLabels(columns, named)
 
@@ -253,6 +249,5 @@ def refuse_shared_names(y: Any, features: list[Any] | None) -> None:
     named = y.targets if isinstance(y, SeveralLabels) and y.named else column_names(y, name="y") or ()
     shared = [str(name) for name in features or () if str(name) in {str(target) for target in named}]
     if shared:
-        raise InputError(
-            "y", f"names {listed(map(quoted, shared))}, which X has too", "a target is no feature: leave it out of X"
-        )
+        found = f"names {listed(map(quoted, shared))}, which X has too"
+        raise InputError("y", found, "a target is no feature: leave it out of X")
