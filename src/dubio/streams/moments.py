@@ -199,7 +199,6 @@ def _read_classes(column: Any, reads: Target, how: dict[str, Any]) -> Supervisio
 
     if reads == "numbers" and not is_number(column.type):
         raise InputError("y", "holds text where numbers are needed", "encode it as numbers")
-
     dictionary, codes = coded(column)
     used = np.flatnonzero(np.bincount(codes + 1, minlength=len(dictionary) + 1)[1:])
     values = np.asarray(dictionary.take(pa.array(used)).to_pylist(), dtype=object)

@@ -14,6 +14,7 @@ from dubio.checks import require_memory
 from dubio.errors import InputError, InputWarning, counted, listed, name_row, quoted, warn
 from dubio.kernels.memberships import INFINITE, NEGATIVE, PARTLY_NAN, WRONG_SUM, read_membership_rows
 from dubio.kernels.threads import chunks, default_threads, run_chunks
+from dubio.table.cells import type_of
 from dubio.table.rows import group_means
 from dubio.target.knowledge import Floats, SummedColumns, Supervision, mean_if_missing
 from dubio.target.label_values import ArrayByRow, usual_floats
@@ -246,7 +247,8 @@ class Classes(OfClasses):
         if not (len(mine) and len(theirs)):
             return mine if len(mine) else theirs
         both = (mine, theirs)
-        sorts = [_sort(names) for names in both]
+        words = {"bool": "bools", "number": "numbers"}
+        sorts = [words.get(str(type_of(type(names.tolist()[0]))), "text") for names in both]
         if sorts[0] != sorts[1]:  # check this first: False equals 0 but means another thing
             one, other = (f"{sort} (such as {names.tolist()[0]!r})" for sort, names in zip(sorts, both, strict=True))
             raise InputError("y", f"holds {one} in one block and {other} in another", "give all labels one type")
@@ -276,13 +278,6 @@ class Classes(OfClasses):
             codes, classes = new_code[codes], classes[present]
         confirmed = None if self.confirmed is None else self.confirmed[index]
         return replace(self, labelled=codes >= 0, pairs=pairs, classes=classes, codes=codes, confirmed=confirmed)
-
-
-def _sort(classes: NDArray[Any]) -> str:
-    kind = classes.dtype.kind
-    if kind == "O":
-        kind = "U" if isinstance(classes[0], str) else "i"
-    return {"b": "bools", "i": "numbers", "u": "numbers", "f": "numbers"}.get(kind, "text")
 
 
 _REGRESSION = "this looks like regression, and this method needs classes. For a numeric target use a method such as "

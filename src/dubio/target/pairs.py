@@ -471,11 +471,7 @@ def pairs_from_groups(groups: Iterable[Sequence[int]], n_rows: int, *, apart: bo
 
 
 def join_pairs(pairs: Pairs, n_rows: int, codes: NDArray[np.int64] | None, closure: bool) -> Pairs:
-    """The given pairs, those between rows with class codes, and those that follow from both.
-
-    With ``closure=False`` the pairs that follow are left out. Weighted pairs are never closed; pairs from labels then
-    have weight 1.
-    """
+    """The given pairs, those between rows with class codes, and (``closure``) those that follow from sure ones."""
     if pairs.are_sure:
         groups = row_groups(pairs, n_rows, codes)  # raises where pairs and labels contradict each other
         if closure:

@@ -309,14 +309,11 @@ def _looks_like_classes(values: NDArray[Any]) -> bool:
 
 
 def _hardly_repeat(values: NDArray[Any], missing_label: Any) -> bool:
-    """Whether these are more than ten whole numbers, far apart, most of which occur only once: no classes.
-
-    If -1 is among them, it may mean "unlabelled", and then the others are classes.
-    """
+    """Whether these are more than ten whole numbers, far apart, most of which occur only once: no classes."""
     if values.dtype.kind not in "fiu":
         return False
     if isinstance(missing_label, str) and (values == -1).any():
-        return False
+        return False  # it may mean "unlabelled", and then the others are classes
     if missing_label is not None and not isinstance(missing_label, str):
         values = values[values != missing_label]
     if not len(values) or float(values.max()) - float(values.min()) < _FAR_APART:
