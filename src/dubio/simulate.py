@@ -25,36 +25,47 @@ Codes = NDArray[np.int64]
 __getattr__ = partial(
     moved_name,
     __name__,
-    old={
-        "unsure_expert": "dubio.simulate.unsure_annotator",
-        "UnsureExpert": "dubio.simulate.UnsureAnnotator",
-    },
+    old={"unsure_expert": "dubio.simulate.unsure_annotator", "UnsureExpert": "dubio.simulate.UnsureAnnotator"},
 )
 
-_documented = partial(
-    documented,
-    texts={
-        "true_classes": """\
-y : array-like (n_rows,)
-    The true classes.""",
-        "true_numbers": """\
-y : array-like (n_rows,)
-    The true numbers.""",
-        "rate": """\
-rate : float
-    Share of the rows that are made wrong, from 0 to 1.""",
-        "flips": """\
-y : array-like (n_rows,)
-    The true classes.
-rate : float
-    Share of the rows that get a wrong label, from 0 to 1.
+_SEED = """\
 random_state : int, RandomState or None, default=0
-    Seed for all random numbers.
+    Seed for all random numbers."""
+_WRONG = f"""\
+{_SEED}
 
 Returns
 -------
 array (n_rows,)
-    The labels, some of them wrong.""",
+    The labels, or numbers, some of them wrong."""
+_TRUE = """\
+y : array-like (n_rows,)
+    The true classes."""
+
+_documented = partial(
+    documented,
+    texts={
+        "true_classes": _TRUE,
+        "true_numbers": _TRUE.replace("classes", "numbers"),
+        "wrong": _WRONG,
+        "flips": f"""\
+{_TRUE}
+rate : float
+    Share of the rows that get a wrong label, from 0 to 1.
+{_WRONG}""",
+        "intervals": f"""\
+{_SEED}
+
+Returns
+-------
+IntervalLabels
+    For ``fit``.""",
+        "hides": f"""\
+share : float
+    Share of the labels, of each target, that are hidden, from 0 to 1.
+min_per_class : int
+    How many labels of each class are kept; of a numeric target, how many labels in total.
+{_SEED}""",
     },
 )
 
@@ -104,13 +115,9 @@ def unsure_annotator(
     ((4, 3), array([1., 1., 1., 1.]))
     """
     largest = mean * (1 - mean)
-    check_parameters(
-        {
-            "mean": [Interval(Real, 0, 1, closed="neither")],
-            "variance": [Interval(Real, 0, largest, closed="neither")],  # of a Beta distribution with this mean
-        },
-        {"mean": mean, "variance": variance},
-    )
+    most = {"mean": 1, "variance": largest}  # of a Beta distribution with this mean
+    rules = {name: [Interval(Real, 0, end, closed="neither")] for name, end in most.items()}
+    check_parameters(rules, {"mean": mean, "variance": variance})
     classes, codes = _classes(y)
     rng = random_of(random_state)
     size = largest / variance - 1
@@ -249,21 +256,15 @@ def flip_labels_by_matrix(y: ArrayLike, matrix: ArrayLike, *, random_state: Any 
     {true_classes}
     matrix : array-like (n_classes, n_classes)
         The probability of each given class (columns) for each true one (rows).
-    {random_state}
-
-    Returns
-    -------
-    array (n_rows,)
-        The labels, some of them wrong.
+    {wrong}
     """
     classes, codes = _classes(y)
     flips = np.asarray(matrix, dtype=np.float64)
     if flips.shape != (len(classes), len(classes)):
         raise InputError("matrix", f"has shape {flips.shape}, but y has {len(classes)} classes")
-    if (flips < 0).any() or not np.allclose(flips.sum(axis=1), 1.0, atol=1e-6):
-        raise InputError(
-            "matrix", f"has rows that sum to {flips.sum(axis=1)}", "they must be probabilities that sum to 1"
-        )
+    sums = flips.sum(axis=1)
+    if (flips < 0).any() or not np.allclose(sums, 1.0, atol=1e-6):
+        raise InputError("matrix", f"has rows that sum to {sums}", "they must be probabilities that sum to 1")
     rng = random_of(random_state)
     drawn = (rng.uniform(size=len(codes))[:, None] > flips.cumsum(axis=1)[codes]).sum(axis=1)
     return classes[np.minimum(drawn, len(classes) - 1)]
@@ -318,12 +319,7 @@ def blur_numbers(y: ArrayLike, width: float, *, random_state: Any = 0) -> Interv
     {true_numbers}
     width : float
         Width of the intervals, in standard deviations of the numbers.
-    {random_state}
-
-    Returns
-    -------
-    IntervalLabels
-        For ``fit``.
+    {intervals}
 
     Examples
     --------
@@ -350,12 +346,7 @@ def censor_numbers(y: ArrayLike, share: float, *, random_state: Any = 0) -> Inte
     {true_numbers}
     share : float
         Share of the rows that are censored, from 0 to below 1.
-    {random_state}
-
-    Returns
-    -------
-    IntervalLabels
-        For ``fit``.
+    {intervals}
 
     Examples
     --------
@@ -378,15 +369,11 @@ def misstate_numbers(y: ArrayLike, rate: float, *, size: float = 3.0, random_sta
     Parameters
     ----------
     {true_numbers}
-    {rate}
+    rate : float
+        Share of the rows that are made wrong, from 0 to 1.
     size : float, default=3.0
         How far wrong numbers are off, in standard deviations: between 2/3 and 4/3 of it.
-    {random_state}
-
-    Returns
-    -------
-    array (n_rows,)
-        The numbers, some of them wrong.
+    {wrong}
 
     Examples
     --------
@@ -412,11 +399,7 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     ----------
     y : array-like (n_rows,)
         Classes, or floats for a numeric target.
-    share : float
-        Share of the labels that are hidden, from 0 to 1.
-    min_per_class : int, default=1
-        How many labels of each class are kept; of a numeric target, how many labels in total.
-    {random_state}
+    {hides}
 
     Returns
     -------
@@ -437,12 +420,8 @@ def hide_labels(y: ArrayLike, share: float, *, min_per_class: int = 1, random_st
     kept = np.concatenate([order[codes[order] == k][:min_per_class] for k in range(codes.max(initial=0) + 1)])
     free = order[~np.isin(order, kept)]
     if wanted > len(free):
-        raise InputError(
-            "share",
-            f"={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
-            f"{len(kept)}",
-            f"hide at most {len(free)}",
-        )
+        found = f"={share} would hide {wanted} of {len(labels)} labels, but min_per_class={min_per_class} keeps "
+        raise InputError("share", found + f"{len(kept)}", f"hide at most {len(free)}")
     hidden = labels.astype(np.float64 if is_numeric else object)
     hidden[free[:wanted]] = np.nan if is_numeric else None
     return hidden
@@ -456,11 +435,7 @@ def hide_targets(targets: Any, share: float, *, min_per_class: int = 2, random_s
     ----------
     targets : data frame, 2-D array or dict of str to target
         As in :func:`dubio.several_targets`.
-    share : float
-        The share of cells to hide, in [0, 1].
-    min_per_class : int, default=2
-        How many labels of each class are kept; of a numeric target, how many labels in total.
-    {random_state}
+    {hides}
 
     Returns
     -------
@@ -491,9 +466,8 @@ def _flipped(
     other: Callable[[Codes, int, np.random.RandomState], Codes],
 ) -> NDArray[Any]:
     """The labels, ``round(rate * n)`` of which ``other`` changes."""
-    wanted = _rows_wanted(rate, len(codes))
     rng = random_of(random_state)
-    rows = rng.permutation(len(codes))[:wanted]
+    rows = rng.permutation(len(codes))[: _rows_wanted(rate, len(codes))]
     flipped = codes.copy()
     flipped[rows] = other(codes[rows], len(classes), rng)
     return classes[flipped]
@@ -512,5 +486,4 @@ def _classes(y: ArrayLike) -> tuple[NDArray[Any], Codes]:
 
 
 def _other_class(codes: Codes, n_classes: int, rng: np.random.RandomState) -> Codes:
-    shift = rng.randint(1, n_classes, size=len(codes))
-    return (codes + shift) % n_classes
+    return (codes + rng.randint(1, n_classes, size=len(codes))) % n_classes

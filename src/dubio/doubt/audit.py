@@ -9,12 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from dubio.checks import seed_of
-from dubio.doubt.audit_record import LabelAudit, in_order
+from dubio.doubt.audit_record import LabelAudit, in_order, skill_of
 from dubio.doubt.engines import FLOOR, confident_count, fit_transitions, pool_experts
-from dubio.doubt.experts import content_order, judged_codes, out_of_fold, places, require_judges
+from dubio.doubt.experts import OutOfFold, content_order, judged_codes, out_of_fold, places, require_judges
 from dubio.doubt.noise_model import membership_model
 from dubio.doubt.number_audit import NumberAudit, audit_numbers
 from dubio.errors import InputError, counted, listed, name_row
@@ -24,7 +23,8 @@ from dubio.progress import listener_of, listening
 from dubio.table.matrix import check_squares
 from dubio.table.read import read_any_table
 from dubio.table.rows import read_groups
-from dubio.target.classes import Classes, Memberships, SoftLabels, is_whole
+from dubio.target.classes import SoftLabels, is_whole
+from dubio.target.knowledge import Supervision
 from dubio.target.label_values import CorrectedLabels, GivenByRow
 from dubio.target.numbers import Numbers
 from dubio.target.ordered import OrderedClasses, OrderedLabels
@@ -61,8 +61,6 @@ _FLAGGED = 0.95
 _CLEAR = 0.25
 #: From so many columns per labelled row on, labels are flagged only with so much evidence (in nats) of errors.
 _EVIDENCE = ((1.0, 5.0), (0.25, 0.3))
-#: The labels are judged if the experts beat the class shares: one-sided level of this test.
-_SKILL_LEVEL = 0.01
 #: Standard deviation of the seeded noise that prevents distances of zero in the LNT model, as in its paper.
 _JITTER = 1e-3
 
@@ -159,82 +157,62 @@ def audit_labels(
         given = "experts" if experts is not None else "probabilities"
         raise InputError(given, "cannot be used with engine='lnt', which models the rows themselves", "leave them out")
     if engine == "lnt" and groups is not None:
-        raise InputError(
-            "groups", "cannot be used with engine='lnt', which looks at all near rows", "use another engine"
-        )
+        cannot = "cannot be used with engine='lnt', which looks at all near rows"
+        raise InputError("groups", cannot, "use another engine")
     if sample_weight is not None and (engine == "lnt" or probabilities is not None):
         raise InputError("sample_weight", "says what experts learn from, and none are trained here", "leave it out")
     if probabilities is not None and experts is not None:
         raise InputError("experts", "is given together with probabilities", "give one of them")
+    how: dict[str, Any] = {"target": reads_as(y, target, missing_label), "missing_label": missing_label}
     if probabilities is not None:
         n_rows = _count_rows(y if X is None else X, "y" if X is None else "X")
-        supervision = _require_classes(
-            read_supervision(y, n_rows, target=reads_as(y, target, missing_label), missing_label=missing_label)
-        )
+        supervision = _require_classes(read_supervision(y, n_rows, **how))
         said = read_probabilities(probabilities, n_rows, supervision.classes)
         # columns come in sorted order, as in predict_proba; a categorical may declare another order
         said = said[:, :, np.argsort(np.argsort(supervision.classes))]
-        names = tuple(f"given {e}" for e in range(len(said)))
+        given_by = OutOfFold(tuple(f"given {e}" for e in range(len(said))), said, np.empty(0, dtype=np.int64), 0)
         together = read_groups(groups, n_rows)
-        return judge(supervision, supervision.codes, said, engine, names, 0, _index_of(X, y), groups=together)
+        return judge(supervision, supervision.codes, given_by, engine, _index_of(X, y), groups=together)
     if X is None:
         raise InputError("X", "is None", "give a table, or probabilities")
     resolve_threads(n_jobs)
     if not isinstance(n_folds, Integral) or n_folds < 2:
         raise InputError("n_folds", f"={n_folds!r}", "give at least 2, so that rows can be held out")
-    random_state = None if random_state is None else seed_of(random_state)
+    options: dict[str, Any] = {"n_folds": n_folds, "n_jobs": n_jobs, "index": _index_of(X, y)}
+    options["random_state"] = None if random_state is None else seed_of(random_state)
     # experts of one's own may have their own way with missing cells
     read = read_any_table(X, was_missing=experts is None)
-    problem = read_problem(
-        read,
-        y,
-        target=reads_as(y, target, missing_label),
-        missing_label=missing_label,
-        groups=groups,
-        sample_weight=sample_weight,
-    )
+    problem = read_problem(read, y, groups=groups, sample_weight=sample_weight, **how)
     if experts is None:
         problem = problem.filled
         check_squares(problem.X, names=problem.column_names)
     problem = _without_weightless_labels(problem)
-    if isinstance(problem.supervision, Numbers):
-        for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
-            if value is not None:
-                raise InputError(name, "cannot be used: the target is numeric", "leave it out")
-        with listening(listener_of(progress, with_name=True)):
-            return audit_numbers(
-                problem, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs, index=_index_of(X, y)
-            )
-    known = _require_classes(problem.supervision)
-    if engine != "lnt":  # this model needs nobody to compare a row with
-        require_judges(known, problem.groups)
+    of_numbers = isinstance(problem.supervision, Numbers)
+    for name, value in (("experts", experts), ("engine", None if engine == "transitions" else engine)):
+        if of_numbers and value is not None:
+            raise InputError(name, "cannot be used: the target is numeric", "leave it out")
+    if not of_numbers:
+        known = _require_classes(problem.supervision)
+        if engine != "lnt":  # this model needs nobody to compare a row with
+            require_judges(known, problem.groups)
     with listening(listener_of(progress, with_name=True)):
-        return audit_problem(
-            problem,
-            engine,
-            experts=experts,
-            n_folds=n_folds,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            index=_index_of(X, y),
-            codes=known.codes,
-        )
+        if of_numbers:
+            return audit_numbers(problem, **options)
+        return audit_problem(problem, engine, experts=experts, codes=problem.supervision.codes, **options)
 
 
 def audit_problem(
     problem: Problem,
     engine: Engine = "transitions",
     *,
-    experts: Any = None,
-    n_folds: int = 5,
-    random_state: int | None = 0,
-    n_jobs: int | None = None,
     index: Any = None,
     codes: NDArray[np.int64] | None = None,
+    **options: Any,
 ) -> LabelAudit:
     """The same as :func:`audit_labels`, for a problem; the experts are trained once per problem.
 
-    If a class has only one row, its label cannot be judged and counts as missing.
+    If a class has only one row, its label cannot be judged and counts as missing. ``options`` are ``experts``,
+    ``n_folds``, ``random_state`` and ``n_jobs``.
     """
     problem = _without_weightless_labels(problem)
     supervision = _require_classes(problem.supervision)
@@ -248,46 +226,32 @@ def audit_problem(
         )
     supervision.with_codes(codes).require_enough()
     if engine == "lnt":
-        posterior = _lnt_memberships(problem, codes, random_state, n_jobs)
-        record = _record(supervision, codes, posterior, engine, None, (), np.empty(0), 0, index)
-        return in_order(record) if isinstance(supervision, OrderedClasses) else record
-    said = out_of_fold(problem, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
+        posterior = _lnt_memberships(problem, codes, options.get("random_state", 0), options.get("n_jobs"))
+        nobody: dict[str, Any] = {"expert_names": (), "expert_weights": np.empty(0), "n_folds": 0}
+        return _record(supervision, codes, posterior, engine, flip_rate=None, index=index, **nobody)
     per_row = problem.n_columns / supervision.n_labelled
     needed = next((evidence for columns, evidence in _EVIDENCE if per_row >= columns), -np.inf)
-    return judge(
-        supervision,
-        codes,
-        said.probabilities,
-        engine,
-        said.names,
-        said.n_folds,
-        index,
-        needed=needed,
-        groups=problem.groups,
-        weights=problem.uneven_weights,
-    )
+    facts: dict[str, Any] = {"groups": problem.groups, "weights": problem.uneven_weights}
+    return judge(supervision, codes, out_of_fold(problem, **options), engine, index, needed=needed, **facts)
 
 
 def judge(
-    supervision: Classes,
+    supervision: Supervision,
     codes: NDArray[np.int64],
-    said: Floats,
+    experts: OutOfFold,
     engine: str,
-    names: tuple[str, ...],
-    n_folds: int,
     index: Any,
     *,
     needed: float = -np.inf,
     groups: NDArray[np.int64] | None = None,
     weights: Floats | None = None,
 ) -> LabelAudit:
-    """Make the audit from the experts' predictions (experts, rows, classes) for rows they have not seen."""
+    """Make the audit from the experts' predictions for rows they have not seen."""
     kept, known = places(codes, supervision.n_classes)
-    said = np.ascontiguousarray(said[:, :, kept])
+    said = np.ascontiguousarray(experts.probabilities[:, :, kept])
     stacked = pool_experts(said, known, flips=False, row_weights=weights)
-    opinions = stacked.opinions
-    skills, judged = _skill(said, opinions, known, names, groups)
-    rate, flags = None, True
+    skills, judged = _skill(said, stacked.opinions, known, experts.names, groups)
+    posterior, pooling, rate, flags = stacked.opinions, stacked.weights, None, True
     if engine == "pooled":
         pool = pool_experts(said, known, flips=True, row_weights=weights)
         posterior, pooling, rate = pool.memberships, pool.weights, pool.flip_rate
@@ -296,26 +260,32 @@ def judge(
         posterior, pooling = model.memberships, model.weights
         # with many columns, experts often misjudge rows whose label is right: flag only if errors explain the labels
         flags = model.evidence > needed
-    else:
-        posterior, pooling = opinions, stacked.weights
-    record = _record(supervision, codes, posterior, engine, rate, names, pooling, n_folds, index, opinions)
+    record = _record(
+        supervision,
+        codes,
+        posterior,
+        engine,
+        stacked.opinions,
+        flip_rate=rate,
+        expert_names=experts.names,
+        expert_weights=pooling,
+        n_folds=experts.n_folds,
+        index=index,
+        judged=judged,
+        held_back=judged and not flags,
+        skills=skills,
+    )
     if supervision.confirmed is not None:
         record = _trusting(record, supervision.confirmed & record.labelled)
     if not (judged and flags):
-        record = replace(record, doubtful=np.zeros(len(codes), dtype=bool), held_back=judged)
-    if not judged:
-        record = replace(record, joint=np.full_like(record.joint, np.nan), judged=False)
-    record = replace(record, skills=skills)
-    return in_order(record) if isinstance(supervision, OrderedClasses) else record
+        record = replace(record, doubtful=np.zeros(len(codes), dtype=bool))
+    return record if judged else replace(record, joint=np.full_like(record.joint, np.nan))
 
 
 def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
     """The same audit, in which the labels that a person decided are certain."""
-    rows = np.flatnonzero(confirmed)
-    codes = record.codes[rows]
-    sure = np.eye(len(record.classes))[codes]
     probabilities = np.array(record.probabilities)
-    probabilities[rows] = sure
+    probabilities[confirmed] = np.eye(len(record.classes))[record.codes[confirmed]]
     # of the errors counted for two classes, as many are left as of the probabilities of such errors
     claimed, left = np.zeros_like(record.joint), np.zeros_like(record.joint)
     np.add.at(claimed, record.codes[record.labelled], record.probabilities[record.labelled])
@@ -323,49 +293,30 @@ def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
     joint = record.joint * left / np.maximum(claimed, 1e-300)
     np.fill_diagonal(joint, 0.0)
     np.fill_diagonal(joint, record.joint.sum(axis=1) - joint.sum(axis=1))
-    return replace(
-        record,
-        probabilities=probabilities,
-        joint=joint,
-        doubtful=record.doubtful & ~confirmed,
-    )
+    return replace(record, probabilities=probabilities, joint=joint, doubtful=record.doubtful & ~confirmed)
 
 
 def _skill(
-    said: Floats,
-    opinions: Floats,
-    codes: NDArray[np.int64],
-    names: tuple[str, ...],
-    groups: NDArray[np.int64] | None,
+    said: Floats, opinions: Floats, codes: NDArray[np.int64], names: tuple[str, ...], groups: NDArray[np.int64] | None
 ) -> tuple[dict[str, float], bool]:
-    """The share of the uncertainty about the labels that each expert and the pool explain, on rows they have not seen,
-    and whether the pool is significantly better than the class shares alone."""
+    """What the experts know: the cross-entropy is compared with that of the class shares."""
     rows = np.flatnonzero(codes >= 0)
     y = codes[rows]
     shares = np.bincount(y, minlength=said.shape[2]) / len(y)
-    alone = -np.log(shares[y])
     # each expert is mixed with a little of the class shares, so that one sure mistake does not cost everything
     mixed = [(expert[rows, y] + FLOOR * shares[y]) / (1.0 + FLOOR) for expert in (*said, opinions)]
     losses = [-np.log(np.maximum(own, 1e-12)) for own in mixed]
-    skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in zip((*names, "pool"), losses, strict=True)}
-    gain = alone - losses[-1]
-    if groups is not None:  # rows of a group are no independent evidence
-        gain = np.bincount(np.unique(groups[rows], return_inverse=True)[1], gain)
-    spread = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
-    return skills, bool(gain.sum() > stats.norm.ppf(1 - _SKILL_LEVEL) * spread)
+    together = None if groups is None else groups[rows]
+    return skill_of(-np.log(shares[y]), dict(zip((*names, "pool"), losses, strict=True)), together)
 
 
 def _record(
-    supervision: Classes,
+    supervision: Supervision,
     codes: NDArray[np.int64],
     posterior: Floats,
     engine: str,
-    rate: float | None,
-    names: tuple[str, ...],
-    weights: Floats,
-    n_folds: int,
-    index: Any,
     opinions: Floats | None = None,
+    **more: Any,
 ) -> LabelAudit:
     """The audit record for the classes that could be judged, from their posterior."""
     kept, codes = places(codes, supervision.n_classes)
@@ -387,7 +338,7 @@ def _record(
             doubtful[rows[own < _CLEAR]] = True
     else:
         doubtful[labelled] = posterior[labelled].argmax(axis=1) != codes[labelled]
-    return LabelAudit(
+    record = LabelAudit(
         engine=engine,
         assumption=ASSUMPTIONS[engine],
         classes=supervision.classes[kept],
@@ -395,12 +346,9 @@ def _record(
         probabilities=posterior,
         doubtful=doubtful,
         joint=joint,
-        flip_rate=rate,
-        expert_names=names,
-        expert_weights=weights,
-        n_folds=n_folds,
-        index=index,
+        **more,
     )
+    return in_order(record) if isinstance(supervision, OrderedClasses) else record
 
 
 def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[Any]) -> Floats:
@@ -411,8 +359,8 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
         raise InputError("probabilities", "holds what is no number", "give the probability of each class") from None
     if said.ndim == 2:
         said = said[None]
-    shown = listed(map(repr, classes.tolist()))
     if said.ndim != 3 or said.shape[1:] != (n_rows, len(classes)):
+        shown = listed(map(repr, classes.tolist()))
         raise InputError(
             "probabilities",
             f"has shape {np.shape(probabilities)}, but y has {n_rows} rows and {len(classes)} classes ({shown})",
@@ -428,29 +376,16 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
     sums = said.sum(axis=2)
     wrong = np.flatnonzero((np.abs(sums - 1.0) > 1e-3).any(axis=0))
     if len(wrong):
-        raise InputError(
-            "probabilities",
-            f"sum to {sums[:, wrong[0]].tolist()}, not to 1, in {name_row(int(wrong[0]))} "
-            f"({counted(len(wrong), 'such row')})",
-        )
+        where = f"{name_row(int(wrong[0]))} ({counted(len(wrong), 'such row')})"
+        raise InputError("probabilities", f"sum to {sums[:, wrong[0]].tolist()}, not to 1, in {where}")
     return said / sums[:, :, None]
 
 
-def _require_classes(supervision: Any) -> Classes:
+def _require_classes(supervision: Supervision) -> Supervision:
     """Raise unless the supervision has one class per row, which an audit needs."""
-    if isinstance(supervision, Memberships):
-        raise InputError(
-            "y",
-            f"has shape ({supervision.n_rows}, {supervision.n_classes}), class probabilities, which already express "
-            "uncertainty",
-            "an audit needs one label per row: give the labels of one person, or the class that most people chose",
-        )
-    if not isinstance(supervision, Classes):
-        raise InputError(
-            "y",
-            f"cannot be audited: {supervision.given}, and an audit needs one label per row",
-            "audit each target on its own" if supervision.kind == "several" else "",
-        )
+    if supervision.given_codes is None:
+        found, remedy = supervision.no_audit
+        raise InputError("y", found.format(supervision), remedy)
     supervision.require_enough()
     return supervision
 
@@ -478,7 +413,7 @@ def reads_as(y: Any, target: Target, missing_label: Any = "auto") -> Target:
 def _without_weightless_labels(problem: Problem) -> Problem:
     """The same problem, in which rows of weight 0 have no label."""
     weight, known = problem.sample_weight, problem.supervision
-    if weight is None or (weight > 0).all() or not isinstance(known, Classes):
+    if weight is None or (weight > 0).all() or known.given_codes is None:
         return problem
     return problem.with_supervision(known.with_codes(np.where(weight > 0, known.codes, -1)))
 
@@ -486,17 +421,12 @@ def _without_weightless_labels(problem: Problem) -> Problem:
 def _lnt_memberships(
     problem: Problem, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None
 ) -> Floats:
-    known = problem.supervision
-    assert isinstance(known, Classes)
     order = content_order(problem.X, codes)
     space = problem.standardized_table[order]
     rng = np.random.RandomState(random_state)
     space += _JITTER * rng.standard_normal(space.shape)
-    judged = Problem(space, known.with_codes(codes).rows(order))
-    model = membership_model(judged, random_state=rng, n_jobs=n_jobs)
-    memberships = np.empty(model.memberships.shape)
-    memberships[order] = model.memberships
-    return memberships
+    judged = Problem(space, problem.supervision.with_codes(codes).rows(order))
+    return membership_model(judged, random_state=rng, n_jobs=n_jobs).memberships[np.argsort(order)]
 
 
 def _count_rows(table: Any, name: str) -> int:

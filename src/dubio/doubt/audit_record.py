@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import norm
 
 from dubio.errors import counted
 
@@ -21,22 +22,85 @@ _HELD_BACK = (
 )
 #: Most rows of the table shown in a notebook.
 _SHOWN = 20
+#: What is audited is judged if the experts beat a constant opinion: one-sided level of this test.
+_SKILL_LEVEL = 0.01
 
 
-def shown_in_notebook(audit: Any) -> str:
-    """An audit as HTML: what it says, and the doubtful rows, the most doubtful first (needs pandas)."""
-    said = f"<p>{html.escape(str(audit))}</p>"
-    if not audit.doubtful.any():
-        return said
-    frame = audit.to_frame()[list(audit.columns)]
-    rows = frame[audit.doubtful].sort_values("rank")
-    table = rows.head(_SHOWN).drop(columns="doubtful").to_html(border=0, float_format="{:.3g}".format)  # escapes text
-    more = f"<p>and {len(rows) - _SHOWN} more</p>" if len(rows) > _SHOWN else ""
-    return said + str(table) + more
+def skill_of(
+    alone: Floats, losses: dict[str, Floats], groups: NDArray[np.int64] | None = None
+) -> tuple[dict[str, float], bool]:
+    """The share of the loss without experts, ``alone``, that each of them and the "pool" explain on rows they have not
+    seen, and whether the pool is significantly better."""
+    skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in losses.items()}
+    gain = alone - losses["pool"]
+    if groups is not None:  # rows of a group are no independent evidence
+        gain = np.bincount(np.unique(groups, return_inverse=True)[1], gain)
+    spread = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
+    return skills, bool(gain.sum() > norm.ppf(1 - _SKILL_LEVEL) * spread)
 
 
-@dataclass(frozen=True)
-class LabelAudit:
+class Audit:
+    """What audits of labels and of numbers share."""
+
+    #: The columns of :meth:`to_frame` that a list of rows shows.
+    columns: ClassVar[tuple[str, ...]]
+    #: What is audited, and what columns do if they can judge it.
+    noun: ClassVar[str]
+    judge: ClassVar[str]
+    #: What the rows are ranked by.
+    _ranked_by: ClassVar[str] = "wrong"
+
+    doubtful: NDArray[np.bool_]
+    judged: bool
+    skills: dict[str, float]
+
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __len__(self) -> int:
+        return len(self.doubtful)
+
+    @property
+    def labelled(self) -> NDArray[np.bool_]:
+        """Rows that have a label or a number."""
+        raise NotImplementedError
+
+    @property
+    def rank(self) -> NDArray[np.int64]:
+        """1 for the most doubtful row, and so on; among equals the earlier row first; 0 for rows without a label."""
+        rows = np.flatnonzero(self.labelled)
+        order = rows[np.argsort(-getattr(self, self._ranked_by)[rows], kind="stable")]
+        ranks = np.zeros(len(self), dtype=np.int64)
+        ranks[order] = np.arange(1, len(order) + 1)
+        return ranks
+
+    @property
+    def _knows_little(self) -> bool:
+        return bool(self.skills) and self.skills["pool"] < _LITTLE_SKILL
+
+    def to_frame(self) -> Any:
+        """One line per row, with the table's own index (needs pandas)."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} {self.noun} are doubtful"
+        return f"<{type(self).__name__}: {found if self.judged else f'the columns do not {self.judge}'}>"
+
+    def _repr_html_(self) -> str:
+        """What the audit says, and the doubtful rows, the most doubtful first (needs pandas)."""
+        said = f"<p>{html.escape(str(self))}</p>"
+        if not self.doubtful.any():
+            return said
+        rows = self.to_frame()[list(self.columns)][self.doubtful].sort_values("rank")
+        table = rows.head(_SHOWN).drop(columns="doubtful").to_html(border=0, float_format="{:.3g}".format)
+        more = f"<p>and {len(rows) - _SHOWN} more</p>" if len(rows) > _SHOWN else ""
+        return said + str(table) + more
+
+
+@dataclass(frozen=True, repr=False)
+class LabelAudit(Audit):
     """How doubtful the labels are, by row and by class. Made by :func:`dubio.audit_labels`.
 
     Attributes
@@ -75,8 +139,9 @@ class LabelAudit:
         not seen: 1 is everything, 0 is no better than the class shares.
     """
 
-    #: The columns of :meth:`to_frame` that a list of rows shows.
     columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "doubtful", "rank")
+    noun: ClassVar[str] = "labels"
+    judge: ClassVar[str] = "separate the classes"
 
     engine: str
     assumption: str
@@ -94,18 +159,6 @@ class LabelAudit:
     held_back: bool = False
     skills: dict[str, float] = field(default_factory=dict)
 
-    noun: ClassVar[str] = "labels"
-    #: What columns do, if they can judge the labels.
-    judge: ClassVar[str] = "separate the classes"
-
-    def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """Rows that have a label."""
@@ -116,19 +169,6 @@ class LabelAudit:
         """Probability that the given label is wrong; NaN for rows without a label."""
         own = self.probabilities[np.arange(len(self)), np.maximum(self.codes, 0)]
         return np.where(self.labelled, 1.0 - own, np.nan)
-
-    @property
-    def rank(self) -> NDArray[np.int64]:
-        """1 for the most doubtful label, and so on; among equals the earlier row first; 0 for rows without a label."""
-        rows = np.flatnonzero(self.labelled)
-        order = rows[np.argsort(-self._doubt()[rows], kind="stable")]
-        ranks = np.zeros(len(self), dtype=np.int64)
-        ranks[order] = np.arange(1, len(order) + 1)
-        return ranks
-
-    def _doubt(self) -> Floats:
-        """What the rows are ranked by."""
-        return self.wrong
 
     @property
     def suggested(self) -> NDArray[Any]:
@@ -170,7 +210,7 @@ class LabelAudit:
         elif likely == 0:
             them = "None of them is" if doubtful > 1 else "It is not"
         text = f"{them} more likely wrong than right."
-        if self.skills and self.skills["pool"] < _LITTLE_SKILL:
+        if self._knows_little:
             text += " The models know little about the classes, so this is a list of rows to check, not of errors."
         return text
 
@@ -184,16 +224,10 @@ class LabelAudit:
 
         given = np.full(len(self), None, dtype=object)
         given[self.labelled] = self.classes[self.codes[self.labelled]]
-        columns: dict[str, Any] = {
-            "given": given,
-            "suggested": self.suggested,
-            "wrong": self.wrong,
-            "doubtful": self.doubtful,
-            "rank": pd.array(np.where(self.labelled, self.rank, 0), dtype="Int64"),
-        }
-        columns["rank"][~self.labelled] = pd.NA
-        for k, name in enumerate(self.classes):
-            columns[f"p({name})"] = self.probabilities[:, k]
+        rank = pd.arrays.IntegerArray(self.rank, ~self.labelled)
+        values = (given, self.suggested, self.wrong, self.doubtful, rank)
+        columns: dict[str, Any] = dict(zip(LabelAudit.columns, values, strict=True))
+        columns |= {f"p({name})": self.probabilities[:, k] for k, name in enumerate(self.classes)}
         return pd.DataFrame(columns, index=self.index)
 
     def classes_frame(self) -> Any:
@@ -206,16 +240,8 @@ class LabelAudit:
             "doubtful": np.bincount(self.codes[self.doubtful], minlength=n_classes),
             "error rate": self.error_rates,
         }
-        for g, name in enumerate(self.classes):
-            columns[f"labelled {name}"] = self.flip_matrix[:, g]
+        columns |= {f"labelled {name}": self.flip_matrix[:, g] for g, name in enumerate(self.classes)}
         return pd.DataFrame(columns, index=pd.Index(self.classes, name="class"))
-
-    def __repr__(self) -> str:
-        found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} labels are doubtful"
-        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not separate the classes'}>"
-
-    def _repr_html_(self) -> str:
-        return shown_in_notebook(self)
 
     def __str__(self) -> str:
         if not self.judged:
@@ -251,6 +277,7 @@ class OrderedAudit(LabelAudit):
     """
 
     columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "steps", "doubtful", "rank")
+    _ranked_by: ClassVar[str] = "steps"
 
     @property
     def steps(self) -> Floats:
@@ -268,9 +295,6 @@ class OrderedAudit(LabelAudit):
         frame = super().to_frame()
         frame.insert(3, "steps", self.steps)
         return frame
-
-    def _doubt(self) -> Floats:
-        return self.steps
 
 
 def in_order(audit: LabelAudit) -> OrderedAudit:

@@ -59,7 +59,6 @@ def clean_labels(
     compare, nothing is audited, with a warning.
     """
     known = problem.supervision
-    assert isinstance(known, Classes)
     judged = units_per_class(known, problem.groups) >= 2
     if np.count_nonzero(judged) < 2:
         n_judged = int(np.count_nonzero(judged))
@@ -105,10 +104,10 @@ class Belief:
     """Number of unlabelled rows that the experts completed."""
     n_left_out: int = 0
     """Number of labelled rows left out because their label is doubtful, or their number far from the prediction."""
-    replaced: bool = False
-    """Whether the experts' prediction stands in for the numbers that were left out."""
-    ordered: bool = False
-    """Whether the numbers stand for ordered classes."""
+    left_out: tuple[str, ...] = ("doubtful left out",)
+    """Codes of the notes about the rows left out."""
+    replaced: Supervision | None = None
+    """The same numbers, with the experts' prediction in place of those left out."""
     said: tuple[Note, ...] = ()
     """Further notes."""
     attributes: dict[str, Any] = field(default_factory=dict)
@@ -124,12 +123,9 @@ class Belief:
             parts = self.by_target.items()
             return tuple(note("of target", target=name, note=one) for name, belief in parts for one in belief.notes())
         notes = [*self.said, *([note(f"joined {self.joined}")] if self.joined else [])]
-        if self.n_left_out:  # for numbers the rule is not that of the audit
-            numbers = isinstance(self.supervision, Numbers)
-            code = "doubtful left out" if not numbers else "far replaced" if self.replaced else "far left out"
-            notes.append(note(code, n=self.n_left_out, far=GROSS))
-            if numbers and not self.ordered:  # of classes, the audit may doubt more than these or fewer
-                notes.append(note("audit is stricter"))
+        if self.n_left_out:
+            code, *more = self.left_out
+            notes += [note(code, n=self.n_left_out, far=GROSS), *map(note, more)]
         if self.n_completed:
             notes.append(note("completed", n=self.n_completed))
         return tuple(notes)
@@ -215,15 +211,22 @@ def _believe_numbers(problem: Problem, clean: Cleaning | None, complete: bool, o
     one_group = problem.groups is not None and len(np.unique(problem.groups[known])) < 2
     if (clean is None and not filled.any()) or supervision.n_labelled < FEWEST_NUMBERS or one_group:
         return Belief(supervision, np.flatnonzero(known))
-    found = number_opinions(problem, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
+    found = number_opinions(problem, **options.for_numbers)
     trusted = known & ~found.gross if clean is not None else known
     values = np.where(known, found.scores, found.opinions)
     used = trusted | filled
+    left_out = known & ~trusted
     return Belief(
         replace(supervision, values=np.where(used, values, np.nan), labelled=used),
         np.flatnonzero(used),
         n_completed=int(filled.sum()),
-        n_left_out=int((known & ~trusted).sum()),
+        n_left_out=int(left_out.sum()),
+        left_out=("far left out", "audit is stricter"),  # the rule is not that of the audit of numbers
+        replaced=replace(
+            supervision,
+            values=np.where(left_out, found.opinions, np.where(used, values, np.nan)),
+            labelled=used | left_out,
+        ),
     )
 
 
@@ -256,18 +259,11 @@ def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool,
 def _believe_several(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
     supervision = cast(SeveralTargets, problem.supervision)
     found: dict[str, Belief] = {}
-    for name, part in zip(supervision.names, supervision.parts, strict=True):
-        one = problem.with_supervision(part)
-        found[name] = believe(one, clean, complete, options)
-        known = found[name].supervision
-        if found[name].n_left_out and known.form == "numbers":
-            said = number_opinions(
-                one.tested, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs
-            )
-            left_out = one.tested.supervision.labelled & ~known.labelled
-            values = np.where(left_out, said.opinions, known.values)
-            completed = replace(cast(Numbers, known), values=values, labelled=known.labelled | left_out)
-            found[name] = replace(found[name], supervision=completed, replaced=True)
+    for name, part in supervision.targets.items():
+        one = believe(problem.with_supervision(part), clean, complete, options)
+        if one.n_left_out and one.replaced is not None:
+            one = replace(one, supervision=one.replaced, left_out=("far replaced", *one.left_out[1:]))
+        found[name] = one
     believed = SeveralTargets.of(supervision.names, tuple(one.supervision for one in found.values()))
     attributes: dict[str, Any] = {"audits_": {name: one.audit for name, one in found.items() if one.audit is not None}}
     for name, belief in found.items():
@@ -291,7 +287,8 @@ _WAYS: dict[str, Callable[[Problem, Cleaning | None, bool, ExpertOptions], Belie
     "intervals": _believe_intervals,
     "positives": _believe_positives,
     "several": _believe_several,
-    "ordered": lambda problem, *options: replace(believe(problem.tested, *options), ordered=True),
+    # the audit of classes may doubt more than these or fewer
+    "ordered": lambda problem, *options: replace(believe(problem.tested, *options), left_out=("far left out",)),
     "tested": lambda problem, *options: believe(problem.tested, *options),
 }
 

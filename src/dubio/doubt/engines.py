@@ -121,29 +121,26 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool, row_weight
     >>> int(pool.opinions[7].argmax()), bool(pool.memberships[7, 1] > pool.memberships[0, 1])
     (0, True)
     """
-    labelled = codes >= 0
-    n_classes = probabilities.shape[2]
-    logs = logs_of(probabilities, codes, row_weights)
-    known_weights = None if row_weights is None else row_weights[labelled] / row_weights[labelled].mean()
-    weights, rate = _fit(logs[:, labelled], codes[labelled], flips, known_weights)
+    labelled = np.flatnonzero(codes >= 0)
+    y = codes[labelled]
+    row_weights = np.ones(len(y)) if row_weights is None else row_weights[labelled]
+    logs = logs_of(probabilities, y, row_weights)
+    weights, rate = _fit(logs[:, labelled], y, flips, row_weights / row_weights.mean())
     opinions = log_pool(logs, weights)
     memberships = opinions
     if flips:
         memberships = opinions.copy()
-        given = np.full((int(labelled.sum()), n_classes), rate / (n_classes - 1))
-        given[np.arange(len(given)), codes[labelled]] = 1.0 - rate
+        given = np.full((len(y), opinions.shape[1]), rate / (opinions.shape[1] - 1))
+        given[np.arange(len(y)), y] = 1.0 - rate
         memberships[labelled] *= given
         memberships /= memberships.sum(axis=1, keepdims=True)
     return Pool(weights, rate, opinions, memberships)
 
 
-def logs_of(probabilities: Floats, codes: Codes, row_weights: Floats | None = None) -> Floats:
-    """Logarithms of the experts' probabilities, mixed with a little of the class priors."""
-    labelled = codes >= 0
-    priors = np.bincount(codes[labelled], minlength=probabilities.shape[2]) / labelled.sum()
-    if row_weights is not None:
-        priors = np.bincount(codes[labelled], row_weights[labelled], minlength=probabilities.shape[2])
-        priors = priors / priors.sum()
+def logs_of(probabilities: Floats, known: Codes, row_weights: Floats | None = None) -> Floats:
+    """Logarithms of the experts' probabilities, mixed with a little of the shares of the known classes."""
+    priors = np.bincount(known, row_weights, minlength=probabilities.shape[2])
+    priors = priors / priors.sum()
     return np.asarray(np.log((probabilities + FLOOR * priors) / (1.0 + FLOOR) + 1e-12))
 
 
@@ -156,7 +153,7 @@ def log_pool(logs: Floats, weights: Floats) -> Floats:
     return total
 
 
-def _fit(logs: Floats, codes: Codes, flips: bool, row_weights: Floats | None) -> tuple[Floats, float]:
+def _fit(logs: Floats, codes: Codes, flips: bool, row_weights: Floats) -> tuple[Floats, float]:
     n_experts, n, n_classes = logs.shape
     rows = np.arange(n)
     own_logs = logs[:, rows, codes]
@@ -166,20 +163,16 @@ def _fit(logs: Floats, codes: Codes, flips: bool, row_weights: Floats | None) ->
         rate = parameters[-1] if flips else 0.0
         pooled = log_pool(logs, parameters[:n_experts])
         own = pooled[rows, codes]
-        likelihood = (1.0 - rate) * own + rate / others * (1.0 - own)
-        likelihood = np.maximum(likelihood, 1e-300)
-        slope = (1.0 - rate - rate / others) / likelihood * own
-        fit = np.log(likelihood)
-        by_rate = ((1.0 - own) / others - own) / likelihood
-        if row_weights is not None:
-            slope, fit, by_rate = slope * row_weights, fit * row_weights, by_rate * row_weights
+        likelihood = np.maximum((1.0 - rate) * own + rate / others * (1.0 - own), 1e-300)
+        slope = (1.0 - rate - rate / others) / likelihood * own * row_weights
         # d own / d w_e = own (log p_e[y] - mean over the pool of log p_e)
         gradient = (own_logs - np.einsum("ik,eik->ei", pooled, logs)) @ slope
         away = parameters[:n_experts] - 1.0 / n_experts
         gradient = gradient - 2 * strength * away
         if flips:
-            gradient = np.append(gradient, by_rate.sum())
-        return (strength * float(away @ away) - float(fit.sum())) / n, -gradient / n
+            gradient = np.append(gradient, (((1.0 - own) / others - own) / likelihood * row_weights).sum())
+        fit = float((np.log(likelihood) * row_weights).sum())
+        return (strength * float(away @ away) - fit) / n, -gradient / n
 
     strength = _STRENGTH_WITH_FLIPS if flips else _STRENGTH
     start = np.full(n_experts, 1.0 / n_experts)
@@ -246,7 +239,7 @@ def fit_transitions(probabilities: Floats, codes: Codes) -> Transitions:
     n_experts, _, n_classes = probabilities.shape
     labelled = np.flatnonzero(codes >= 0)
     y = codes[labelled]
-    logs = logs_of(probabilities, codes)
+    logs = logs_of(probabilities, y)
     known = logs[:, labelled]
     rows = np.arange(len(y))
     off = (1.0 - _RIGHT) / max(1, n_classes - 1)

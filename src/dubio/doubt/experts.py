@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from dubio.errors import InputError, InputWarning, warn
 from dubio.problem import Problem
 from dubio.progress import advance
 from dubio.sampling import sample_rows
-from dubio.target.classes import Classes
+from dubio.target.knowledge import Supervision
 
 
 class BestColumns(TransformerMixin, BaseEstimator):
@@ -119,13 +119,8 @@ def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> 
         own = np.flatnonzero(place == code)
         upto = np.cumsum(share[own])
         count = max(min(2, len(own)), rounded)
-        drawn.append(
-            own[
-                np.searchsorted(upto, (np.arange(count) + start) * upto[-1] / count, side="right").clip(
-                    max=len(own) - 1
-                )
-            ]
-        )
+        wanted = (np.arange(count) + start) * upto[-1] / count
+        drawn.append(own[np.searchsorted(upto, wanted, side="right").clip(max=len(own) - 1)])
     return np.sort(np.concatenate(drawn))
 
 
@@ -156,14 +151,6 @@ class OutOfFold:
     """The fold in which each row was held out; -1 for rows without a label."""
     n_folds: int
 
-    def joined(self, other: OutOfFold) -> OutOfFold:
-        """These experts and those who judged the same folds on other columns."""
-        return replace(
-            self,
-            names=(*self.names, *other.names),
-            probabilities=np.concatenate([self.probabilities, other.probabilities]),
-        )
-
 
 def out_of_fold(
     problem: Problem,
@@ -184,12 +171,11 @@ def out_of_fold(
 
     def train() -> OutOfFold:
         supervision = problem.supervision
-        assert isinstance(supervision, Classes)
         codes = judged_codes(supervision, problem.groups)
         kept, known = places(codes, supervision.n_classes)
         counts = np.bincount(codes[codes >= 0])[kept]
         trained = trained_rows(problem, codes, random_state)
-        fold_of = None
+        fold_of, usual, table = None, experts is None, problem.X
         if problem.groups is None:
             folds = usable_folds(counts, supervision.classes[kept], n_folds)
             learned = np.minimum(counts, counts * MOST_TRAINED // counts.sum() + 1)
@@ -200,28 +186,26 @@ def out_of_fold(
             folds = usable_folds(units, supervision.classes[kept], n_folds, "group")
             fold_of = group_folds(known, problem.groups, folds, random_state)
             left, fewest = _fewest_left(known, fold_of, trained, len(kept))
-        table = problem.X
-        many = experts is None and problem.n_columns > MANY_FEATURES
-        if experts is None:  # trees compute in single precision, so the units of a column must not choose its digits
+        many = usual and problem.n_columns > MANY_FEATURES
+        if usual:  # trees compute in single precision, so the units of a column must not choose its digits
             table = main_directions(problem, random_state) if many else problem.standardized_table
         as_it_is = table.shape[1] == problem.n_columns
-        if experts is None:
-            table = varying_columns(table)
+        table = varying_columns(table) if usual else table
         judges = read_experts(experts, left, fewest, table.shape[1], n_jobs)
-        if experts is None and problem.has_wide_features and as_it_is:
+        if usual and problem.has_wide_features and as_it_is:
             judges["neighbors"] = judges["neighbors"][-1]  # every feature, not every column, has unit variance
         shared: dict[str, Any] = {"trained": trained, "weights": problem.uneven_weights, "random_state": random_state}
         # the default experts need no check of parameters and values in every fold
-        with config_context(assume_finite=True, skip_parameter_validation=True) if experts is None else nullcontext():
-            said = out_of_fold_probabilities(table, known, len(kept), judges, n_folds=folds, folds=fold_of, **shared)
+        with config_context(assume_finite=True, skip_parameter_validation=True) if usual else nullcontext():
+            said = [out_of_fold_probabilities(table, known, len(kept), judges, n_folds=folds, folds=fold_of, **shared)]
             if many:
                 table, judges = varying_columns(problem.standardized_table), experts_on_best_columns(fewest, n_jobs)
-                said = said.joined(
-                    out_of_fold_probabilities(table, known, len(kept), judges, folds=said.folds, **shared)
-                )
-        everything = np.zeros((len(said.names), supervision.n_rows, supervision.n_classes))
-        everything[:, :, kept] = said.probabilities
-        return OutOfFold(said.names, everything, said.folds, folds)
+                shared["folds"] = said[0].folds
+                said.append(out_of_fold_probabilities(table, known, len(kept), judges, **shared))
+        names = tuple(name for part in said for name in part.names)
+        everything = np.zeros((len(names), supervision.n_rows, supervision.n_classes))
+        everything[:, :, kept] = np.concatenate([part.probabilities for part in said])
+        return OutOfFold(names, everything, said[0].folds, folds)
 
     problem.once(("experts", id(experts)), lambda: experts)  # kept alive, so that no other object gets the same id
     return problem.once(("out of fold", id(experts), n_folds, random_state), train)
@@ -237,7 +221,6 @@ def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> ND
     """The labelled rows that the experts learn from: all of them, or a sample in which each class has its share."""
     trained = codes >= 0
     if np.count_nonzero(trained) > MOST_TRAINED:
-        assert isinstance(problem.supervision, Classes)
         judged = problem.with_supervision(problem.supervision.with_codes(codes))
         trained = np.zeros(len(codes), dtype=bool)
         trained[sample_rows(judged, MOST_TRAINED, random_state)] = True
@@ -252,16 +235,16 @@ def places(codes: Codes, n_classes: int) -> tuple[Codes, Codes]:
     return kept, place[codes]
 
 
-def units_per_class(supervision: Classes, groups: Codes | None = None) -> Codes:
+def units_per_class(supervision: Supervision, groups: Codes | None = None) -> Codes:
     """How many rows each class has; if rows belong together, in how many groups it occurs."""
-    if groups is None:
-        return supervision.rows_per_class()
     known = supervision.labelled
-    pairs = np.unique(np.column_stack([supervision.codes[known], groups[known]]), axis=0)
-    return np.bincount(pairs[:, 0], minlength=supervision.n_classes)
+    codes = supervision.codes[known]
+    if groups is not None:
+        codes = np.unique(np.column_stack([codes, groups[known]]), axis=0)[:, 0]
+    return np.bincount(codes, minlength=supervision.n_classes)
 
 
-def judged_codes(supervision: Classes, groups: Codes | None = None) -> Codes:
+def judged_codes(supervision: Supervision, groups: Codes | None = None) -> Codes:
     """The labels that can be judged. That of a class's only row, or only group, cannot: nothing is like it."""
     alone = np.append(units_per_class(supervision, groups) < 2, False)  # code -1 reads the last place
     return np.where(alone[supervision.codes], -1, supervision.codes)
@@ -284,19 +267,16 @@ def _fewest_left(codes: Codes, fold_of: Codes, trained: NDArray[np.bool_], n_cla
 
     For a class, folds without it do not count.
     """
-    rows = [
-        np.bincount(codes[trained & (codes >= 0) & (fold_of != f)], minlength=n_classes)
-        for f in range(fold_of.max() + 1)
-    ]
-    counts = np.array(rows)
+    parts = [trained & (codes >= 0) & (fold_of != fold) for fold in range(fold_of.max() + 1)]
+    counts = np.array([np.bincount(codes[part], minlength=n_classes) for part in parts])
     return np.where(counts > 0, counts, np.iinfo(np.int64).max).min(axis=0), int(counts.sum(axis=1).min())
 
 
 def main_directions(problem: Problem, random_state: int | None) -> Floats:
     """The principal components of the table."""
     unit = problem.standardized_table
-    found = PCA(min(N_DIRECTIONS, *unit.shape), svd_solver="full", random_state=random_state).fit_transform(unit)
-    return np.asarray(found)
+    components = PCA(min(N_DIRECTIONS, *unit.shape), svd_solver="full", random_state=random_state)
+    return np.asarray(components.fit_transform(unit))
 
 
 def default_experts(rows_per_class: Codes, n_rows: int, n_features: int, n_jobs: int | None = None) -> dict[str, Any]:
@@ -334,13 +314,7 @@ def experts_on_best_columns(n_rows: int, n_jobs: int | None = None) -> dict[str,
 def read_experts(
     experts: Any, rows_per_class: Codes, n_rows: int, n_features: int, n_jobs: int | None
 ) -> dict[str, Any]:
-    """The experts by name: the given ones, or for None the default ones (see :func:`default_experts`).
-
-    Raises
-    ------
-    InputError
-        If there is none, or one of them has no ``predict_proba``.
-    """
+    """The experts by name: the given ones, or for None the default ones (see :func:`default_experts`)."""
     if experts is None:
         return default_experts(rows_per_class, n_rows, n_features, n_jobs)
     if isinstance(experts, Mapping):
@@ -371,23 +345,16 @@ def content_order(X: NDArray[Any], codes: Codes) -> Codes:
     return np.lexsort((codes, *X.T[::-1]))
 
 
-def require_judges(supervision: Classes, groups: Codes | None = None) -> None:
+def require_judges(supervision: Supervision, groups: Codes | None = None) -> None:
     """Raise if a class has only one labelled row, or occurs in only one group: its label cannot be judged."""
     alone = np.flatnonzero(units_per_class(supervision, groups) == 1)
-    if len(alone) and groups is not None:
-        raise InputError(
-            "y",
-            f"has class {supervision.classes.tolist()[alone[0]]!r} in only one group, and its label cannot be judged "
-            "without another group of that class",
-            "label a second group, merge the class with another one, or set the label to missing",
-            code="alone",
-        )
     if len(alone):
+        name, unit = repr(supervision.classes.tolist()[alone[0]]), "row" if groups is None else "group"
+        found = f"only one labelled row of class {name}" if groups is None else f"class {name} in only one group"
         raise InputError(
             "y",
-            f"has only one labelled row of class {supervision.classes.tolist()[alone[0]]!r}, and its label cannot be "
-            "judged without another row of that class",
-            "label a second row, merge the class with another one, or set the label to missing",
+            f"has {found}, and its label cannot be judged without another {unit} of that class",
+            f"label a second {unit}, merge the class with another one, or set the label to missing",
             code="alone",
         )
 
@@ -422,26 +389,9 @@ def out_of_fold_probabilities(
 ) -> OutOfFold:
     """Let each expert judge each row while that row is held out.
 
-    Parameters
-    ----------
-    X : array (n_rows, n_features)
-        The table; all values are finite.
-    codes : int64 array (n_rows,)
-        Observed class of each row, -1 if it has no label.
-    n_classes : int
-        Number of classes.
-    experts : dict of classifiers
-        They are cloned; the given objects are never fitted.
-    n_folds : int, default=5
-        Number of stratified folds (every class must have at least that many rows).
-    random_state : int or None, default=0
-        Seed of the folds, and of every expert whose ``random_state`` is None.
-    folds : int64 array (n_rows,), optional
-        Your own folds, -1 for unlabelled rows.
-    trained : bool array (n_rows,), optional
-        The labelled rows to learn from, by default all. Other labelled rows are judged by the experts of one fold.
-    weights : array (n_rows,), optional
-        How much the experts learn from each row.
+    ``codes`` are -1 for rows without a label; ``folds`` are your own, by default stratified ones. The experts are
+    cloned, and those without a seed get one. Labelled rows that are not ``trained`` are judged by the experts of one
+    fold. ``weights`` say how much is learned from each row.
     """
     order = content_order(X, codes)
     X, codes = X[order], codes[order]
@@ -464,7 +414,10 @@ def out_of_fold_probabilities(
             training = learned & (fold_of >= 0) & (fold_of != fold)
             asked = (fold_of == fold) | unlabelled
             seed = seeds.randint(2**31 - 1)
-            fitted = _seeded(expert, seed)
+            fitted = clone(expert)
+            params = fitted.get_params(deep=True).items()
+            loose = [name for name, value in params if value is None and name.split("__")[-1] == "random_state"]
+            fitted.set_params(**dict.fromkeys(loose, seed))  # so that the same call gives the same audit
             said = np.zeros((int(asked.sum()), n_classes))
             present = np.unique(codes[training])
             if len(present) == 1:  # all groups of the other classes are held out
@@ -490,17 +443,6 @@ def out_of_fold_probabilities(
     return OutOfFold(tuple(experts), probabilities[:, back], fold_of[back], n_folds)
 
 
-def _seeded(expert: Any, seed: int) -> Any:
-    """A clone in which every random state of None is set to a seed, so that the same call gives the same audit."""
-    fresh = clone(expert)
-    loose = {
-        name: seed
-        for name, value in fresh.get_params(deep=True).items()
-        if value is None and (name == "random_state" or name.endswith("__random_state"))
-    }
-    return fresh.set_params(**loose) if loose else fresh
-
-
 @dataclass(frozen=True)
 class ExpertOptions:
     """How the experts are trained."""
@@ -515,11 +457,15 @@ class ExpertOptions:
         """The options as arguments."""
         return dict(vars(self))
 
+    @property
+    def for_numbers(self) -> dict[str, Any]:
+        """The same for experts of numbers, of which there are no own ones."""
+        return {name: value for name, value in vars(self).items() if name != "experts"}
+
 
 def pooled_opinions(problem: Problem, options: ExpertOptions) -> Floats:
     """(rows, classes): the experts' opinion of every row, pooled; no expert has seen the label of the row it judges."""
     supervision = problem.supervision
-    assert isinstance(supervision, Classes)
 
     def pool() -> Floats:
         said = out_of_fold(problem, **options.for_audit)

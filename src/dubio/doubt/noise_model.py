@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import cached_property
 from numbers import Integral
 from typing import Any
 
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
 
 from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters, clip_neighbors, random_of
-from dubio.errors import InputError
 from dubio.kernels.information import Balls, Buckets, deal_into_buckets, log_densities
 from dubio.kernels.information_gpu import SortedRows
 from dubio.kernels.threads import resolve_threads, run_chunks
@@ -19,7 +19,6 @@ from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances
 from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance, parts_of
-from dubio.target.classes import Classes, OfClasses
 from dubio.target.knowledge import Supervision
 
 
@@ -143,48 +142,33 @@ _MANY_ROWS = 5000
 
 def fit_noise_model(
     order: NeighborOrder | DeviceOrder,
+    known_of: Supervision,
     *,
-    codes: NDArray[np.int64] | None,
-    given: NDArray[np.float64],
-    classes: NDArray[Any],
-    n_neighbors: int,
-    n_init: int,
-    max_iter: int,
-    tol: float,
     random_state: np.random.RandomState,
+    n_neighbors: int = 3,
+    n_init: int = 5,
+    max_iter: int = 50,
+    tol: float = 1e-3,
 ) -> NoiseModel:
     """Run the EM from ``n_init`` starts, all in step, on the neighbours in ``order``; see :func:`estimate_memberships`.
 
-    ``codes`` are hard labels (-1 means no label). Without them, ``given`` holds memberships: rows that sum to 1 are
-    kept as they are, rows of zeros are estimated.
+    Of memberships, rows that sum to 1 are kept as they are, and rows of zeros are estimated.
     """
-    n, n_classes = given.shape
+    codes, given = known_of.given_codes, known_of.memberships
     known = codes >= 0 if codes is not None else given.sum(axis=1) > 0
     start_priors = given[known].sum(axis=0) / known.sum()
-    present = start_priors > 0
-    if codes is None and not present.all():  # nothing is known of a class to which no row belongs
-        model = fit_noise_model(
-            order,
-            codes=None,
-            given=np.ascontiguousarray(given[:, present]),
-            classes=classes[present],
-            n_neighbors=n_neighbors,
-            n_init=n_init,
-            max_iter=max_iter,
-            tol=tol,
-            random_state=random_state,
-        )
-        memberships, priors = np.zeros(given.shape), np.zeros(n_classes)
-        memberships[:, present], priors[present] = model.memberships, model.priors
-        return replace(model, memberships=memberships, priors=priors, classes=classes)
+    present = np.full(len(start_priors), codes is not None) | (start_priors > 0)
+    given, start_priors = np.ascontiguousarray(given[:, present]), start_priors[present]
+    n, n_classes = given.shape  # nothing is known of a class to which no row belongs
     starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
     if codes is None:
         starts = starts[:1]  # nothing is random: soft labels are not doubted, and other rows start from the priors
     label_log_priors = 0.0 if codes is None else np.log(start_priors[codes[known]]).sum()
 
-    runs = [_Run(np.clip(start, SMALLEST_ERROR_RATE, None), start_priors) for start in starts]
-    for run in runs:
-        run.memberships = _posterior(np.zeros((n, n_classes)), codes, given, known, run.rates, run.priors)[0]
+    runs = []
+    for rates in np.clip(starts, SMALLEST_ERROR_RATE, None):
+        first = _posterior(np.zeros((n, n_classes)), codes, given, known, rates, start_priors)[0]
+        runs.append(_Run(rates, start_priors, first))
     for iteration in range(max_iter):
         running = [run for run in runs if not run.converged]
         if not running:
@@ -200,11 +184,13 @@ def fit_noise_model(
             advance("noise model", iteration + 1, max_iter)
     best = max(range(len(runs)), key=lambda r: (runs[r].objective[-1], -r))
     kept = runs[best]
+    memberships, priors = np.zeros((n, len(present))), np.zeros(len(present))
+    memberships[:, present], priors[present] = kept.memberships, kept.priors
     return NoiseModel(
-        memberships=kept.memberships,
+        memberships=memberships,
         error_rates=None if codes is None else kept.rates,
-        priors=kept.priors,
-        classes=classes,
+        priors=priors,
+        classes=known_of.classes,
         objectives=tuple(np.asarray(run.objective) for run in runs),
         best_restart=best,
         converged=kept.converged,
@@ -217,7 +203,7 @@ class _Run:
 
     rates: NDArray[np.float64]
     priors: NDArray[np.float64]
-    memberships: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 0)))
+    memberships: NDArray[np.float64]
     objective: list[float] = field(default_factory=list)
     converged: bool = False
 
@@ -364,17 +350,14 @@ def membership_model(
     problem: Problem,
     *,
     n_neighbors: int = 3,
-    n_init: int = 5,
-    max_iter: int = 50,
-    tol: float = 1e-3,
     random_state: int | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     max_rows: int = MAX_ROWS,
+    **options: Any,
 ) -> NoiseModel:
     """The same as :func:`estimate_memberships`, for a problem."""
     supervision, table = problem.supervision, np.ascontiguousarray(problem.table)
-    if not isinstance(supervision, OfClasses):
-        raise InputError("y", f"cannot be used: {supervision.given}, and estimating memberships needs some labels")
+    supervision.require_form("hard", "soft", remedy="estimating memberships needs some labels")
     supervision.require_enough()
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
     check_row_limit(len(table), max_rows)
@@ -382,17 +365,8 @@ def membership_model(
     distances.start(np.arange(table.shape[1]))
     order = NeighborOrder(len(table))
     order.update(distances)
-    return fit_noise_model(
-        order,
-        codes=supervision.codes if isinstance(supervision, Classes) else None,
-        given=supervision.memberships,
-        classes=supervision.classes,
-        n_neighbors=n_neighbors,
-        n_init=n_init,
-        max_iter=max_iter,
-        tol=tol,
-        random_state=random_of(random_state),
-    )
+    rng = random_of(random_state)
+    return fit_noise_model(order, supervision, n_neighbors=n_neighbors, random_state=rng, **options)
 
 
 class NoiseTracker:
@@ -402,66 +376,36 @@ class NoiseTracker:
     ----------
     supervision : Supervision
         Hard labels, or soft labels with unlabelled rows.
-    n_neighbors, n_init, max_iter, tol, random_state
-        See :func:`dubio.estimate_memberships`. ``random_state`` gives the restarts of all models, one after the other.
     once : bool
         Estimate only at the first call, and keep the result.
+    **options
+        ``n_neighbors``, ``n_init``, ``max_iter`` and ``tol`` as in :func:`dubio.estimate_memberships`;
+        ``random_state`` gives the restarts of all models, one after the other.
     """
 
-    def __init__(
-        self,
-        supervision: Supervision,
-        *,
-        n_neighbors: int,
-        n_init: int,
-        max_iter: int,
-        tol: float,
-        random_state: np.random.RandomState,
-        once: bool = False,
-    ) -> None:
-        self._supervision = supervision
-        self._n_neighbors = n_neighbors
-        self._n_init = n_init
-        self._max_iter = max_iter
-        self._tol = tol
-        self._random_state = random_state
-        self._once = once
-        self._order: NeighborOrder | None = None
+    def __init__(self, supervision: Supervision, *, once: bool = False, **options: Any) -> None:
+        self._supervision, self._once, self._options = supervision, once, options
         self._on_device = DeviceOrder()
         self._memberships: NDArray[np.float64] | None = None
+
+    @cached_property
+    def _order(self) -> NeighborOrder:
+        return NeighborOrder(self._supervision.n_rows)
 
     def __call__(self, distances: SubsetDistances | DeviceDistances) -> NDArray[np.float64]:
         """Memberships for the current subset. An empty subset cannot separate classes, so all features are used."""
         if self._memberships is not None and self._once:
             return self._memberships
-        if len(distances.subset) == 0:
+        is_empty = len(distances.subset) == 0
+        if is_empty:
             distances.start(np.arange(distances.n_features))
-            self._memberships = self.fit(distances).memberships
+        self._memberships = self.fit(distances).memberships
+        if is_empty:
             distances.start([])
-        else:
-            self._memberships = self.fit(distances).memberships
         return self._memberships
 
     def fit(self, distances: SubsetDistances | DeviceDistances) -> NoiseModel:
         """The noise model on the current distances."""
-        known = self._supervision
-        order: NeighborOrder | DeviceOrder
-        if isinstance(distances, DeviceDistances):
-            order = self._on_device
-            self._on_device.update(distances)
-        else:
-            if self._order is None:
-                self._order = NeighborOrder(known.n_rows)
-            order = self._order
-            self._order.update(distances)
-        return fit_noise_model(
-            order,
-            codes=known.codes if isinstance(known, Classes) else None,
-            given=known.memberships,
-            classes=known.classes,
-            n_neighbors=self._n_neighbors,
-            n_init=self._n_init,
-            max_iter=self._max_iter,
-            tol=self._tol,
-            random_state=self._random_state,
-        )
+        order: Any = self._on_device if isinstance(distances, DeviceDistances) else self._order
+        order.update(distances)
+        return fit_noise_model(order, self._supervision, **self._options)

@@ -11,12 +11,11 @@ from scipy import stats
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.model_selection import KFold
 
-from dubio.doubt.audit_record import shown_in_notebook
-from dubio.doubt.experts import MANY_FEATURES, content_order, main_directions, varying_columns
-from dubio.doubt.number_experts import FEWEST_NUMBERS, held_out_numbers
+from dubio.doubt.audit_record import Audit, skill_of
+from dubio.doubt.experts import MANY_FEATURES
+from dubio.doubt.number_experts import FEWEST_NUMBERS, robust_spread, rows_by_content
 from dubio.errors import InputError, counted
 from dubio.problem import Problem
-from dubio.target.numbers import Numbers
 
 Floats = NDArray[np.float64]
 
@@ -34,15 +33,12 @@ _SUSPICIOUS, _MOST_SUSPICIOUS = 3.0, 0.25
 _FREEDOM = 5.0
 #: Prior of the share of wrong numbers: as if this many rows had been seen, of which this share was wrong.
 _ROWS_SEEN, _WRONG = 20.0, 0.05
-#: Level of the interval of a suggested number, and of the test whether the experts know anything.
-_INTERVAL, _SKILL_LEVEL = 0.9, 0.01
-_MAD_TO_SD = 1.4826
-#: Experts that explain less than this share of the variance know little.
-_LITTLE_SKILL = 0.3
+#: Level of the interval of a suggested number.
+_INTERVAL = 0.9
 
 
-@dataclass(frozen=True)
-class NumberAudit:
+@dataclass(frozen=True, repr=False)
+class NumberAudit(Audit):
     """How doubtful the numbers of a target are, row by row. Made by :func:`dubio.audit_labels`.
 
     Attributes
@@ -68,13 +64,12 @@ class NumberAudit:
         Row names of the table, if it has any.
     """
 
-    #: The columns of :meth:`to_frame` that a list of rows shows.
     columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "low", "high", "wrong", "doubtful", "rank")
     engine: ClassVar[str] = "numbers"
     noun: ClassVar[str] = "numbers"
-    #: What columns do, if they can judge the numbers.
     judge: ClassVar[str] = "predict the numbers"
     assumption: ClassVar[str] = ASSUMPTION
+    _ranked_by: ClassVar[str] = "doubt"
 
     given: Floats = field(repr=False)
     predicted: Floats = field(repr=False)
@@ -90,27 +85,10 @@ class NumberAudit:
     n_folds: int
     index: Any = field(default=None, repr=False)
 
-    def __post_init__(self) -> None:
-        for value in vars(self).values():
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-
-    def __len__(self) -> int:
-        return len(self.given)
-
     @property
     def labelled(self) -> NDArray[np.bool_]:
         """Rows that have a number."""
         return ~np.isnan(self.given)
-
-    @property
-    def rank(self) -> NDArray[np.int64]:
-        """1 for the most doubtful number, and so on; among equals the earlier row first; 0 for rows without one."""
-        rows = np.flatnonzero(self.labelled)
-        order = rows[np.argsort(-self.doubt[rows], kind="stable")]
-        ranks = np.zeros(len(self), dtype=np.int64)
-        ranks[order] = np.arange(1, len(order) + 1)
-        return ranks
 
     @property
     def suggested(self) -> Floats:
@@ -119,9 +97,8 @@ class NumberAudit:
 
     def how_likely(self) -> str:
         """A warning if the experts know little; else empty."""
-        if self.skills["pool"] >= _LITTLE_SKILL:
-            return ""
-        return "The experts know little about the numbers, so this is a list of rows to check, not of errors."
+        text = "The experts know little about the numbers, so this is a list of rows to check, not of errors."
+        return text if self._knows_little else ""
 
     def why_held_back(self) -> str:
         """Empty: doubtful numbers are flagged on tables of every shape."""
@@ -131,17 +108,9 @@ class NumberAudit:
         """One line per row, with the table's own index (needs pandas)."""
         import pandas as pd
 
-        rank = pd.array(self.rank, dtype="Int64")
-        rank[~self.labelled] = pd.NA
+        rank = pd.arrays.IntegerArray(self.rank, ~self.labelled)
         values = [self.given, self.suggested, self.low, self.high, self.wrong, self.doubtful, rank]
         return pd.DataFrame(dict(zip(self.columns, values, strict=True)), index=self.index)
-
-    def __repr__(self) -> str:
-        found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} numbers are doubtful"
-        return f"<{type(self).__name__}: {found if self.judged else 'the columns do not predict the numbers'}>"
-
-    def _repr_html_(self) -> str:
-        return shown_in_notebook(self)
 
     def __str__(self) -> str:
         if not self.judged:
@@ -183,7 +152,6 @@ def audit_numbers(
     with the share :math:`\pi` of wrong numbers that is most likely under a prior (as if one of 20 rows had been wrong).
     """
     supervision = problem.supervision
-    assert isinstance(supervision, Numbers)
     if supervision.n_labelled < FEWEST_AUDITED:
         raise InputError(
             "y",
@@ -194,60 +162,46 @@ def audit_numbers(
     known = supervision.labelled
     centre = float(np.median(supervision.values[known]))
     with np.errstate(over="ignore", invalid="ignore"):
-        scale = _robust_spread(supervision.values[known] - centre) or float(supervision.values[known].std())
+        scale = robust_spread(supervision.values[known] - centre) or float(supervision.values[known].std())
     if not 1e-290 < scale < 1e290:
         raise InputError("y", f"has numbers that spread by {scale:.3g}", "rescale them, so that they are about 1")
     y = (supervision.values - centre) / scale
     learned = np.clip(y, -_CLIPPED, _CLIPPED)
 
-    table: NDArray[Any] = varying_columns(problem.standardized_table)
-    if problem.n_features > MANY_FEATURES:
-        table = main_directions(problem, random_state)
-    order = content_order(table, np.nan_to_num(learned, nan=np.inf))  # the place of a row decides nothing
-    back = np.argsort(order)
-    groups = None if problem.groups is None else problem.groups[order]
-    weights = None if problem.uneven_weights is None else problem.uneven_weights[order]
-
-    def predict(values: Floats) -> dict[str, Floats]:
-        said = held_out_numbers(table[order], values[order], groups, weights, n_folds, random_state, n_jobs)
-        return {name: predictions[back] for name, predictions in said.items()}
-
+    is_wide = problem.n_features > MANY_FEATURES
+    table, order, predict = rows_by_content(problem, learned, is_wide, n_folds, random_state, n_jobs)
     first = _pooled(predict(learned), learned)
     off = np.abs(learned - first)
-    bar = _SUSPICIOUS * _robust_spread((learned - first)[known])
-    bar = max(bar, float(np.quantile(off[known], 1 - _MOST_SUSPICIOUS)))
-    trusted = known & ~(off > bar)
-    said = predict(np.where(trusted, learned, np.nan))
-    predicted = _pooled(said, np.where(trusted, learned, np.nan))
-    skills, judged = _skill(said, predicted, learned, known)
-    spread = _spreads(table[order], (learned - predicted)[order], trusted[order], random_state, n_jobs)[back]
+    bar = _SUSPICIOUS * robust_spread((learned - first)[known])
+    trusted = known & ~(off > max(bar, float(np.quantile(off[known], 1 - _MOST_SUSPICIOUS))))
+    believed = np.where(trusted, learned, np.nan)
+    said = predict(believed)
+    predicted = _pooled(said, believed)
+    opinions, there = {**said, "pool": predicted}, learned[known]
+    losses = {name: (there - opinion[known]) ** 2 for name, opinion in opinions.items()}
+    skills, judged = skill_of((there - there.mean()) ** 2, losses)
+    spread = np.empty(len(y))
+    spread[order] = _spreads(table, (learned - predicted)[order], trusted[order], random_state, n_jobs)
     residual = np.where(known, (y - predicted) / spread, np.nan)
     width = float(np.ptp(y[known])) + 2 * float(np.median(spread))
-    rate, wrong, doubt = _mixture(residual[known], spread[known] / width)
+    wrong, doubt = np.full((2, len(y)), np.nan)
+    rate, wrong[known], doubt[known] = _mixture(residual[known], spread[known] / width)
     half = float(np.quantile(np.abs(residual[trusted]), _INTERVAL)) * spread
-    everything = [np.full(len(y), np.nan), np.full(len(y), np.nan)]
-    everything[0][known], everything[1][known] = wrong, doubt
-    doubtful = np.nan_to_num(everything[0]) > 0.5
     return NumberAudit(
         given=np.array(supervision.values),
         predicted=centre + scale * predicted,
         spread=scale * spread,
         low=centre + scale * (predicted - half),
         high=centre + scale * (predicted + half),
-        wrong=everything[0],
-        doubt=everything[1],
-        doubtful=doubtful if judged else np.zeros(len(y), dtype=bool),
+        wrong=wrong,
+        doubt=doubt,
+        doubtful=(np.nan_to_num(wrong) > 0.5) & judged,
         error_rate=rate if judged else np.nan,
         judged=judged,
         skills=skills,
         n_folds=n_folds,
         index=index,
     )
-
-
-def _robust_spread(residuals: Floats) -> float:
-    """1.4826 times the median distance from the median."""
-    return float(_MAD_TO_SD * np.median(np.abs(residuals - np.median(residuals))))
 
 
 def _pooled(said: dict[str, Floats], values: Floats) -> Floats:
@@ -260,24 +214,11 @@ def _pooled(said: dict[str, Floats], values: Floats) -> Floats:
     return np.asarray(np.average(list(said.values()), axis=0, weights=weights))
 
 
-def _skill(
-    said: dict[str, Floats], predicted: Floats, values: Floats, known: NDArray[np.bool_]
-) -> tuple[dict[str, float], bool]:
-    """The share of the variance that each expert and the pool explain, and whether the pool knows anything."""
-    y = values[known]
-    alone = (y - y.mean()) ** 2
-    losses = {name: (y - expert[known]) ** 2 for name, expert in {**said, "pool": predicted}.items()}
-    skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in losses.items()}
-    gain = alone - losses["pool"]
-    bar = stats.norm.ppf(1 - _SKILL_LEVEL) * gain.std(ddof=1) * np.sqrt(len(gain))
-    return skills, bool(gain.sum() > bar)
-
-
 def _spreads(
     table: NDArray[Any], residuals: Floats, trusted: NDArray[np.bool_], random_state: int | None, n_jobs: int | None
 ) -> Floats:
     """How far right numbers are from the prediction, for each row: one spread, or one that depends on the row."""
-    common = max(_robust_spread(residuals[trusted]), 1e-6 + 1e-3 * float(np.std(residuals[trusted])))
+    common = max(robust_spread(residuals[trusted]), 1e-6 + 1e-3 * float(np.std(residuals[trusted])))
     size = np.log(np.abs(residuals) + 0.1 * common)
     found = np.zeros(len(residuals))
     rows = np.flatnonzero(trusted)
@@ -294,7 +235,7 @@ def _spreads(
     best, spread = -np.inf, np.full(len(residuals), common)
     for share in (0.0, 0.5, 1.0):
         shape = np.exp(share * found)
-        scale = max(_robust_spread(residuals[rows] / shape[rows]), 1e-9)
+        scale = max(robust_spread(residuals[rows] / shape[rows]), 1e-9)
         fit = stats.t.logpdf(residuals[rows] / (shape[rows] * scale), _FREEDOM) - np.log(shape[rows] * scale)
         if fit.sum() > best + (2.0 if share else 0.0):  # a spread for each row must be worth it
             best, spread = float(fit.sum()), shape * scale

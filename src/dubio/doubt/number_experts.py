@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +48,6 @@ class NumberOpinions:
     """(rows,): prediction for each row by experts that have not seen it."""
     gross: NDArray[np.bool_]
     """(rows,): the given number is far from the prediction."""
-    weights: dict[str, float]
-    """Weight of each expert."""
 
 
 def number_opinions(
@@ -64,35 +62,42 @@ def number_opinions(
     """
 
     def train() -> NumberOpinions:
-        supervision = problem.supervision
-        assert isinstance(supervision, Numbers)
-        table: NDArray[Any] = varying_columns(problem.standardized_table)
-        if problem.n_columns > MANY_FEATURES:
-            table = main_directions(problem, random_state)
-        scores = normal_scores(supervision.values)
-        order = content_order(table, np.nan_to_num(scores, nan=np.inf))  # the place of a row decides nothing
-        row_groups, row_weights = problem.groups, problem.uneven_weights
-        groups = None if row_groups is None else row_groups[order]
-        ordered = None if row_weights is None else row_weights[order]
-        said = held_out_numbers(table[order], scores[order], groups, ordered, n_folds, random_state, n_jobs)
-        back = np.argsort(order)
-        known = supervision.labelled
-        known_weights = None if row_weights is None else row_weights[known]
-        errors = {
-            name: float(np.average((p[back] - scores)[known] ** 2, weights=known_weights)) for name, p in said.items()
-        }
-        weights = {name: max(error, 1e-12) ** -2.0 for name, error in errors.items()}
-        total = sum(weights.values())
-        weights = {name: weight / total for name, weight in weights.items()}
-        opinions = np.sum([weights[name] * said[name] for name in said], axis=0)[back]
+        known, scores = problem.supervision.labelled, normal_scores(problem.supervision.values)
+        is_wide = problem.n_columns > MANY_FEATURES
+        said = rows_by_content(problem, scores, is_wide, n_folds, random_state, n_jobs)[2](scores).values()
+        row_weights = None if problem.uneven_weights is None else problem.uneven_weights[known]
+        errors = [float(np.average((one - scores)[known] ** 2, weights=row_weights)) for one in said]
+        weights = [max(error, 1e-12) ** -2.0 for error in errors]
+        opinions = np.sum([weight / sum(weights) * one for weight, one in zip(weights, said, strict=True)], axis=0)
         residual = (scores - opinions)[known]
-        residual -= np.median(residual)
-        spread = _MAD_TO_SD * np.median(np.abs(residual))
+        spread = robust_spread(residual)
         gross = np.zeros(problem.n_rows, dtype=bool)
-        gross[known] = np.abs(residual) > GROSS * spread if spread > 0 else False
-        return NumberOpinions(scores, opinions, gross, weights)
+        gross[known] = np.abs(residual - np.median(residual)) > GROSS * spread if spread > 0 else False
+        return NumberOpinions(scores, opinions, gross)
 
     return problem.once(("number opinions", n_folds, random_state), train)
+
+
+def robust_spread(residuals: Floats) -> float:
+    """1.4826 times the median distance from the median."""
+    return float(_MAD_TO_SD * np.median(np.abs(residuals - np.median(residuals))))
+
+
+def rows_by_content(
+    problem: Problem, values: Floats, is_wide: bool, n_folds: int, random_state: int | None, n_jobs: int | None
+) -> tuple[NDArray[Any], NDArray[np.int64], Callable[[Floats], dict[str, Floats]]]:
+    """The table that experts of numbers see, in an order of the rows in which their place decides nothing; the order;
+    and what each expert predicts (:func:`held_out_numbers`) if it learns some values of the rows."""
+    table = main_directions(problem, random_state) if is_wide else varying_columns(problem.standardized_table)
+    order = content_order(table, np.nan_to_num(values, nan=np.inf))
+    table, back = table[order], np.argsort(order)
+    facts = [None if one is None else one[order] for one in (problem.groups, problem.uneven_weights)]
+
+    def predict(learned: Floats) -> dict[str, Floats]:
+        said = held_out_numbers(table, learned[order], *facts, n_folds, random_state, n_jobs)
+        return {name: predictions[back] for name, predictions in said.items()}
+
+    return table, order, predict
 
 
 def held_out_numbers(
@@ -194,23 +199,17 @@ def completed_values(problem: Problem, options: ExpertOptions) -> Floats:
     limits. A row without limits gets the prediction, and a known number stays. With too few rows for experts, the first
     values stay.
     """
-    known = problem.supervision
-    assert isinstance(known, Intervals)
-    rows = known.labelled
+    known = cast(Intervals, problem.supervision)
+    rows, exact = known.labelled, known.exact
     below, upto = interval_places(known.low[rows], known.high[rows])
     low, high = np.full(known.n_rows, -np.inf), np.full(known.n_rows, np.inf)
     low[rows], high[rows] = ndtri(below), ndtri(upto)
-    exact = known.exact
+    inside = truncated_mean(np.zeros(len(below)), 1.0, low[rows], high[rows])
     values = np.full(known.n_rows, np.nan)
-    values[rows] = truncated_mean(np.zeros(len(below)), 1.0, low[rows], high[rows])
-    middle = np.full(known.n_rows, np.nan)
-    middle[rows] = ndtri((below + upto) / 2)
-    values[exact] = middle[exact]
+    values[rows] = np.where(exact[rows], ndtri((below + upto) / 2), inside)
     if known.n_labelled < FEWEST_NUMBERS:
         return values
-    first = Numbers(labelled=rows, values=values)
-    asked = problem.with_supervision(first)
-    found = number_opinions(asked, n_folds=options.n_folds, random_state=options.random_state, n_jobs=options.n_jobs)
+    found = number_opinions(problem.with_supervision(Numbers(labelled=rows, values=values)), **options.for_numbers)
     trusted = exact if exact.sum() >= FEWEST_NUMBERS else rows
     spread = max(float(np.std((values - found.opinions)[trusted])), 1e-3)
     inside = truncated_mean(found.opinions, spread, low, high)

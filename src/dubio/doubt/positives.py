@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,29 +118,22 @@ def positive_share(scores: Floats, labelled: NDArray[np.bool_]) -> float:
     last = np.searchsorted(-given, -given, side="right")  # labelled rows with at least this score
     q_p = last / n_p
     q_u = (n_u - np.searchsorted(others, given)) / n_u
-    margin = _OF_MARGIN * (np.sqrt(np.log(4 / _MARGIN) / 2 / n_u) + np.sqrt(np.log(4 / _MARGIN) / 2 / n_p))
+    margin = _OF_MARGIN * np.sqrt(np.log(4 / _MARGIN) / 2 / np.array([n_u, n_p])).sum()
     best = int(np.argmin((q_u + margin) / q_p))
     return float(min(1.0, q_u[best] / q_p[best]))
 
 
 def problem_positives(problem: Problem, options: ExpertOptions) -> PositiveEstimate:
     """The same as :func:`estimate_positives`, for a problem; the experts are trained once per problem."""
-    supervision = problem.supervision
-    assert isinstance(supervision, Positives)
-    scores = pooled_opinions(problem.tested, options)[:, 1]
-    return estimate_from(scores, supervision, options.random_state)
-
-
-def estimate_from(scores: Floats, supervision: Positives, random_state: int | None) -> PositiveEstimate:
-    """The estimate from the experts' probabilities that a row is labelled."""
-    labelled = supervision.labelled
+    supervision = cast(Positives, problem.supervision)
+    scores, labelled = pooled_opinions(problem.tested, options)[:, 1], supervision.labelled
     n_p, n_u = supervision.n_labelled, supervision.n_unlabelled
     if supervision.prior is None:
         share = positive_share(scores, labelled)
         order = np.argsort(scores, kind="stable")  # the order of the rows decides nothing
         there, known = scores[order], labelled[order]
         given, others = np.flatnonzero(known), np.flatnonzero(~known)
-        rng = np.random.RandomState(random_state)
+        rng = np.random.RandomState(options.random_state)
         drawn = []
         for _ in range(_DRAWS):
             rows = np.concatenate([given[rng.randint(n_p, size=n_p)], others[rng.randint(n_u, size=n_u)]])
@@ -151,7 +144,8 @@ def estimate_from(scores: Floats, supervision: Positives, random_state: int | No
     else:
         share = low = high = supervision.prior
     posterior = np.ones(len(scores))
-    posterior[~labelled] = _scaled(scores[~labelled], share)
+    if share < 1.0:
+        posterior[~labelled] = _scaled(scores[~labelled], share)
     frequency = n_p / (n_p + share * n_u)
     return PositiveEstimate(share, low, high, frequency, scores, posterior, _hint(scores, labelled))
 
@@ -160,8 +154,6 @@ def _scaled(scores: Floats, share: float) -> Floats:
     """Probabilities in proportion to the odds of the scores, at most 1, with this mean."""
     odds = np.clip(scores, 1e-9, 1 - 1e-9)
     odds = odds / (1 - odds)
-    if share >= 1.0:
-        return np.ones(len(odds))
     low, high = 0.0, 1.0 / odds.min()
     for _ in range(100):
         middle = (low + high) / 2

@@ -403,6 +403,10 @@ class Memberships(OfClasses):
     usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "soft_relief")
     words: ClassVar[str] = "class probabilities"
     given: ClassVar[str] = "the target holds class probabilities"
+    no_audit: ClassVar[tuple[str, str]] = (
+        "has shape ({0.n_rows}, {0.n_classes}), class probabilities, which already express uncertainty",
+        "an audit needs one label per row: give the labels of one person, or the class that most people chose",
+    )
     form: ClassVar[str] = "soft"
     believed: ClassVar[str] = "memberships"
     resample: ClassVar[str] = "labels"

@@ -81,6 +81,8 @@ class Supervision(ABC):
     usual_scores: ClassVar[tuple[str, ...]] = ("smooth_r2", "linear_r2")
     #: Code of the question that a page about it answers, if more than pairs is known.
     question: ClassVar[str] = "question"
+    #: Why a kind without one label per row cannot be audited, and what can be.
+    no_audit: ClassVar[tuple[str, str]] = ("cannot be audited: {0.given}, and an audit needs one label per row", "")
     #: For what no worst case of wrong labels is known, in a few words; "" if it is.
     no_worst: ClassVar[str] = ""
     #: What numbers were read as, if they were written as text or dates: "in days since 2024-03-31".
@@ -96,6 +98,8 @@ class Supervision(ABC):
         def codes(self) -> NDArray[np.int64]: ...
         @property
         def values(self) -> Floats: ...
+        @property
+        def confirmed(self) -> NDArray[np.bool_] | None: ...
         def with_codes(self, codes: NDArray[np.int64]) -> Self: ...
         def standardized(self) -> Floats: ...
 

@@ -26,6 +26,7 @@ class SeveralTargets(Supervision):
     words: ClassVar[str] = "several targets"
     given: ClassVar[str] = "several targets are given"
     instead: ClassVar[str] = "one target at a time"
+    no_audit: ClassVar[tuple[str, str]] = (Supervision.no_audit[0], "audit each target on its own")
     believed: ClassVar[str] = "several"
     usual_method: ClassVar = ("neighbor_search", "it searches for the features that serve all targets together")
 
