@@ -153,12 +153,7 @@ class OutOfFold:
 
 
 def out_of_fold(
-    problem: Problem,
-    *,
-    experts: Any = None,
-    n_folds: int = 5,
-    random_state: int | None = 0,
-    n_jobs: int | None = None,
+    problem: Problem, *, experts: Any = None, n_folds: int = 5, random_state: int | None = 0, n_jobs: int | None = None
 ) -> OutOfFold:
     """The experts' predictions for every row of a problem with classes; each row is held out.
 

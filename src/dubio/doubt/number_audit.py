@@ -132,12 +132,7 @@ class NumberAudit(Audit):
 
 
 def audit_numbers(
-    problem: Problem,
-    *,
-    n_folds: int = 5,
-    random_state: int | None = 0,
-    n_jobs: int | None = None,
-    index: Any = None,
+    problem: Problem, *, n_folds: int = 5, random_state: int | None = 0, n_jobs: int | None = None, index: Any = None
 ) -> NumberAudit:
     r"""Find doubtful numbers: experts predict every row without having seen it.
 

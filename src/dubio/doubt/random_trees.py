@@ -38,12 +38,7 @@ class RandomTrees(ClassifierMixin, BaseEstimator):
     """
 
     def __init__(
-        self,
-        n_estimators: int = 100,
-        *,
-        min_samples_leaf: int = 1,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
+        self, n_estimators: int = 100, *, min_samples_leaf: int = 1, random_state: Any = 0, n_jobs: int | None = None
     ) -> None:
         self.n_estimators = n_estimators
         self.min_samples_leaf = min_samples_leaf

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 import joblib
@@ -137,9 +138,12 @@ class SelectionEvaluation:
 
     def _half(self, values: Floats) -> float:
         """Half of the interval of a mean over folds."""
-        m = len(values)
-        spread = float(np.std(values, ddof=1)) * np.sqrt(1 / m + self.share_tested / (1 - self.share_tested))
-        return float(self._quantile(m) * spread)
+        shared = 1 / len(values) + self.share_tested / (1 - self.share_tested)
+        return float(self._quantile(len(values)) * (float(np.std(values, ddof=1)) * np.sqrt(shared)))
+
+    def _means(self) -> dict[str, Estimate]:
+        fields = ("selected", "all_features", "random")
+        return {name: self.estimate(getattr(self, name)) for name in fields}
 
     @property
     def gain(self) -> Estimate:
@@ -160,11 +164,10 @@ class SelectionEvaluation:
         """The scores; ``chosen`` says which features a fold keeps, such as "related"."""
         fewest, most = int(self.n_selected.min()), int(self.n_selected.max())
         kept = f"{most}" if fewest == most else f"{fewest} to {most}, on average {self.n_selected.mean():.3g}"
-        scores = {"selected": self.selected, "everything": self.all_features, "random": self.random}
-        means = {name: self.estimate(values) for name, values in scores.items()}
-        return note(
-            "scores of folds", measure=self.measure, chosen=chosen, kept=kept, chance=self.chance.mean(), **means
-        )
+        means = self._means()
+        means["everything"] = means.pop("all_features")
+        facts = {"measure": self.measure, "chosen": chosen, "kept": kept, "chance": self.chance.mean()}
+        return note("scores of folds", **facts, **means)
 
     def verdict(self) -> str:
         """The answer to whether the selection helps, in one sentence with the difference and its interval."""
@@ -186,14 +189,13 @@ class SelectionEvaluation:
 
     def record(self) -> dict[str, Any]:
         """Everything as plain numbers, for JSON."""
-        scores = {"selected": self.selected, "all_features": self.all_features, "random": self.random}
         return {
             "measure": self.measure,
             "verdict": self.verdict(),
             "n_selected": float(self.n_selected.mean()),
             "n_folds": len(self.selected),
             "confidence": self.confidence,
-            **{name: vars(self.estimate(values)) for name, values in scores.items()},
+            **{name: vars(mean) for name, mean in self._means().items()},
             "chance": float(self.chance.mean()),
             "gain": vars(self.gain),
             "gain_over_random": vars(self.gain_over_random),
@@ -341,9 +343,8 @@ def _table_of(X: Any) -> Any:
         except ValueError as error:
             raise InputError("X", "has rows of different lengths", "give every row one cell per feature") from error
     if len(X.shape) != 2:
-        raise InputError(
-            "X", f"has {len(X.shape)} dimensions", "give a table: one row per case, one column per feature"
-        )
+        remedy = "give a table: one row per case, one column per feature"
+        raise InputError("X", f"has {len(X.shape)} dimensions", remedy)
     return X
 
 
@@ -484,33 +485,28 @@ def _score_fold(
 ) -> dict[str, Any]:
     """The scores of a model on the rows of one fold, by the name of the field."""
     rng = np.random.default_rng(seed)
-    supervision, tested, tested_weights = (
-        table.supervision.rows(train).certain(),
-        table.supervision.rows(test),
-        table.weight(test),
-    )
+    supervision, tested = table.supervision.rows(train).certain(), table.supervision.rows(test)
     weights = table.weight(train) if weight_argument(model.estimator) else None
-    scores: dict[bytes, float] = {}
+
+    @cache
+    def on_set(features: tuple[int, ...]) -> float:
+        chosen = np.array(features, dtype=np.int64)
+        try:
+            fitted = clone(model).fit_target(table.part(train, chosen), supervision, weights)
+            return fitted.score_target(table.part(test, chosen), tested, table.weight(test))
+        except (ValueError, TypeError) as error:
+            cells = "" if isinstance(error, InputError) else table.unreadable()
+            if not cells:
+                raise
+            raise InputError(
+                "model",
+                f"cannot read the table, in which some cells are {cells} ({error})",
+                "put an encoder and an imputer before the model, or let the selector read the table as numbers for it: "
+                "dubio.pipelines.evaluate_problem(selector, usual_model('logistic'), selector.read_problem(X, y))",
+            ) from error
 
     def on(features: Rows) -> float:
-        features = np.sort(features)
-        key = features.tobytes()
-        if key not in scores:
-            try:
-                fitted = clone(model).fit_target(table.part(train, features), supervision, weights)
-                scores[key] = fitted.score_target(table.part(test, features), tested, tested_weights)
-            except (ValueError, TypeError) as error:
-                cells = "" if isinstance(error, InputError) else table.unreadable()
-                if not cells:
-                    raise
-                raise InputError(
-                    "model",
-                    f"cannot read the table, in which some cells are {cells} ({error})",
-                    "put an encoder and an imputer before the model, or let the selector read the table as numbers for "
-                    "it: dubio.pipelines.evaluate_problem(selector, usual_model('logistic'), "
-                    "selector.read_problem(X, y))",
-                ) from error
-        return scores[key]
+        return on_set(tuple(np.sort(features).tolist()))
 
     with one_blas_thread():  # hundreds of small models
         chosen = table.fit(selector, train)

@@ -13,13 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    RegressorMixin,
-    clone,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.metrics import r2_score
 from sklearn.model_selection import BaseCrossValidator, GroupKFold, KFold, StratifiedGroupKFold, StratifiedKFold
 from sklearn.pipeline import Pipeline
@@ -44,10 +38,7 @@ Rows = NDArray[np.int64]
 Predicted = Literal["classes", "numbers"]
 
 #: The forms of a target that a model can predict, and these in words.
-_NEEDED = {
-    "classes": (("hard", "soft"), "classes or probabilities"),
-    "numbers": (("numbers",), "one number per row"),
-}
+_NEEDED = {"classes": (("hard", "soft"), "classes or probabilities"), "numbers": (("numbers",), "one number per row")}
 
 
 def _require(supervision: Supervision, predicted: Predicted, who: str) -> None:
@@ -137,8 +128,7 @@ def negative_expected_log_loss(
     table, supervision, weights = _labelled(X, y, "classes", missing_label, sample_weight)
     predicted = np.asarray(estimator.predict_proba(table))
     places = _places(supervision.classes, np.asarray(estimator.classes_))
-    aligned = np.zeros((len(predicted), supervision.n_classes))
-    aligned[:, places[places >= 0]] = predicted[:, places >= 0]
+    aligned = _aligned(predicted, places, supervision.n_classes)
     gains = (supervision.memberships * np.log(np.maximum(aligned, _FLOOR))).sum(axis=1)
     return float(np.average(gains, weights=weights))
 
@@ -198,10 +188,20 @@ def _r2(estimator: Any, table: Any, supervision: Supervision, weights: Floats | 
     return float(r2_score(values, predicted, sample_weight=weights))
 
 
+_SCORES = {"classes": _accuracy, "numbers": _r2}
+
+
 def _places(classes: NDArray[Any], wanted: NDArray[Any]) -> Rows:
     """Place of each wanted name among the classes; -1 for a name that is not there."""
     place = {name: k for k, name in enumerate(classes.tolist())}
     return np.array([place.get(name, -1) for name in wanted.tolist()], dtype=np.int64)
+
+
+def _aligned(predicted: Floats, places: Rows, n_classes: int) -> Floats:
+    """Predicted probabilities in the places of their classes; 0 for classes that were not predicted."""
+    aligned = np.zeros((len(predicted), n_classes))
+    aligned[:, places[places >= 0]] = predicted[:, places >= 0]
+    return aligned
 
 
 # ---- folds -----------------------------------------------------------------------------------------------------------
@@ -235,9 +235,7 @@ class KnownFolds(BaseCrossValidator):
 
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}  # scikit-learn's name for it
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_splits": [Interval(Integral, 2, None, closed="left")],
-    }
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {"n_splits": [Interval(Integral, 2, None, closed="left")]}
 
     def __init__(
         self, n_splits: int = 5, *, target: Target = "auto", missing_label: Any = "auto", random_state: Any = 0
@@ -279,7 +277,16 @@ class KnownFolds(BaseCrossValidator):
         group_of = read_groups(groups, supervision.n_rows)
         strata = (supervision.likeliest() or supervision).strata[labelled]
         own = None if group_of is None else group_of[labelled]
-        self._require_enough(strata, own)
+        n_groups = len(labelled) if own is None else len(np.unique(own))
+        few = ""
+        if len(labelled) < self.n_splits:
+            few = f"has {counted(len(labelled), 'labelled row')}, fewer than the {self.n_splits} folds"
+        elif n_groups < self.n_splits:
+            few = f"has {counted(n_groups, 'group')} with a label, fewer than the {self.n_splits} folds"
+        elif np.bincount(strata).max() < self.n_splits:
+            few = f"has fewer labelled rows in every class than the {self.n_splits} folds"
+        if few:
+            raise InputError("y", few, "use fewer folds (n_splits), or label more rows", code="few for folds")
         makers = (KFold, StratifiedKFold) if group_of is None else (GroupKFold, StratifiedGroupKFold)
         maker = makers[len(np.unique(strata)) > 1]
         folds = maker(self.n_splits, shuffle=True, random_state=seed_of(self.random_state))
@@ -290,17 +297,6 @@ class KnownFolds(BaseCrossValidator):
                 extra = others[~np.isin(group_of[others], group_of[labelled[tested]])]
             found.append((np.sort(np.append(labelled[training], extra)), labelled[tested]))
         return found
-
-    def _require_enough(self, strata: Rows, groups: Rows | None) -> None:
-        n, few = self.n_splits, ""
-        if len(strata) < n:
-            few = f"has {counted(len(strata), 'labelled row')}, fewer than the {n} folds"
-        elif groups is not None and len(np.unique(groups)) < n:
-            few = f"has {counted(len(np.unique(groups)), 'group')} with a label, fewer than the {n} folds"
-        elif np.bincount(strata).max() < n:
-            few = f"has fewer labelled rows in every class than the {n} folds"
-        if few:
-            raise InputError("y", few, "use fewer folds (n_splits), or label more rows", code="few for folds")
 
 
 # ---- models ----------------------------------------------------------------------------------------------------------
@@ -372,23 +368,22 @@ class DoubtModel(MetaEstimatorMixin, BaseEstimator):
                 raise InputError("sample_weight", f"cannot be used: {type(self.estimator).__name__} takes no weights")
             weights = check_weights(sample_weight, X)
         y, rows, weights = self._training(X, supervision, weights)
-        model = clone(self.estimator)
-        is_all = len(rows) == number_of_rows(X) and (rows == np.arange(len(rows))).all()
-        options = {} if weights is None else {weight_argument(model): weights}
-        self.estimator_ = model.fit(X if is_all else some_rows(X, rows), y, **options)
+        is_all = np.array_equal(rows, np.arange(number_of_rows(X)))
+        options = {} if weights is None else {weight_argument(self.estimator): weights}
+        self.estimator_ = clone(self.estimator).fit(X if is_all else some_rows(X, rows), y, **options)
         return self
 
     @abstractmethod
     def _training(self, X: Any, supervision: Supervision, weights: Floats | None) -> tuple[Any, Rows, Floats | None]:
         """The targets to learn from, the row of each, and their weights."""
 
-    @abstractmethod
     def score_target(self, X: Any, supervision: Supervision, weights: Floats | None) -> float:
-        """Score on rows that all have a label."""
+        """Score on rows that all have a label: expected accuracy, or R2."""
+        return _SCORES[self.predicts](self, X, supervision, weights)
 
-    @abstractmethod
     def chance(self, supervision: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
-        """Score of a constant prediction, the best one for the training rows."""
+        """Score of a constant prediction, the best one for the training rows: of the mean, an R2 of 0."""
+        return 0.0
 
     def _to_complete(self, supervision: Supervision, X: Any) -> Problem | None:
         """The problem whose unlabelled rows the audit's models complete; None if they are left out."""
@@ -498,10 +493,6 @@ class DoubtClassifier(ClassifierMixin, DoubtModel):
                 raise InputError("sample_weight", "leaves only one class", "two classes need rows of positive weight")
         return self.classes_[codes], rows, shares if self.uses_weights_ or weights is not None else None
 
-    def score_target(self, X: Any, supervision: Supervision, weights: Floats | None) -> float:
-        """Expected accuracy on rows that all have a label."""
-        return _accuracy(self, X, supervision, weights)
-
     def chance(self, supervision: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
         """Score of the most frequent class of the training rows."""
         weights = np.ones(supervision.n_rows) if weights is None else weights
@@ -515,9 +506,7 @@ class DoubtClassifier(ClassifierMixin, DoubtModel):
         predicted = np.asarray(self.estimator_.predict_proba(X))
         if len(self.estimator_.classes_) == len(self.classes_):
             return predicted
-        probabilities = np.zeros((len(predicted), len(self.classes_)))
-        probabilities[:, np.searchsorted(self.classes_, self.estimator_.classes_)] = predicted
-        return probabilities
+        return _aligned(predicted, _places(self.classes_, self.estimator_.classes_), len(self.classes_))
 
     @available_if(_has("decision_function"))
     def decision_function(self, X: Any) -> Floats:
@@ -582,14 +571,6 @@ class DoubtRegressor(RegressorMixin, DoubtModel):
         if weights is not None:
             rows = rows[weights[rows] > 0]
         return values[rows], rows, None if weights is None else weights[rows]
-
-    def score_target(self, X: Any, supervision: Supervision, weights: Floats | None) -> float:
-        """R2 on rows that all have a number."""
-        return _r2(self, X, supervision, weights)
-
-    def chance(self, supervision: Supervision, weights: Floats | None, train: Rows, test: Rows) -> float:
-        """R2 of the mean."""
-        return 0.0
 
     def score(self, X: Any, y: Any) -> float:
         """R2 on the rows with a number: :func:`~dubio.pipelines.known_r2`."""

@@ -1,11 +1,7 @@
 # ruff: isort: skip_file
 from dubio.doubt.noise_model import NoiseModel as NoiseModel
 from dubio.target.label_values import CorrectedLabels as CorrectedLabels
-from dubio.trust.corrections import (
-    BeforeAndAfter as BeforeAndAfter,
-    audit_left as audit_left,
-    compare as compare,
-)
+from dubio.trust.corrections import BeforeAndAfter as BeforeAndAfter, audit_left as audit_left, compare as compare
 from dubio.trust.fingerprints import Fingerprints as Fingerprints, label_fingerprints as label_fingerprints
 from dubio.trust.resampling import (
     NogueiraIndex as NogueiraIndex,

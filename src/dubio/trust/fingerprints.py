@@ -25,16 +25,11 @@ from dubio.trust.tolerance import QuickTests
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 
-#: Most parts of equal size into which the rows of a likely class are divided by how sure the class is.
-_PARTS = 4
-#: Fewest rows in such a part, unless a class has fewer.
-_ROWS_IN_PART = 15
-#: Most permutations.
-_MOST = 999
-#: Fewest permutations.
-_FEWEST = 99
-#: Limit on the work of the permutations, in rows x features x permutations.
-_WORK = 3e8
+#: Most parts of equal size into which the rows of a likely class are divided by how sure the class is, and fewest rows
+#: in such a part, unless a class has fewer.
+_PARTS, _ROWS_IN_PART = 4, 15
+#: Fewest and most permutations, and the limit on their work, in rows x features x permutations.
+_FEWEST, _MOST, _WORK = 99, 999, 3e8
 #: An annotator with fewer rows is not tested.
 _FEWEST_ROWS = 20
 
@@ -276,17 +271,16 @@ def label_fingerprints(
     """
     check_alpha(alpha)
     options: dict[str, Any] = {"alpha": alpha, "random_state": seed_of(random_state), "n_jobs": n_jobs}
-    if annotators is not None and np.ndim(annotators) == 2:
-        names = [str(name) for name in getattr(annotators, "columns", range(np.shape(annotators)[1]))]
-        votes = read_votes(annotators, missing_label)
-        labels = soft_labels(np.asarray(annotators, dtype=object), missing_label=missing_label)
-        problem = read_problem(X, labels, any_type=True)
-        check_squares(problem.X, names=problem.column_names)
-        return vote_fingerprints(problem, votes, names, **options)
-    if y is None:
+    has_votes = annotators is not None and np.ndim(annotators) == 2
+    if has_votes:
+        y = soft_labels(np.asarray(annotators, dtype=object), missing_label=missing_label)
+    elif y is None:
         raise InputError("y", "is missing", "give one class per row, or votes as annotators")
-    problem = read_problem(X, y, missing_label=missing_label, any_type=True)
+    problem = read_problem(X, y, missing_label="auto" if has_votes else missing_label, any_type=True)
     check_squares(problem.X, names=problem.column_names)
+    if has_votes:
+        names = [str(name) for name in getattr(annotators, "columns", range(np.shape(annotators)[1]))]
+        return vote_fingerprints(problem, read_votes(annotators, missing_label), names, **options)
     who = None if annotators is None else read_annotators(annotators, problem.n_rows)
     return row_fingerprints(problem, who, **options)
 
@@ -326,7 +320,7 @@ def row_fingerprints(
     if not supervision.can_be_judged:
         raise InputError("y", "has fewer than two classes with two rows or more", "label more rows of other classes")
     opinions = pooled_opinions(problem, ExpertOptions(None, 5, random_state, n_jobs))
-    doubt = _doubt(opinions, supervision.codes)
+    whole = _Doubted(rows, _doubt(opinions, supervision.codes), opinions)
     names = [] if names_of_rows is None else sorted(set(names_of_rows) - {""})
     labels = [np.flatnonzero(names_of_rows == name) for name in names]
     confusions = np.zeros((len(names), supervision.n_classes, supervision.n_classes))
@@ -334,16 +328,14 @@ def row_fingerprints(
         np.add.at(matrix, (opinions[part].argmax(axis=1), supervision.codes[part]), 1.0)
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
-        rng = np.random.default_rng([random_state, len(labels[e])])
-        return (
-            problem.rows(np.setdiff1d(rows, labels[e])),
-            lambda: problem.rows(_other_rows(supervision.strata, labels[e], rng)),
-        )
+        part, rng = labels[e], np.random.default_rng([random_state, len(labels[e])])
+        without = problem.rows(np.setdiff1d(rows, part))
+        return without, lambda: problem.rows(_other_rows(supervision.strata, part, rng))
 
     return _fingerprints(
         problem,
-        _Doubted(rows, doubt, opinions),
-        [_Doubted(part, doubt[part], opinions[part]) for part in labels],
+        whole,
+        [_Doubted(*(values[part] for values in whole)) for part in labels],
         left_out,
         QuickTests(alpha, random_state, n_jobs),
         annotators=tuple(names),

@@ -29,29 +29,18 @@ from dubio.problem import Problem, read_problem
 from dubio.progress import advance, listener_of, listening
 from dubio.sampling import sample_rows
 from dubio.table.matrix import check_squares
-from dubio.target.knowledge import Supervision
 from dubio.target.reader import Target
 from dubio.trust.worst_case import fewest_flips, greedy_flips, smallest_shift
 
 Floats = NDArray[np.float64]
 Flips = Literal["uniform", "one-class", "next"]
 
-#: Distance between two rates of errors.
-_STEP = 0.05
-#: The first rate of errors.
-_FIRST = 0.025
+#: Distance between two rates of errors, and the first of them.
+_STEP, _FIRST = 0.05, 0.025
 
 
-def rates_of(supervision: Supervision, flips: Flips) -> Floats:
-    """The rates of errors that are tried, in increasing order, all below the rate at which nothing is left to know."""
-    steps = np.arange(_STEP, supervision.highest_error_rate(flips) - 1e-9, _STEP)
-    return np.round(np.concatenate([[_FIRST], steps]), 6)
-
-
-#: Most permutations behind the smooth test.
-_MOST_PERMUTATIONS = 50_000
-#: Most permutations behind the linear test where a few rows decide.
-_MOST_CHECKS = 999
+#: Most permutations behind the smooth test, and behind the linear one where a few rows decide.
+_MOST_PERMUTATIONS, _MOST_CHECKS = 50_000, 999
 
 
 class QuickTests:
@@ -97,16 +86,12 @@ class QuickTests:
         return cauchy_combination(linear, smooth)
 
 
-#: Draws at one rate of errors at a time.
-_LOOK = 6
-#: Most draws at one rate of errors.
-_MOST_LOOKS = 24
+#: Draws at one rate of errors: at a time, and at most.
+_LOOK, _MOST_LOOKS = 6, 24
 #: A feature is kept (or not) in more than half of all draws, unless chance would show so many with this probability.
 _LEVEL = 0.02
-#: Most draws in all.
-_MOST_DRAWS = 240
-#: Most draws in all if features that matter only together must be searched for in each of them.
-_MOST_DRAWS_TOGETHER = 48
+#: Most draws in all, and if features that matter only together must be searched for in each of them.
+_MOST_DRAWS, _MOST_DRAWS_TOGETHER = 240, 48
 #: Most labelled rows used.
 _MOST_ROWS = 5000
 #: What a feature survives at random, in words.
@@ -114,6 +99,11 @@ _KEPT_WITH = {
     "hard": "kept with up to {} wrong labels at random",
     "soft": "kept with probabilities flattened by up to {}",
     "numbers": "kept with up to {} gross errors",
+}
+#: What a feature survives at worst, by what is known, or by how sure the number is.
+_SURVIVES = {
+    "numbers": "survives any shift of {worst:.2f} standard deviations (root mean square)",
+    "at most": "{chosen} of {of} would push it out, perhaps fewer",
 }
 
 
@@ -166,12 +156,8 @@ class LabelTolerance:
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Columns for the ranking: the tolerance, its interval, and the worst case."""
-        return {
-            "tolerance": self.random,
-            "tolerance_low": self.low,
-            "tolerance_high": self.high,
-            "worst_case": self.worst,
-        }
+        rates = {"tolerance": self.random, "tolerance_low": self.low, "tolerance_high": self.high}
+        return {**rates, "worst_case": self.worst}
 
     def to_frame(self) -> Any:
         """One row per kept feature, the most tolerant first (needs pandas)."""
@@ -198,30 +184,23 @@ class LabelTolerance:
 
     def in_words(self, feature: int) -> str:
         """The errors that one feature survives, in a sentence; "" if it is not kept."""
-        clauses = (self.random_in_words(feature), self.worst_in_words(feature))
+        value, clauses = self.random[feature], [self.worst_in_words(feature)]
+        if np.isfinite(value):
+            low, high = (f"{100 * end[feature]:.3g}" for end in (self.low, self.high))
+            within = f"{100 * value:.3g} % (interval {low} to {high} %)"
+            if value >= self.highest:
+                within = f"{100 * self.highest:.3g} %, the highest rate tried,"
+            clauses.insert(0, _KEPT_WITH[self.kind].format(within))
         return "; ".join(clause for clause in clauses if clause)
-
-    def random_in_words(self, feature: int) -> str:
-        """The random tolerance of one feature, in a clause; "" if it is not known."""
-        value = self.random[feature]
-        if not np.isfinite(value):
-            return ""
-        low, high = (f"{100 * end[feature]:.3g}" for end in (self.low, self.high))
-        within = f"{100 * value:.3g} % (interval {low} to {high} %)"
-        if value >= self.highest:
-            within = f"{100 * self.highest:.3g} %, the highest rate tried,"
-        return _KEPT_WITH[self.kind].format(within)
 
     def worst_in_words(self, feature: int) -> str:
         """The worst case of one feature, in a clause; "" if it is not known."""
         worst, surety = self.worst[feature], self.surety[feature]
         if not np.isfinite(worst):
             return ""
-        if self.kind == "numbers":
-            return f"survives any shift of {worst:.2f} standard deviations (root mean square)"
-        if surety == "at most":
-            return f"{counted(int(worst), 'chosen label')} of {self.n_labelled} would push it out, perhaps fewer"
-        return f"survives any {counted(max(0, int(worst) - 1), 'wrong label')} of {self.n_labelled}"
+        chosen, wrong = counted(int(worst), "chosen label"), counted(max(0, int(worst) - 1), "wrong label")
+        says = _SURVIVES.get(self.kind) or _SURVIVES.get(surety, "survives any {wrong} of {of}")
+        return says.format(worst=worst, chosen=chosen, wrong=wrong, of=self.n_labelled)
 
 
 @documented
@@ -364,7 +343,9 @@ class _Crossing:
         self, problem: Problem, flips: Flips, tests: QuickTests, asked: NDArray[np.int64], random_state: int
     ) -> None:
         self._problem, self._flips, self._tests, self._asked, self._seed = problem, flips, tests, asked, random_state
-        self.rates = rates_of(problem.supervision, flips)
+        # all below the rate at which nothing is left to know
+        steps = np.arange(_STEP, problem.supervision.highest_error_rate(flips) - 1e-9, _STEP)
+        self.rates = np.round(np.concatenate([[_FIRST], steps]), 6)
         self._draws = np.zeros(len(self.rates), dtype=np.int64)
         self._kept = np.zeros((len(self.rates), len(asked)), dtype=np.int64)
         self._most = _MOST_DRAWS_TOGETHER if tests.together else _MOST_DRAWS
@@ -384,19 +365,13 @@ class _Crossing:
         edges = np.concatenate([[0.0], self.rates, [self.rates[-1]]])
         return self._estimates(), edges[low + 1], edges[high + 1]
 
-    def _verdicts(self) -> NDArray[np.int64]:
-        """(rates, features): 1 if surely kept in more than half of the draws, -1 if surely not, else 0."""
-        few = stats.binom.cdf(self._kept, self._draws[:, None], 0.5)
-        many = stats.binom.sf(self._kept - 1, self._draws[:, None], 0.5)
-        return np.where(many <= _LEVEL, 1, np.where(few <= _LEVEL, -1, 0))
-
     def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each feature the last rate at which it is surely kept (-1: none) and the first at which it is not."""
-        verdicts, n_rates = self._verdicts(), len(self.rates)
-        places = np.arange(n_rates)[:, None]
-        high = np.where(verdicts == -1, places, n_rates).min(axis=0)
-        low = np.where((verdicts == 1) & (places < high), places, -1).max(axis=0)
-        return low, high
+        places, draws = np.arange(len(self.rates))[:, None], self._draws[:, None]
+        is_kept = stats.binom.sf(self._kept - 1, draws, 0.5) <= _LEVEL
+        is_out = (stats.binom.cdf(self._kept, draws, 0.5) <= _LEVEL) & ~is_kept
+        high = np.where(is_out, places, len(self.rates)).min(axis=0)
+        return np.where(is_kept & (places < high), places, -1).max(axis=0), high
 
     def _wanted(self) -> int | None:
         """The rate that most features need: the middle one between their bounds that can still be decided."""
