@@ -18,6 +18,7 @@ from dubio.doubt.noise_model import membership_model
 from dubio.doubt.number_audit import NumberAudit, audit_numbers
 from dubio.errors import InputError, counted, listed, name_row
 from dubio.kernels.threads import resolve_threads
+from dubio.methods.parameters import documented
 from dubio.problem import Problem, read_problem
 from dubio.progress import listener_of, listening
 from dubio.table.matrix import check_squares
@@ -65,6 +66,7 @@ _EVIDENCE = ((1.0, 5.0), (0.25, 0.3))
 _JITTER = 1e-3
 
 
+@documented
 def audit_labels(
     X: Any,
     y: Any,
@@ -102,24 +104,20 @@ def audit_labels(
         ``"confident"``: confident learning on the pooled probabilities; it flags rows and counts errors by class.
         ``"lnt"``: the k-nearest-neighbour model of :func:`dubio.estimate_memberships` on the scaled table (it needs
         the distances of all pairs of rows, but no experts).
-    experts : classifier, list or dict of classifiers, optional
-        Your own scikit-learn classifiers with ``predict_proba``, in place of the default ones.
+    {experts}
     probabilities : array (n_rows, n_classes) or (n_experts, n_rows, n_classes), optional
         Ready out-of-fold probabilities in place of experts, with columns in the order of the sorted classes. They must
         come from models that have not seen the row; this function cannot check that.
-    n_folds : int, default=5
-        Number of folds; fewer, with a warning, if a class has fewer rows.
+    {n_folds}
     target : {"auto", "classes", "ordered", "numbers"}
         What ``y`` holds. "ordered": classes with an order, so that a near miss is less suspicious than a far one
         (:class:`~dubio.doubt.audit_record.OrderedAudit`). "auto": an order if ``y`` has one
         (:func:`dubio.ordered_classes`). "numbers": gross errors in a numeric target
         (:func:`dubio.doubt.number_audit.audit_numbers`); so "auto" reads numbers that are not whole.
-    missing_label : "auto", None or a value
-        What means "unlabelled" besides None and NaN.
+    {missing_label}
     random_state : int or None, default=0
         Seed of the folds, and of experts without a seed. The order of the rows does not matter.
-    n_jobs : int, optional
-        Number of threads of the default experts.
+    {n_jobs}
     progress : bool or callable, default=False
         True shows the progress on standard error; a callable gets ``(what, done, total)``.
     groups : array-like (n_rows,), optional

@@ -269,11 +269,6 @@ class OrderedAudit(LabelAudit):
     be off by :math:`\sum_t p_{it} |t - g_i|` steps. Labels are ranked by these steps, so that a near miss is less
     suspicious than a label at the other end. The suggested class is the median of the probabilities. A label that is
     itself the median is not doubtful, even if another class is more probable.
-
-    Attributes
-    ----------
-    steps : array (n_rows,)
-        Expected number of classes between the given label and the true one; NaN for rows without a label.
     """
 
     columns: ClassVar[tuple[str, ...]] = ("given", "suggested", "wrong", "steps", "doubtful", "rank")

@@ -44,15 +44,7 @@ class CleanedLabels:
     """None if there was nothing to audit."""
 
 
-def clean_labels(
-    problem: Problem,
-    engine: Engine,
-    *,
-    experts: Any = None,
-    n_folds: int = 5,
-    random_state: int | None = 0,
-    n_jobs: int | None = None,
-) -> CleanedLabels:
+def clean_labels(problem: Problem, engine: Engine, **options: Any) -> CleanedLabels:
     """Audit the labels of a problem and decide which to trust; see :func:`dubio.audit_labels`.
 
     If a class has only one row, its label cannot be judged and is trusted. If fewer than two classes are left to
@@ -60,17 +52,11 @@ def clean_labels(
     """
     known = problem.supervision
     judged = units_per_class(known, problem.groups) >= 2
-    if np.count_nonzero(judged) < 2:
-        n_judged = int(np.count_nonzero(judged))
-        warn(
-            InputWarning(
-                "y",
-                f"is not audited: {counted(n_judged, 'class has', 'classes have')} at least two rows, but an audit "
-                "needs two such classes",
-            )
-        )
+    if judged.sum() < 2:
+        some = counted(int(judged.sum()), "class has", "classes have")
+        warn(InputWarning("y", f"is not audited: {some} at least two rows, but an audit needs two such classes"))
         return CleanedLabels(known.labelled.copy(), known.memberships.copy(), None)
-    audit = audit_problem(problem, engine, experts=experts, n_folds=n_folds, random_state=random_state, n_jobs=n_jobs)
+    audit = audit_problem(problem, engine, **options)
     trusted = known.labelled & ~audit.doubtful
     if known.confirmed is not None:
         trusted |= known.confirmed
@@ -96,8 +82,6 @@ class Belief:
 
     supervision: Supervision
     """Memberships, or numbers, of all rows; rows without a label are those that nothing is believed of."""
-    rows: NDArray[np.int64]
-    """The rows to search on."""
     audit: LabelAudit | None = None
     """The audit of the labels, if they are classes and were cleaned."""
     n_completed: int = 0
@@ -116,6 +100,11 @@ class Belief:
     """What the experts' opinions were joined with, "labels" or "probabilities"; empty if they were not."""
     by_target: dict[str, Belief] = field(default_factory=dict)
     """If there are several targets: what is believed of each, by name."""
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows to search on."""
+        return np.flatnonzero(self.supervision.labelled)
 
     def notes(self) -> tuple[Note, ...]:
         """What was done."""
@@ -150,7 +139,7 @@ def _believe_classes(problem: Problem, clean: Cleaning | None, complete: bool, o
     supervision = cast(Classes, problem.supervision)
     known = supervision.labelled
     memberships, trusted, audit = supervision.memberships, known, None
-    can_judge = np.count_nonzero(units_per_class(supervision, problem.groups) >= 2) >= 2
+    can_judge = (units_per_class(supervision, problem.groups) >= 2).sum() >= 2
     if clean is not None:
         cleaned = clean_labels(problem, "confident" if clean == "experts" else clean, **options.for_audit)
         audit = cleaned.audit
@@ -159,14 +148,17 @@ def _believe_classes(problem: Problem, clean: Cleaning | None, complete: bool, o
         elif clean != "experts":
             memberships = cleaned.memberships
         elif can_judge:
-            memberships = _joined(problem, supervision, pooled_opinions(problem, options))
-    filled = ~known if complete and can_judge else np.zeros(len(known), dtype=bool)
+            # the label of a class's only row stays as it is, and so do labels that a person decided
+            stays = judged_codes(supervision, problem.groups) < 0
+            stays = stays if supervision.confirmed is None else stays | supervision.confirmed
+            mixed = _OPINION * pooled_opinions(problem, options) + (1.0 - _OPINION) * memberships
+            memberships = np.where(stays[:, None], memberships, mixed)
+    filled = ~known & (complete and can_judge)
     if filled.any():
         memberships = np.where(filled[:, None], pooled_opinions(problem, options), memberships)
     used = trusted | filled
     return Belief(
         _memberships(supervision, memberships, used),
-        np.flatnonzero(used),
         audit,
         n_completed=int(filled.sum()),
         n_left_out=int((known & ~trusted).sum()),
@@ -174,31 +166,20 @@ def _believe_classes(problem: Problem, clean: Cleaning | None, complete: bool, o
     )
 
 
-def _joined(problem: Problem, supervision: Classes, opinions: Floats) -> Floats:
-    """Labels joined with opinions. The label of a class's only row, which nobody can judge, stays as it is, and so do
-    labels that a person decided."""
-    judged = (judged_codes(supervision, problem.groups) >= 0)[:, None]
-    if supervision.confirmed is not None:
-        judged = judged & ~supervision.confirmed[:, None]
-    weight = _OPINION
-    return np.where(judged, weight * opinions + (1.0 - weight) * supervision.memberships, supervision.memberships)
-
-
 def _believe_memberships(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
     supervision, join = cast(Memberships, problem.supervision), clean is not None
     known = supervision.labelled
     likeliest = problem.once("likeliest", lambda: problem.with_supervision(supervision.likeliest()))
-    used = np.ones(len(known), dtype=bool) if complete else known
-    can_judge = np.count_nonzero(units_per_class(supervision.likeliest(), problem.groups) >= 2) >= 2
+    used = known | complete
+    can_judge = (units_per_class(likeliest.supervision, problem.groups) >= 2).sum() >= 2
     if not can_judge or not (join or (used & ~known).any()):
-        return Belief(supervision, np.flatnonzero(known))
+        return Belief(supervision)
     opinions = pooled_opinions(likeliest, options)
     memberships = np.where(known[:, None], supervision.memberships, opinions)
     if join:
         memberships = memberships + _OPINION * (opinions - memberships)
     return Belief(
         _memberships(supervision, memberships, used),
-        np.flatnonzero(used),
         n_completed=int((used & ~known).sum()),
         joined="probabilities" if join else "",
     )
@@ -207,10 +188,10 @@ def _believe_memberships(problem: Problem, clean: Cleaning | None, complete: boo
 def _believe_numbers(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
     supervision = cast(Numbers, problem.supervision)
     known = supervision.labelled
-    filled = ~known if complete else np.zeros(len(known), dtype=bool)
+    filled = ~known & complete
     one_group = problem.groups is not None and len(np.unique(problem.groups[known])) < 2
     if (clean is None and not filled.any()) or supervision.n_labelled < FEWEST_NUMBERS or one_group:
-        return Belief(supervision, np.flatnonzero(known))
+        return Belief(supervision)
     found = number_opinions(problem, **options.for_numbers)
     trusted = known & ~found.gross if clean is not None else known
     values = np.where(known, found.scores, found.opinions)
@@ -218,7 +199,6 @@ def _believe_numbers(problem: Problem, clean: Cleaning | None, complete: bool, o
     left_out = known & ~trusted
     return Belief(
         replace(supervision, values=np.where(used, values, np.nan), labelled=used),
-        np.flatnonzero(used),
         n_completed=int(filled.sum()),
         n_left_out=int(left_out.sum()),
         left_out=("far left out", "audit is stricter"),  # the rule is not that of the audit of numbers
@@ -239,7 +219,7 @@ def _believe_intervals(problem: Problem, clean: Cleaning | None, complete: bool,
     found = supervision.as_kind(Numbers, labelled=used, values=values)
     inside = int((supervision.labelled & ~supervision.exact).sum())
     n_completed = int((used & ~supervision.labelled).sum())
-    return Belief(found, np.flatnonzero(used), n_completed=n_completed, said=(note("set inside", n=inside),))
+    return Belief(found, n_completed=n_completed, said=(note("set inside", n=inside),))
 
 
 def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
@@ -253,7 +233,7 @@ def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool,
     )
     # Joined with experts that learn the likelier class of each row, the order was no better: areas of 0.932 and 0.940.
     notes = found.notes(given=supervision.prior is not None)
-    return Belief(believed, np.arange(supervision.n_rows), said=notes, attributes={"positives_": found})
+    return Belief(believed, said=notes, attributes={"positives_": found})
 
 
 def _believe_several(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:
@@ -271,7 +251,6 @@ def _believe_several(problem: Problem, clean: Cleaning | None, complete: bool, o
             attributes.setdefault(attribute, {})[name] = value
     return Belief(
         believed,
-        np.flatnonzero(believed.labelled),
         n_completed=sum(one.n_completed for one in found.values()),
         n_left_out=sum(one.n_left_out for one in found.values()),
         attributes=attributes,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,7 @@ Codes = NDArray[np.int64]
 _SLACK = 1e-6
 
 
-@dataclass(frozen=True)
-class ConfidentCount:
+class ConfidentCount(NamedTuple):
     """The result of confident learning on out-of-fold probabilities."""
 
     thresholds: Floats
@@ -35,12 +34,7 @@ def confident_count(probabilities: Floats, codes: Codes) -> ConfidentCount:
     scaled so that every observed label keeps its number of rows. They estimate the joint distribution of observed and
     true labels.
 
-    Parameters
-    ----------
-    probabilities : array (rows, classes)
-        Out-of-fold probabilities of the rows that have a label.
-    codes : int64 array (rows,)
-        Their labels; every class must occur.
+    Every class must occur among the labels.
 
     References
     ----------
@@ -83,8 +77,7 @@ _STRENGTH, _STRENGTH_WITH_FLIPS = 5.0, 1.0
 _MOST_FLIPS = 0.95
 
 
-@dataclass(frozen=True)
-class Pool:
+class Pool(NamedTuple):
     """The pooled opinion on every row."""
 
     weights: Floats
@@ -98,18 +91,9 @@ class Pool:
 
 
 def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool, row_weights: Floats | None = None) -> Pool:
-    """Fit the weights (and, with ``flips``, the flip rate) on the labelled rows and pool the experts.
+    """Fit the weights of the experts (experts, rows, classes) on the labelled rows, and pool them.
 
-    Parameters
-    ----------
-    probabilities : array (experts, rows, classes)
-        Out-of-fold probabilities.
-    codes : int64 array (rows,)
-        Observed class, -1 if there is no label.
-    flips : bool
-        Whether an observed label may differ from the class that the experts predict.
-    row_weights : array (rows,), optional
-        Weight of each row in the likelihood; only the ratios matter.
+    With ``flips``, an observed label may differ from the class that the experts predict, at a rate that is fitted too.
 
     Examples
     --------
@@ -192,8 +176,7 @@ _ROWS_SEEN, _RIGHT = 20.0, 0.95
 _FEW_ERRORS = 0.01
 
 
-@dataclass(frozen=True)
-class Transitions:
+class Transitions(NamedTuple):
     """The fitted model."""
 
     rates: Floats
@@ -218,13 +201,6 @@ def fit_transitions(probabilities: Floats, codes: Codes) -> Transitions:
     where :math:`a_t` spreads 20 rows over the labels, 95 % of them on the right one. The posterior of the true class is
     :math:`m_{it} \propto q_{it} T_{t y_i}`. Without the priors, a weight can grow until an expert who knows nothing
     looks sure, and any error rate can be explained by sharper or softer experts.
-
-    Parameters
-    ----------
-    probabilities : array (experts, rows, classes)
-        Out-of-fold probabilities.
-    codes : int64 array (rows,)
-        Observed class, -1 if there is no label.
 
     Examples
     --------

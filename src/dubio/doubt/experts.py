@@ -37,12 +37,8 @@ from dubio.target.knowledge import Supervision
 class BestColumns(TransformerMixin, BaseEstimator):
     """Keep the columns with the largest F statistic: the spread between the classes over the spread within them.
 
-    In a pipeline it is fitted on the rows that an expert learns from, so no label of a held-out row plays a part.
-
-    Parameters
-    ----------
-    n_columns : int
-        Number of columns to keep. Of equal columns, those on the left are kept.
+    In a pipeline it is fitted on the rows that an expert learns from, so no label of a held-out row plays a part. Of
+    equal columns, those on the left are kept.
 
     Examples
     --------
@@ -169,7 +165,10 @@ def out_of_fold(
         codes = judged_codes(supervision, problem.groups)
         kept, known = places(codes, supervision.n_classes)
         counts = np.bincount(codes[codes >= 0])[kept]
-        trained = trained_rows(problem, codes, random_state)
+        trained = codes >= 0
+        if np.count_nonzero(trained) > MOST_TRAINED:  # a sample in which each class has its share
+            judged = problem.with_supervision(supervision.with_codes(codes))
+            trained = np.isin(np.arange(len(codes)), sample_rows(judged, MOST_TRAINED, random_state))
         fold_of, usual, table = None, experts is None, problem.X
         if problem.groups is None:
             folds = usable_folds(counts, supervision.classes[kept], n_folds)
@@ -180,7 +179,11 @@ def out_of_fold(
             units = units_per_class(supervision.with_codes(codes), problem.groups)[kept]
             folds = usable_folds(units, supervision.classes[kept], n_folds, "group")
             fold_of = group_folds(known, problem.groups, folds, random_state)
-            left, fewest = _fewest_left(known, fold_of, trained, len(kept))
+            parts = [known[trained & (known >= 0) & (fold_of != fold)] for fold in range(fold_of.max() + 1)]
+            rows = np.array([np.bincount(part, minlength=len(kept)) for part in parts])
+            # the fewest rows of each class, and of all; for a class, folds without it do not count
+            left = np.where(rows > 0, rows, np.iinfo(np.int64).max).min(axis=0)
+            fewest = int(rows.sum(axis=1).min())
         many = usual and problem.n_columns > MANY_FEATURES
         if usual:  # trees compute in single precision, so the units of a column must not choose its digits
             table = main_directions(problem, random_state) if many else problem.standardized_table
@@ -194,8 +197,11 @@ def out_of_fold(
         with config_context(assume_finite=True, skip_parameter_validation=True) if usual else nullcontext():
             said = [out_of_fold_probabilities(table, known, len(kept), judges, n_folds=folds, folds=fold_of, **shared)]
             if many:
-                table, judges = varying_columns(problem.standardized_table), experts_on_best_columns(fewest, n_jobs)
-                shared["folds"] = said[0].folds
+                table, shared["folds"] = varying_columns(problem.standardized_table), said[0].folds
+                # as if there were as many columns as rows: none is quadratic
+                best = default_experts(np.full(2, fewest), fewest, fewest, n_jobs).items()
+                columns = BestColumns(N_BEST_COLUMNS)
+                judges = {f"{name}, best columns": make_pipeline(columns, judge) for name, judge in best}
                 said.append(out_of_fold_probabilities(table, known, len(kept), judges, **shared))
         names = tuple(name for part in said for name in part.names)
         everything = np.zeros((len(names), supervision.n_rows, supervision.n_classes))
@@ -210,16 +216,6 @@ def varying_columns(table: NDArray[Any]) -> NDArray[Any]:
     """The table without constant columns: a forest draws its columns at random, and these would change the draw."""
     varies = table.max(axis=0) > table.min(axis=0)
     return table if varies.all() or not varies.any() else np.ascontiguousarray(table[:, varies])
-
-
-def trained_rows(problem: Problem, codes: Codes, random_state: int | None) -> NDArray[np.bool_]:
-    """The labelled rows that the experts learn from: all of them, or a sample in which each class has its share."""
-    trained = codes >= 0
-    if np.count_nonzero(trained) > MOST_TRAINED:
-        judged = problem.with_supervision(problem.supervision.with_codes(codes))
-        trained = np.zeros(len(codes), dtype=bool)
-        trained[sample_rows(judged, MOST_TRAINED, random_state)] = True
-    return trained
 
 
 def places(codes: Codes, n_classes: int) -> tuple[Codes, Codes]:
@@ -257,16 +253,6 @@ def group_folds(codes: Codes, groups: Codes, n_folds: int, random_state: int | N
     return fold_of
 
 
-def _fewest_left(codes: Codes, fold_of: Codes, trained: NDArray[np.bool_], n_classes: int) -> tuple[Codes, int]:
-    """The fewest rows of each class, and of all, to learn from when a fold is held out.
-
-    For a class, folds without it do not count.
-    """
-    parts = [trained & (codes >= 0) & (fold_of != fold) for fold in range(fold_of.max() + 1)]
-    counts = np.array([np.bincount(codes[part], minlength=n_classes) for part in parts])
-    return np.where(counts > 0, counts, np.iinfo(np.int64).max).min(axis=0), int(counts.sum(axis=1).min())
-
-
 def main_directions(problem: Problem, random_state: int | None) -> Floats:
     """The principal components of the table."""
     unit = problem.standardized_table
@@ -296,14 +282,6 @@ def default_experts(rows_per_class: Codes, n_rows: int, n_features: int, n_jobs:
     if smallest_class >= max(_ROWS_FOR_QUADRATIC, n_features + 1):
         experts["quadratic"] = make_pipeline(StandardScaler(), QuadraticDiscriminantAnalysis(reg_param=0.1))
     return experts
-
-
-def experts_on_best_columns(n_rows: int, n_jobs: int | None = None) -> dict[str, Any]:
-    """Further experts for many columns: each sees those in which the classes of its training rows differ most."""
-    judges = default_experts(np.full(2, n_rows), n_rows, n_rows, n_jobs)  # as many columns as rows: none is quadratic
-    return {
-        f"{name}, best columns": make_pipeline(BestColumns(N_BEST_COLUMNS), judge) for name, judge in judges.items()
-    }
 
 
 def read_experts(

@@ -15,6 +15,7 @@ from dubio.checks import AT_LEAST_ONE, NOT_NEGATIVE, Interval, check_parameters,
 from dubio.kernels.information import Balls, Buckets, deal_into_buckets, log_densities
 from dubio.kernels.information_gpu import SortedRows
 from dubio.kernels.threads import resolve_threads, run_chunks
+from dubio.methods.parameters import documented
 from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
 from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero
 from dubio.problem import Problem, read_problem
@@ -255,6 +256,7 @@ _VALID = {
 }
 
 
+@documented
 def estimate_memberships(
     X: ArrayLike,
     y: Any,
@@ -301,12 +303,9 @@ def estimate_memberships(
         Maximum number of iterations per restart.
     tol : float, default=1e-3
         A restart has settled when the objective per row changes by no more than this.
-    missing_label : "auto", None or a value
-        What means "unlabelled" besides None and NaN.
-    random_state : int, RandomState or None, default=0
-        Seed of the restarts.
-    n_jobs : int, optional
-        Number of threads.
+    {missing_label}
+    {random_state}
+    {n_jobs}
     max_rows : int, default=20_000
         Tables with more rows are refused: the method needs 12 bytes per pair of rows.
 
@@ -333,17 +332,10 @@ def estimate_memberships(
     >>> model.error_rates.round(2), model.memberships[:3].round(2).tolist()
     (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
     """
-    check_parameters(_VALID, {"n_init": n_init, "max_iter": max_iter, "tol": tol, "max_rows": max_rows})
-    return membership_model(
-        read_problem(X, y, missing_label=missing_label),
-        n_neighbors=n_neighbors,
-        n_init=int(n_init),
-        max_iter=int(max_iter),
-        tol=tol,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        max_rows=max_rows,
-    )
+    options: dict[str, Any] = {"n_init": n_init, "max_iter": max_iter, "tol": tol, "max_rows": max_rows}
+    check_parameters(_VALID, options)
+    problem = read_problem(X, y, missing_label=missing_label)
+    return membership_model(problem, n_neighbors=n_neighbors, random_state=random_state, n_jobs=n_jobs, **options)
 
 
 def membership_model(
@@ -370,17 +362,10 @@ def membership_model(
 
 
 class NoiseTracker:
-    """Estimate the noise model again, on the current distances, at each call.
+    """Estimate the noise model again, on the current distances, at each call, or only ``once``.
 
-    Parameters
-    ----------
-    supervision : Supervision
-        Hard labels, or soft labels with unlabelled rows.
-    once : bool
-        Estimate only at the first call, and keep the result.
-    **options
-        ``n_neighbors``, ``n_init``, ``max_iter`` and ``tol`` as in :func:`dubio.estimate_memberships`;
-        ``random_state`` gives the restarts of all models, one after the other.
+    The options are those of :func:`fit_noise_model`; ``random_state`` gives the restarts of all models, one after the
+    other.
     """
 
     def __init__(self, supervision: Supervision, *, once: bool = False, **options: Any) -> None:

@@ -79,13 +79,7 @@ def estimate_positives(
     :math:`\min(1, \kappa\, g / (1 - g))`, with :math:`\kappa` such that the mean over the unlabelled rows is
     :math:`\pi` (for calibrated experts :math:`\kappa = (1 - c) / c`, which is Elkan and Noto's weight).
 
-    Parameters
-    ----------
-    X : array-like (n_rows, n_features)
-    y : PositiveLabels
-        As made by :func:`dubio.positive_unlabelled`. A given prior is used instead of the estimate.
-    experts, n_folds, random_state, n_jobs
-        As in :func:`dubio.audit_labels`.
+    A prior that :func:`dubio.positive_unlabelled` was given is used instead of the estimate.
 
     References
     ----------
@@ -144,21 +138,17 @@ def problem_positives(problem: Problem, options: ExpertOptions) -> PositiveEstim
     else:
         share = low = high = supervision.prior
     posterior = np.ones(len(scores))
-    if share < 1.0:
-        posterior[~labelled] = _scaled(scores[~labelled], share)
+    if share < 1.0:  # in proportion to the odds of the scores, at most 1, with this mean
+        odds = np.clip(scores[~labelled], 1e-9, 1 - 1e-9)
+        odds = odds / (1 - odds)
+        least, most = 0.0, 1.0 / odds.min()
+        for _ in range(100):
+            middle = (least + most) / 2
+            is_low = np.minimum(1.0, middle * odds).mean() < share
+            least, most = (middle, most) if is_low else (least, middle)
+        posterior[~labelled] = np.minimum(1.0, most * odds)
     frequency = n_p / (n_p + share * n_u)
     return PositiveEstimate(share, low, high, frequency, scores, posterior, _hint(scores, labelled))
-
-
-def _scaled(scores: Floats, share: float) -> Floats:
-    """Probabilities in proportion to the odds of the scores, at most 1, with this mean."""
-    odds = np.clip(scores, 1e-9, 1 - 1e-9)
-    odds = odds / (1 - odds)
-    low, high = 0.0, 1.0 / odds.min()
-    for _ in range(100):
-        middle = (low + high) / 2
-        low, high = (middle, high) if np.minimum(1.0, middle * odds).mean() < share else (low, middle)
-    return np.minimum(1.0, high * odds)
 
 
 def _hint(scores: Floats, labelled: NDArray[np.bool_]) -> Note | None:

@@ -24,18 +24,7 @@ _TREES = 25
 
 
 class RandomTrees(ClassifierMixin, BaseEstimator):
-    """A forest of extremely randomised trees.
-
-    Parameters
-    ----------
-    n_estimators : int
-        Number of trees.
-    min_samples_leaf : int
-        Minimum number of rows in a leaf.
-    random_state : int, RandomState or None
-    n_jobs : int, optional
-        Number of threads. The result does not depend on it.
-    """
+    """A forest of extremely randomised trees; the parameters are those of scikit-learn."""
 
     def __init__(
         self, n_estimators: int = 100, *, min_samples_leaf: int = 1, random_state: Any = 0, n_jobs: int | None = None

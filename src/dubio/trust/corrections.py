@@ -142,12 +142,8 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
         doubtful = (left > 0) & (left >= first[before.doubtful].min())
     else:
         doubtful = left > max(0.5, first.max(initial=0.0))
-    found = replace(
-        after,
-        probabilities=probabilities,
-        doubtful=doubtful,
-        joint=_joint_left(before, after.codes, probabilities, rows),
-    )
+    joint = _joint_left(before, after.codes, probabilities, rows)
+    found = replace(after, probabilities=probabilities, doubtful=doubtful, joint=joint)
     return in_order(found) if isinstance(after, OrderedAudit) else found
 
 
@@ -159,11 +155,8 @@ def _require_same_labels(before: Any, after: Any, corrected: Any) -> None:
         if not isinstance(audit, LabelAudit):
             raise InputError(name, f"is a {type(audit).__name__}", "give an audit of labels, made by audit_labels")
         if len(audit) != n_rows:
-            raise InputError(
-                name,
-                f"is an audit of {counted(len(audit), 'row')}, but the corrections are of {n_rows}",
-                "give the audits of the same table",
-            )
+            found = f"is an audit of {counted(len(audit), 'row')}, but the corrections are of {n_rows}"
+            raise InputError(name, found, "give the audits of the same table")
 
 
 def _joint_left(before: LabelAudit, codes: NDArray[np.int64], probabilities: Floats, undecided: Any) -> Floats:

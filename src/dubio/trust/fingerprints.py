@@ -417,7 +417,10 @@ def _fingerprints(
     annotators: tuple[str, ...],
     **more: Any,
 ) -> Fingerprints:
-    """The result, with q-values over all features, and over all annotators and features."""
+    """The result, with q-values over all features, and over all annotators and features.
+
+    ``left_out`` gives the problem without the labels of an annotator, and a function that leaves out random ones.
+    """
     test = DoubtTest(problem, tests.seed)
     pvalues, more_doubt = test.pvalues(*labels)
     of_annotators = np.ones((len(annotators), problem.n_features))
@@ -426,13 +429,22 @@ def _fingerprints(
         of_annotators[e] = test.pvalues(*one)[0]
     if len(annotators):
         of_annotators = false_discovery_control(of_annotators, axis=None).reshape(of_annotators.shape)
+    only_because, kept = np.full(problem.n_features, "", dtype=object), tests.kept(problem.labelled, "all")
+    for e, name in enumerate(annotators):
+        without, draw = left_out(e)
+        if without.n_rows < 4 or not kept.any():
+            continue
+        lost, n_draws = kept & ~tests.kept(without, name), 0
+        while lost.any() and n_draws < _LEFT_OUT:
+            lost, n_draws = lost & tests.kept(draw(), name), n_draws + 1
+        only_because[lost] = name
     return Fingerprints(
         names=problem.feature_names,
         doubt=false_discovery_control(pvalues),
         more=more_doubt,
         annotators=annotators,
         by_annotator=of_annotators,
-        only_because=_only_because(problem.labelled, annotators, left_out, tests),
+        only_because=only_because,
         classes=problem.supervision.classes,
         **more,
     )
@@ -443,31 +455,6 @@ def _doubt(opinions: Floats, codes: Codes) -> Floats:
     given = np.clip(opinions[np.arange(len(codes)), codes], 1e-6, 1.0 - 1e-6)
     other = (1.0 - given) / max(1, opinions.shape[1] - 1)
     return (other - given) / ((1.0 - _ERRORS) * given + _ERRORS * other)
-
-
-def _only_because(
-    problem: Problem,
-    names: Sequence[str],
-    left_out: Callable[[int], tuple[Problem, Callable[[], Problem]]],
-    tests: QuickTests,
-) -> NDArray[Any]:
-    """For each feature, the annotator without whose labels it is not kept, while no random draw loses it.
-
-    ``left_out`` gives the problem without the labels of an annotator, and a function that leaves out random ones.
-    """
-    found = np.full(problem.n_features, "", dtype=object)
-    kept = tests.kept(problem, "all")
-    for e, name in enumerate(names):
-        without, draw = left_out(e)
-        if without.n_rows < 4 or not kept.any():
-            continue
-        lost = kept & ~tests.kept(without, name)
-        for _ in range(_LEFT_OUT):
-            if not lost.any():
-                break
-            lost = lost & tests.kept(draw(), name)
-        found[lost] = name
-    return found
 
 
 def _other_rows(strata: Codes, part: Codes, rng: np.random.Generator) -> Codes:

@@ -22,7 +22,7 @@ from dubio.problem import Problem
 from dubio.progress import advance, listener_of, listening
 from dubio.ranking import default_names, rank_scores
 from dubio.table.matrix import array_of_names, column_names, is_dask
-from dubio.table.rows import groups_of_rows, most_frequent_codes, read_groups, some_rows
+from dubio.table.rows import groups_of_rows, most_frequent_codes, number_of_rows, read_groups, some_rows
 from dubio.target.knowledge import Supervision
 from dubio.target.pairs import Pairs
 from dubio.target.reader import read_supervision
@@ -190,7 +190,7 @@ def stability(
     if hasattr(selector, "read_problem"):
         given = {name: value for name, value in {**pairs, "groups": groups}.items() if value is not None}
         return problem_stability(selector, selector.read_problem(X, y, **given), **options)
-    n_rows = len(X) if hasattr(X, "__len__") and not hasattr(X, "shape") else X.shape[0]
+    n_rows = number_of_rows(X)
     # for selectors of other libraries -1 is an ordinary class
     supervision = read_supervision(y, n_rows, target="auto", missing_label=None, **pairs)
     names = column_names(X)
@@ -307,7 +307,9 @@ def _fit_draw(
     if kind == "labels":
         supervision = supervision.drawn(rng)
     elif kind == "pairs":
-        supervision = replace(supervision, pairs=_draw_pairs(supervision.pairs, rng))
+        kinds = (supervision.pairs.must_link, supervision.pairs.cannot_link)
+        pairs = [rng.choice(one, len(one)) if len(one) else one for one in kinds]  # a pair drawn twice counts once
+        supervision = replace(supervision, pairs=Pairs(*(np.unique(one, axis=0) for one in pairs)))
     else:
         rows = _draw_rows(supervision.strata, groups, kind == "bootstrap", rng)
     fitted = fit(kind, rows, supervision)
@@ -336,12 +338,6 @@ def _fit_arrays(selector: Any, X: Any, y: Any, kind: str, rows: Rows | None, dra
     labels = np.full(drawn.n_rows, None, dtype=object)
     labels[drawn.labelled] = drawn.classes[drawn.codes[drawn.labelled]].tolist()
     return clone(selector).fit(X, labels)
-
-
-def _draw_pairs(pairs: Pairs, rng: np.random.Generator) -> Pairs:
-    """Draw as many pairs of each kind, with replacement; a pair drawn twice counts once."""
-    kinds = [rng.choice(kind, len(kind)) if len(kind) else kind for kind in (pairs.must_link, pairs.cannot_link)]
-    return Pairs(*(np.unique(kind, axis=0) for kind in kinds))
 
 
 def _draw_rows(strata: Rows, groups: Rows | None, bootstrap: bool, rng: np.random.Generator) -> Rows:

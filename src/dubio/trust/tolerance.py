@@ -356,11 +356,12 @@ class _Crossing:
 
     def found(self) -> tuple[Floats, Floats, Floats]:
         """The rate for each feature, and its interval."""
-        while self.n_draws < self._most:
-            wanted = self._wanted()
-            if wanted is None:
-                break
-            self._look(wanted)
+        while self.n_draws < self._most and (rate := self._wanted()) is not None:
+            for _ in range(min(_LOOK, _MOST_LOOKS - int(self._draws[rate]))):
+                rng = np.random.default_rng([self._seed, rate, int(self._draws[rate])])
+                supervision = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
+                self._kept[rate] += self._tests.kept(self._problem.with_supervision(supervision), rate)[self._asked]
+                self._draws[rate] += 1
         low, high = self._bounds()
         edges = np.concatenate([[0.0], self.rates, [self.rates[-1]]])
         return self._estimates(), edges[low + 1], edges[high + 1]
@@ -386,14 +387,6 @@ class _Crossing:
         advance("label tolerance", done, total)
         return int(open_rates.argmax()) if open_rates.any() else None
 
-    def _look(self, rate: int) -> None:
-        """More draws at one rate."""
-        for _ in range(min(_LOOK, _MOST_LOOKS - int(self._draws[rate]))):
-            rng = np.random.default_rng([self._seed, rate, int(self._draws[rate])])
-            supervision = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
-            self._kept[rate] += self._tests.kept(self._problem.with_supervision(supervision), rate)[self._asked]
-            self._draws[rate] += 1
-
     def _estimates(self) -> Floats:
         """Where the share of draws that keep a feature, made to fall with the rate, crosses one half."""
         seen = np.flatnonzero(self._draws)
@@ -409,27 +402,28 @@ class _Crossing:
 
 def _why_no_worst(problem: Problem) -> str:
     """For what no bound of the worst case is known, in a few words; "" if there is one."""
-    if problem.supervision.no_worst:
-        return problem.supervision.no_worst
-    if problem.groups is not None:
-        return "for rows in groups"
-    if problem.uneven_weights is not None:
-        return "for rows of different weights"
-    if problem.has_wide_features:
-        return "in a table with features of several columns (dates, categories, missing cells)"
-    return ""
+    reasons = (
+        (problem.supervision.no_worst, problem.supervision.no_worst),
+        (problem.groups is not None, "for rows in groups"),
+        (problem.uneven_weights is not None, "for rows of different weights"),
+        (problem.has_wide_features, "in a table with features of several columns (dates, categories, missing cells)"),
+    )
+    return next((why for holds, why in reasons if holds), "")
 
 
 def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
     """The worst case of every relevant feature, and how sure the number is."""
-    worst = np.full(problem.n_features, np.nan)
-    surety = np.full(problem.n_features, "", dtype=object)
+    worst, surety = np.full(problem.n_features, np.nan), np.full(problem.n_features, "", dtype=object)
     if not relevant.any():
         return worst, surety
     supervision, n_classes = problem.supervision, problem.supervision.n_classes
     scores, below, above, *_ = linear_law(Evidence.of(problem))
     n_tests = 2 if n_classes else 3
-    level = _linear_level(alpha * relevant.sum() / varying_features(problem).sum(), n_tests, has_enough_rows(problem))
+    # the p-value of the linear test with which Benjamini and Hochberg's rule keeps a feature, whatever the other tests
+    # say: in the Cauchy rule, they count at worst as 0.99
+    needed = alpha * relevant.sum() / varying_features(problem).sum() * (SINGLE if has_enough_rows(problem) else 1.0)
+    cotangent = n_tests / np.tan(np.pi * needed) - (n_tests - 1) / np.tan(np.pi * CEILING)
+    level = float(np.arctan2(1.0, cotangent) / np.pi)
     cuts = np.nan_to_num(stats.beta.isf(level, below, above), nan=np.inf)
     asked = np.flatnonzero(relevant & (scores >= cuts))
     if not n_classes:
@@ -442,14 +436,3 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
         else:
             worst[j], surety[j] = greedy_flips(column, supervision.codes, n_classes, cut)
     return worst, surety
-
-
-def _linear_level(threshold: float, n_tests: int, shared: bool) -> float:
-    """The p-value of the linear test with which a feature is kept, whatever the other tests say.
-
-    ``threshold`` is the largest p-value that Benjamini and Hochberg's rule accepts. In the Cauchy rule, the other tests
-    count at worst as 0.99.
-    """
-    needed = threshold * (SINGLE if shared else 1.0)
-    cotangent = n_tests / np.tan(np.pi * needed) - (n_tests - 1) / np.tan(np.pi * CEILING)
-    return float(np.arctan2(1.0, cotangent) / np.pi)

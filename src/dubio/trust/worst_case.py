@@ -38,15 +38,6 @@ def fewest_flips(values: NDArray[np.floating], second: NDArray[np.bool_], cut: f
 
     If a class loses all of its rows, no feature can be tested, and :math:`R^2` counts as 0.
 
-    Parameters
-    ----------
-    values : array (n_rows,)
-        The feature.
-    second : array (n_rows,) of bool
-        The rows labelled with the second of the two classes.
-    cut : float
-        The smallest :math:`R^2` with which the feature is kept; above 0.
-
     Examples
     --------
     >>> import numpy as np
