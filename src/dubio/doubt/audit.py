@@ -224,7 +224,12 @@ def audit_problem(
         )
     supervision.with_codes(codes).require_enough()
     if engine == "lnt":
-        posterior = _lnt_memberships(problem, codes, options.get("random_state", 0), options.get("n_jobs"))
+        order = content_order(problem.X, codes)
+        space, rng = problem.standardized_table[order], np.random.RandomState(options.get("random_state", 0))
+        space += _JITTER * rng.standard_normal(space.shape)
+        judged = Problem(space, supervision.with_codes(codes).rows(order))
+        model = membership_model(judged, random_state=rng, n_jobs=options.get("n_jobs"))
+        posterior = model.memberships[np.argsort(order)]
         nobody: dict[str, Any] = {"expert_names": (), "expert_weights": np.empty(0), "n_folds": 0}
         return _record(supervision, codes, posterior, engine, flip_rate=None, index=index, **nobody)
     per_row = problem.n_columns / supervision.n_labelled
@@ -248,7 +253,14 @@ def judge(
     kept, known = places(codes, supervision.n_classes)
     said = np.ascontiguousarray(experts.probabilities[:, :, kept])
     stacked = pool_experts(said, known, flips=False, row_weights=weights)
-    skills, judged = _skill(said, stacked.opinions, known, experts.names, groups)
+    rows = np.flatnonzero(known >= 0)
+    y = known[rows]
+    shares = np.bincount(y) / len(y)
+    # each expert is mixed with a little of the class shares, so that one sure mistake does not cost everything
+    mixed = [(expert[rows, y] + FLOOR * shares[y]) / (1.0 + FLOOR) for expert in (*said, stacked.opinions)]
+    losses = [-np.log(np.maximum(own, 1e-12)) for own in mixed]
+    together, named = None if groups is None else groups[rows], zip((*experts.names, "pool"), losses, strict=True)
+    skills, judged = skill_of(-np.log(shares[y]), dict(named), together)
     posterior, pooling, rate, flags = stacked.opinions, stacked.weights, None, True
     if engine == "pooled":
         pool = pool_experts(said, known, flips=True, row_weights=weights)
@@ -292,20 +304,6 @@ def _trusting(record: LabelAudit, confirmed: NDArray[np.bool_]) -> LabelAudit:
     np.fill_diagonal(joint, 0.0)
     np.fill_diagonal(joint, record.joint.sum(axis=1) - joint.sum(axis=1))
     return replace(record, probabilities=probabilities, joint=joint, doubtful=record.doubtful & ~confirmed)
-
-
-def _skill(
-    said: Floats, opinions: Floats, codes: NDArray[np.int64], names: tuple[str, ...], groups: NDArray[np.int64] | None
-) -> tuple[dict[str, float], bool]:
-    """What the experts know: the cross-entropy is compared with that of the class shares."""
-    rows = np.flatnonzero(codes >= 0)
-    y = codes[rows]
-    shares = np.bincount(y, minlength=said.shape[2]) / len(y)
-    # each expert is mixed with a little of the class shares, so that one sure mistake does not cost everything
-    mixed = [(expert[rows, y] + FLOOR * shares[y]) / (1.0 + FLOOR) for expert in (*said, opinions)]
-    losses = [-np.log(np.maximum(own, 1e-12)) for own in mixed]
-    together = None if groups is None else groups[rows]
-    return skill_of(-np.log(shares[y]), dict(zip((*names, "pool"), losses, strict=True)), together)
 
 
 def _record(
@@ -416,20 +414,9 @@ def _without_weightless_labels(problem: Problem) -> Problem:
     return problem.with_supervision(known.with_codes(np.where(weight > 0, known.codes, -1)))
 
 
-def _lnt_memberships(
-    problem: Problem, codes: NDArray[np.int64], random_state: int | None, n_jobs: int | None
-) -> Floats:
-    order = content_order(problem.X, codes)
-    space = problem.standardized_table[order]
-    rng = np.random.RandomState(random_state)
-    space += _JITTER * rng.standard_normal(space.shape)
-    judged = Problem(space, problem.supervision.with_codes(codes).rows(order))
-    return membership_model(judged, random_state=rng, n_jobs=n_jobs).memberships[np.argsort(order)]
-
-
 def _count_rows(table: Any, name: str) -> int:
     try:
-        shape = np.shape(table) if not hasattr(table, "shape") else table.shape
+        shape = np.shape(table)
     except ValueError:
         raise InputError(name, "has rows of different lengths", "give every row the same number of cells") from None
     if not shape:
@@ -439,8 +426,5 @@ def _count_rows(table: Any, name: str) -> int:
 
 def _index_of(X: Any, y: Any) -> Any:
     """The row names of the table or of the labels; None if there are none."""
-    for source in (X, y):
-        index = getattr(source, "index", None)
-        if index is not None and not callable(index):
-            return index
-    return None
+    found = (getattr(source, "index", None) for source in (X, y))
+    return next((index for index in found if index is not None and not callable(index)), None)

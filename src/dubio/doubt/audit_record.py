@@ -34,7 +34,7 @@ def skill_of(
     skills = {name: float(1.0 - loss.sum() / alone.sum()) for name, loss in losses.items()}
     gain = alone - losses["pool"]
     if groups is not None:  # rows of a group are no independent evidence
-        gain = np.bincount(np.unique(groups, return_inverse=True)[1], gain)
+        gain = np.asarray(np.bincount(np.unique(groups, return_inverse=True)[1], gain), dtype=np.float64)
     spread = gain.std(ddof=1) * np.sqrt(len(gain)) if len(gain) > 1 else np.inf
     return skills, bool(gain.sum() > norm.ppf(1 - _SKILL_LEVEL) * spread)
 
@@ -52,7 +52,9 @@ class Audit:
 
     doubtful: NDArray[np.bool_]
     judged: bool
+    held_back: bool = False
     skills: dict[str, float]
+    index: Any
 
     def __post_init__(self) -> None:
         for value in vars(self).values():
@@ -80,9 +82,16 @@ class Audit:
     def _knows_little(self) -> bool:
         return bool(self.skills) and self.skills["pool"] < _LITTLE_SKILL
 
+    def why_held_back(self) -> str:
+        """Why nothing is flagged, if that is not because everything looks right; else empty."""
+        return _HELD_BACK if self.held_back else ""
+
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
-        raise NotImplementedError
+        import pandas as pd
+
+        rank = pd.arrays.IntegerArray(self.rank, ~self.labelled)
+        return pd.DataFrame({name: getattr(self, name) for name in self.columns} | {"rank": rank}, index=self.index)
 
     def __repr__(self) -> str:
         found = f"{int(self.doubtful.sum())} of {int(self.labelled.sum())} {self.noun} are doubtful"
@@ -165,6 +174,13 @@ class LabelAudit(Audit):
         return self.codes >= 0
 
     @property
+    def given(self) -> NDArray[Any]:
+        """The label of each row; None for rows without one."""
+        given = np.full(len(self), None, dtype=object)
+        given[self.labelled] = self.classes[self.codes[self.labelled]]
+        return given
+
+    @property
     def wrong(self) -> Floats:
         """Probability that the given label is wrong; NaN for rows without a label."""
         own = self.probabilities[np.arange(len(self)), np.maximum(self.codes, 0)]
@@ -172,11 +188,8 @@ class LabelAudit(Audit):
 
     @property
     def suggested(self) -> NDArray[Any]:
-        """The suggested label of each row.
-
-        The most probable other class if the label is doubtful, the most probable class if it is missing, else the given
-        label.
-        """
+        """The most probable other class if the label is doubtful, the most probable class if it is missing, else the
+        given label."""
         others = np.array(self.probabilities)
         others[self.doubtful, self.codes[self.doubtful]] = -1.0
         best = np.where(self.doubtful | ~self.labelled, others.argmax(axis=1), self.codes)
@@ -214,21 +227,11 @@ class LabelAudit(Audit):
             text += " The models know little about the classes, so this is a list of rows to check, not of errors."
         return text
 
-    def why_held_back(self) -> str:
-        """Why no label is flagged, if that is not because all of them look right; else empty."""
-        return _HELD_BACK if self.held_back else ""
-
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
-        import pandas as pd
-
-        given = np.full(len(self), None, dtype=object)
-        given[self.labelled] = self.classes[self.codes[self.labelled]]
-        rank = pd.arrays.IntegerArray(self.rank, ~self.labelled)
-        values = (given, self.suggested, self.wrong, self.doubtful, rank)
-        columns: dict[str, Any] = dict(zip(LabelAudit.columns, values, strict=True))
-        columns |= {f"p({name})": self.probabilities[:, k] for k, name in enumerate(self.classes)}
-        return pd.DataFrame(columns, index=self.index)
+        return (
+            super().to_frame().assign(**{f"p({name})": self.probabilities[:, k] for k, name in enumerate(self.classes)})
+        )
 
     def classes_frame(self) -> Any:
         """One line per class: rows, doubtful labels, estimated error rate, flip matrix (needs pandas)."""
@@ -284,12 +287,6 @@ class OrderedAudit(LabelAudit):
     def suggested(self) -> NDArray[Any]:
         """The median class if the label is doubtful or missing, else the given label."""
         return self.classes[np.where(self.doubtful | ~self.labelled, _medians(self.probabilities), self.codes)]
-
-    def to_frame(self) -> Any:
-        """One line per row, with the table's own index (needs pandas)."""
-        frame = super().to_frame()
-        frame.insert(3, "steps", self.steps)
-        return frame
 
 
 def in_order(audit: LabelAudit) -> OrderedAudit:

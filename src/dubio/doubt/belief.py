@@ -194,19 +194,14 @@ def _believe_numbers(problem: Problem, clean: Cleaning | None, complete: bool, o
         return Belief(supervision)
     found = number_opinions(problem, **options.for_numbers)
     trusted = known & ~found.gross if clean is not None else known
-    values = np.where(known, found.scores, found.opinions)
-    used = trusted | filled
-    left_out = known & ~trusted
+    every = np.where(trusted, found.scores, found.opinions)
+    used, with_all = trusted | filled, known | filled
     return Belief(
-        replace(supervision, values=np.where(used, values, np.nan), labelled=used),
+        replace(supervision, values=np.where(used, every, np.nan), labelled=used),
         n_completed=int(filled.sum()),
-        n_left_out=int(left_out.sum()),
+        n_left_out=int((known & ~trusted).sum()),
         left_out=("far left out", "audit is stricter"),  # the rule is not that of the audit of numbers
-        replaced=replace(
-            supervision,
-            values=np.where(left_out, found.opinions, np.where(used, values, np.nan)),
-            labelled=used | left_out,
-        ),
+        replaced=replace(supervision, values=np.where(with_all, every, np.nan), labelled=with_all),
     )
 
 
@@ -217,9 +212,8 @@ def _believe_intervals(problem: Problem, clean: Cleaning | None, complete: bool,
         values = np.where(supervision.labelled, values, np.nan)
     used = ~np.isnan(values)
     found = supervision.as_kind(Numbers, labelled=used, values=values)
-    inside = int((supervision.labelled & ~supervision.exact).sum())
-    n_completed = int((used & ~supervision.labelled).sum())
-    return Belief(found, n_completed=n_completed, said=(note("set inside", n=inside),))
+    inside = note("set inside", n=int((supervision.labelled & ~supervision.exact).sum()))
+    return Belief(found, n_completed=int((used & ~supervision.labelled).sum()), said=(inside,))
 
 
 def _believe_positives(problem: Problem, clean: Cleaning | None, complete: bool, options: ExpertOptions) -> Belief:

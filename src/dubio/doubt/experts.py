@@ -79,17 +79,13 @@ def fit_weighted(model: Any, X: NDArray[Any], y: NDArray[Any], weights: Floats |
     """
     if weights is None:
         return model.fit(X, y)
-    weights = _rounded(weights / weights.mean())
+    # 24 binary digits: a common factor changes the last of 53, and a tree might then split elsewhere
+    digits, exponents = np.frexp(weights / weights.mean())
+    weights = np.ldexp(np.round(np.ldexp(digits, 24)), exponents - 24)
     if has_fit_parameter(model, "sample_weight"):
         return model.fit(X, y, sample_weight=weights)
     rows = rows_in_proportion(weights, y if y.dtype.kind == "i" else np.zeros(len(y), dtype=np.int64), seed)
     return model.fit(X[rows], y[rows])
-
-
-def _rounded(weights: Floats) -> Floats:
-    """Weights with 24 binary digits. A common factor changes the last of 53, and a tree might then split elsewhere."""
-    digits, exponents = np.frexp(weights)
-    return np.asarray(np.ldexp(np.round(np.ldexp(digits, 24)), exponents - 24))
 
 
 def rows_in_proportion(weights: Floats, codes: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
@@ -178,7 +174,10 @@ def out_of_fold(
         else:
             units = units_per_class(supervision.with_codes(codes), problem.groups)[kept]
             folds = usable_folds(units, supervision.classes[kept], n_folds, "group")
-            fold_of = group_folds(known, problem.groups, folds, random_state)
+            splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=random_state)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # a class in few groups: usable_folds has said so
+                fold_of = _folds_of(splitter, known, problem.groups)
             parts = [known[trained & (known >= 0) & (fold_of != fold)] for fold in range(fold_of.max() + 1)]
             rows = np.array([np.bincount(part, minlength=len(kept)) for part in parts])
             # the fewest rows of each class, and of all; for a class, folds without it do not count
@@ -241,15 +240,12 @@ def judged_codes(supervision: Supervision, groups: Codes | None = None) -> Codes
     return np.where(alone[supervision.codes], -1, supervision.codes)
 
 
-def group_folds(codes: Codes, groups: Codes, n_folds: int, random_state: int | None) -> Codes:
-    """Folds of whole groups, each class with about its share; -1 for rows without a label."""
-    fold_of = np.full(len(codes), -1, dtype=np.int64)
-    known = np.flatnonzero(codes >= 0)
-    splitter = StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # a class in few groups: usable_folds has said so
-        for fold, (_, held_out) in enumerate(splitter.split(known, codes[known], groups[known])):
-            fold_of[known[held_out]] = fold
+def _folds_of(splitter: Any, codes: Codes, groups: Codes | None = None) -> Codes:
+    """The fold of each row with a label; -1 for all others."""
+    fold_of, known = np.full(len(codes), -1, dtype=np.int64), np.flatnonzero(codes >= 0)
+    together = None if groups is None else groups[known]
+    for fold, (_, held_out) in enumerate(splitter.split(known, codes[known], together)):
+        fold_of[known[held_out]] = fold
     return fold_of
 
 
@@ -292,14 +288,12 @@ def read_experts(
         return default_experts(rows_per_class, n_rows, n_features, n_jobs)
     if isinstance(experts, Mapping):
         named = {str(name): expert for name, expert in experts.items()}
-    elif isinstance(experts, Sequence) and not isinstance(experts, str):
+    else:
         named = {}
-        for expert in experts:
+        for expert in experts if isinstance(experts, Sequence) and not isinstance(experts, str) else [experts]:
             name = type(expert).__name__
             same = sum(known.split(" ")[0] == name for known in named)
             named[name if not same else f"{name} {same + 1}"] = expert
-    else:
-        named = {type(experts).__name__: experts}
     if not named:
         raise InputError("experts", "is empty", "give at least one classifier, or None for the default ones")
     for name, expert in named.items():
@@ -338,13 +332,8 @@ def usable_folds(counts: Codes, classes: NDArray[Any], n_folds: int, unit: str =
         raise InputError("n_folds", f"={n_folds}", "give at least 2, so that rows can be held out")
     smallest = int(counts.argmin())
     if counts[smallest] < n_folds:
-        warn(
-            InputWarning(
-                "y",
-                f"has {counts[smallest]} {unit}s of class {classes.tolist()[smallest]!r}, fewer than "
-                f"the {n_folds} folds of the audit: using {counts[smallest]} folds",
-            )
-        )
+        found = f"has {counts[smallest]} {unit}s of class {classes.tolist()[smallest]!r}, fewer than"
+        warn(InputWarning("y", f"{found} the {n_folds} folds of the audit: using {counts[smallest]} folds"))
     return int(min(n_folds, counts[smallest]))
 
 
@@ -369,14 +358,11 @@ def out_of_fold_probabilities(
     order = content_order(X, codes)
     X, codes = X[order], codes[order]
     weights = None if weights is None else weights[order]
-    labelled = np.flatnonzero(codes >= 0)
     learned = codes >= 0 if trained is None else trained[order]
     seeds = np.random.RandomState(random_state)
     if folds is None:
-        fold_of = np.full(len(codes), -1, dtype=np.int64)
         splitter = StratifiedKFold(n_folds, shuffle=True, random_state=seeds.randint(2**31 - 1))
-        for fold, (_, held_out) in enumerate(splitter.split(labelled, codes[labelled])):
-            fold_of[labelled[held_out]] = fold
+        fold_of = _folds_of(splitter, codes)
     else:
         fold_of = np.asarray(folds, dtype=np.int64)[order]
         n_folds = int(fold_of.max()) + 1

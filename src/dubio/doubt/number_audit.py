@@ -100,31 +100,17 @@ class NumberAudit(Audit):
         text = "The experts know little about the numbers, so this is a list of rows to check, not of errors."
         return text if self._knows_little else ""
 
-    def why_held_back(self) -> str:
-        """Empty: doubtful numbers are flagged on tables of every shape."""
-        return ""
-
-    def to_frame(self) -> Any:
-        """One line per row, with the table's own index (needs pandas)."""
-        import pandas as pd
-
-        rank = pd.arrays.IntegerArray(self.rank, ~self.labelled)
-        values = [self.given, self.suggested, self.low, self.high, self.wrong, self.doubtful, rank]
-        return pd.DataFrame(dict(zip(self.columns, values, strict=True)), index=self.index)
-
     def __str__(self) -> str:
         if not self.judged:
             return (
                 "The columns do not predict the numbers: they cannot be judged. The models predict held-out numbers no "
                 "better than their mean does, so no number is flagged and no rate is given."
             )
-        likely = self.how_likely()
-        missing = len(self) - int(self.labelled.sum())
-        doubtful, given = int(self.doubtful.sum()), int(self.labelled.sum())
-        found = f"{doubtful} of {given} numbers are doubtful: more likely wrong than right."
+        doubtful, given, likely = int(self.doubtful.sum()), int(self.labelled.sum()), self.how_likely()
+        missing, found = len(self) - given, f"{doubtful} of {given} numbers are doubtful: more likely wrong than right."
         return (
             f"{found if doubtful else f'None of the {given} numbers is more likely wrong than right.'} "
-            + (f"{likely} " if likely and self.doubtful.any() else "")
+            + (f"{likely} " if likely and doubtful else "")
             + f"Estimated share of wrong numbers: {self.error_rate:.1%}."
             + (f" A number is suggested for {counted(missing, 'row')} without one." if missing else "")
             + f" Assumed: {self.assumption}."
@@ -148,11 +134,8 @@ def audit_numbers(
     """
     supervision = problem.supervision
     if supervision.n_labelled < FEWEST_AUDITED:
-        raise InputError(
-            "y",
-            f"has {counted(supervision.n_labelled, 'row')} with a number",
-            f"an audit of numbers needs at least {FEWEST_AUDITED}",
-        )
+        found = f"has {counted(supervision.n_labelled, 'row')} with a number"
+        raise InputError("y", found, f"an audit of numbers needs at least {FEWEST_AUDITED}")
     supervision.standardized()  # raises if all numbers are equal
     known = supervision.labelled
     centre = float(np.median(supervision.values[known]))

@@ -91,7 +91,7 @@ def rows_by_content(
     table = main_directions(problem, random_state) if is_wide else varying_columns(problem.standardized_table)
     order = content_order(table, np.nan_to_num(values, nan=np.inf))
     table, back = table[order], np.argsort(order)
-    facts = [None if one is None else one[order] for one in (problem.groups, problem.uneven_weights)]
+    facts: list[Any] = [None if one is None else one[order] for one in (problem.groups, problem.uneven_weights)]
 
     def predict(learned: Floats) -> dict[str, Floats]:
         said = held_out_numbers(table, learned[order], *facts, n_folds, random_state, n_jobs)
@@ -118,10 +118,9 @@ def held_out_numbers(
     else:
         n_folds = min(n_folds, len(np.unique(groups[known])))
         folds = list(GroupKFold(n_folds, **options).split(known, groups=groups[known]))
+    trees: dict[str, Any] = {"min_samples_leaf": 2, "n_jobs": n_jobs}
     makers: dict[str, Callable[[int], Any]] = {
-        "trees": lambda n: ExtraTreesRegressor(
-            100, min_samples_leaf=2, random_state=seeds.randint(2**31 - 1), n_jobs=n_jobs
-        ),
+        "trees": lambda n: ExtraTreesRegressor(100, **trees, random_state=seeds.randint(2**31 - 1)),
         "ridge": lambda n: RidgeCV(np.logspace(-2, 3, 12)),
         "neighbors": lambda n: KNeighborsRegressor(min(7, n), weights="distance", n_jobs=n_jobs),
     }

@@ -429,10 +429,6 @@ class _Table:
             weights = np.bincount(self.groups[rows], weights=weights).astype(np.float64)
         return float(weights.sum() ** 2 / (weights**2).sum())
 
-    def weight(self, rows: Rows) -> Floats | None:
-        """The weights of some rows; None if rows have no weights."""
-        return None if self.weights is None else self.weights[rows]
-
 
 def _not_numbers(X: Any) -> str:
     if sparse.issparse(X):
@@ -486,14 +482,15 @@ def _score_fold(
     """The scores of a model on the rows of one fold, by the name of the field."""
     rng = np.random.default_rng(seed)
     supervision, tested = table.supervision.rows(train).certain(), table.supervision.rows(test)
-    weights = table.weight(train) if weight_argument(model.estimator) else None
+    of_tested = None if table.weights is None else table.weights[test]
+    weights = table.weights[train] if table.weights is not None and weight_argument(model.estimator) else None
 
     @cache
     def on_set(features: tuple[int, ...]) -> float:
         chosen = np.array(features, dtype=np.int64)
         try:
             fitted = clone(model).fit_target(table.part(train, chosen), supervision, weights)
-            return fitted.score_target(table.part(test, chosen), tested, table.weight(test))
+            return fitted.score_target(table.part(test, chosen), tested, of_tested)
         except (ValueError, TypeError) as error:
             cells = "" if isinstance(error, InputError) else table.unreadable()
             if not cells:

@@ -142,7 +142,16 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
         doubtful = (left > 0) & (left >= first[before.doubtful].min())
     else:
         doubtful = left > max(0.5, first.max(initial=0.0))
-    joint = _joint_left(before, after.codes, probabilities, rows)
+    # labels by given and true class, where decided labels are right: they sum to the number of labels
+    codes, n_classes = after.codes, len(after.classes)
+    claimed = float(np.nansum(before.wrong))
+    multiple = float(before.joint.sum() - np.trace(before.joint)) / claimed if claimed > 0 else 0.0
+    wrong = np.zeros((n_classes, n_classes))
+    np.add.at(wrong, codes[rows], multiple * probabilities[rows])
+    np.fill_diagonal(wrong, 0.0)
+    labels = np.bincount(codes[codes >= 0], minlength=n_classes).astype(np.float64)
+    wrong *= np.minimum(1.0, labels / np.maximum(wrong.sum(axis=1), 1e-300))[:, None]  # at most all of a class
+    joint = wrong + np.diag(labels - wrong.sum(axis=1))
     found = replace(after, probabilities=probabilities, doubtful=doubtful, joint=joint)
     return in_order(found) if isinstance(after, OrderedAudit) else found
 
@@ -157,19 +166,6 @@ def _require_same_labels(before: Any, after: Any, corrected: Any) -> None:
         if len(audit) != n_rows:
             found = f"is an audit of {counted(len(audit), 'row')}, but the corrections are of {n_rows}"
             raise InputError(name, found, "give the audits of the same table")
-
-
-def _joint_left(before: LabelAudit, codes: NDArray[np.int64], probabilities: Floats, undecided: Any) -> Floats:
-    """Number of labels by given and true class, where decided labels are right. It sums to the number of labels."""
-    n_classes = probabilities.shape[1]
-    claimed = float(np.nansum(before.wrong))
-    multiple = float(before.joint.sum() - np.trace(before.joint)) / claimed if claimed > 0 else 0.0
-    wrong = np.zeros((n_classes, n_classes))
-    np.add.at(wrong, codes[undecided], multiple * probabilities[undecided])
-    np.fill_diagonal(wrong, 0.0)
-    labels = np.bincount(codes[codes >= 0], minlength=n_classes).astype(np.float64)
-    wrong *= np.minimum(1.0, labels / np.maximum(wrong.sum(axis=1), 1e-300))[:, None]  # at most all of a class
-    return wrong + np.diag(labels - wrong.sum(axis=1))
 
 
 def calibrated(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> Floats:

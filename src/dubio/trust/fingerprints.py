@@ -46,15 +46,9 @@ class DoubtTest:
 
         A feature of several columns has the smallest p-value of these, times their number.
         """
-        tested, sides = self._of_columns(rows, doubt, opinions)
-        best = [places[int(tested[places].argmin())] for places in self._columns]
-        counts = np.asarray([len(places) for places in self._columns])
-        return np.minimum(1.0, counts * tested[best]), sides[best]
-
-    def _of_columns(self, rows: Codes, doubt: Floats, opinions: Floats) -> tuple[Floats, NDArray[np.int64]]:
         n, d = len(rows), self._table.shape[1]
         if n < _FEWEST_ROWS:
-            return np.ones(d), np.ones(d, dtype=np.int64)
+            return np.ones(len(self._columns)), np.ones(len(self._columns), dtype=np.int64)
         likely = opinions.argmax(axis=1)
         parts = _parts(likely, opinions.max(axis=1))
         sizes = np.bincount(parts)
@@ -88,8 +82,10 @@ class DoubtTest:
         # in units of its own spread, every feature has about the same null, so that they share the permutations
         pool = np.sort(null[:, varies].ravel())
         reached = len(pool) - np.searchsorted(pool, strength - 1e-12)
-        pvalues = np.where(varies, (1.0 + reached) / (1.0 + len(pool)), 1.0)
-        return pvalues, np.where(found >= 0, 1, -1)
+        tested = np.where(varies, (1.0 + reached) / (1.0 + len(pool)), 1.0)
+        best = [places[int(tested[places].argmin())] for places in self._columns]
+        counts = np.asarray([len(places) for places in self._columns])
+        return np.minimum(1.0, counts * tested[best]), np.where(found >= 0, 1, -1)[best]
 
 
 def _parts(likely: Codes, sure: Floats) -> Codes:
@@ -294,9 +290,8 @@ def read_annotators(annotators: Any, n_rows: int) -> NDArray[Any]:
     """One name per row; "" where the annotator is not known."""
     who = np.asarray(annotators, dtype=object)
     if who.shape != (n_rows,):
-        raise InputError(
-            "annotators", f"has shape {who.shape}, but the table has {n_rows} rows", "give one annotator per row"
-        )
+        found = f"has shape {who.shape}, but the table has {n_rows} rows"
+        raise InputError("annotators", found, "give one annotator per row")
     names = np.asarray(["" if is_missing(name) else str(name) for name in who], dtype=object)
     if len(set(names) - {""}) < 2:
         raise InputError("annotators", "names fewer than two annotators", "leave it out, or give one name per row")
@@ -329,8 +324,14 @@ def row_fingerprints(
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
         part, rng = labels[e], np.random.default_rng([random_state, len(labels[e])])
-        without = problem.rows(np.setdiff1d(rows, part))
-        return without, lambda: problem.rows(_other_rows(supervision.strata, part, rng))
+        strata = supervision.strata
+
+        def draw() -> Problem:
+            """A random set that has as many rows of each class is left out."""
+            sizes = [(np.flatnonzero(strata == k), int((strata[part] == k).sum())) for k in np.unique(strata[part])]
+            return problem.rows(np.setdiff1d(rows, np.concatenate([rng.permutation(of)[:n] for of, n in sizes])))
+
+        return problem.rows(np.setdiff1d(rows, part)), draw
 
     return _fingerprints(
         problem,
@@ -383,7 +384,13 @@ def vote_fingerprints(
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
         rng, mask = np.random.default_rng([random_state, e]), np.zeros(votes.shape, dtype=bool)
         mask[:, e] = votes[:, e] >= 0
-        return without(mask), lambda: without(_one_vote_each(votes, np.flatnonzero(mask[:, e]), rng))
+
+        def draw() -> Problem:
+            """One random vote in each of the annotator's rows is left out."""
+            best = np.where(votes >= 0, rng.random(votes.shape), -1.0).argmax(axis=1)
+            return without((np.arange(len(names)) == best[:, None]) & mask[:, [e]])
+
+        return without(mask), draw
 
     return _fingerprints(
         problem,
@@ -455,23 +462,6 @@ def _doubt(opinions: Floats, codes: Codes) -> Floats:
     given = np.clip(opinions[np.arange(len(codes)), codes], 1e-6, 1.0 - 1e-6)
     other = (1.0 - given) / max(1, opinions.shape[1] - 1)
     return (other - given) / ((1.0 - _ERRORS) * given + _ERRORS * other)
-
-
-def _other_rows(strata: Codes, part: Codes, rng: np.random.Generator) -> Codes:
-    """All rows without a random set that has as many rows of each class as ``part``."""
-    left_out = [
-        rng.permutation(np.flatnonzero(strata == value))[: np.count_nonzero(strata[part] == value)]
-        for value in np.unique(strata[part])
-    ]
-    return np.setdiff1d(np.arange(len(strata)), np.concatenate(left_out))
-
-
-def _one_vote_each(votes: Codes, rows: Codes, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """(rows, annotators): one random vote in each of some rows."""
-    random = np.where(votes >= 0, rng.random(votes.shape), -1.0)
-    drawn = np.zeros(votes.shape, dtype=bool)
-    drawn[rows, random[rows].argmax(axis=1)] = True
-    return drawn
 
 
 def annotators_in_words(found: Fingerprints) -> str:

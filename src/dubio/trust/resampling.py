@@ -179,9 +179,8 @@ def stability(
     """
     is_one = hasattr(selector, "get_support") and hasattr(selector, "fit")
     if not is_one or isinstance(selector, type):
-        raise InputTypeError(
-            "selector", f"is {selector!r}", "give a selector of dubio, or one with scikit-learn's fit and get_support"
-        )
+        remedy = "give a selector of dubio, or one with scikit-learn's fit and get_support"
+        raise InputTypeError("selector", f"is {selector!r}", remedy)
     options: dict[str, Any] = {"n_draws": n_draws, "resample": resample, "confidence": confidence}
     options |= {"random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     pairs = {"must_link": must_link, "cannot_link": cannot_link}
@@ -190,10 +189,9 @@ def stability(
     if hasattr(selector, "read_problem"):
         given = {name: value for name, value in {**pairs, "groups": groups}.items() if value is not None}
         return problem_stability(selector, selector.read_problem(X, y, **given), **options)
-    n_rows = number_of_rows(X)
+    n_rows, names = number_of_rows(X), column_names(X)
     # for selectors of other libraries -1 is an ordinary class
     supervision = read_supervision(y, n_rows, target="auto", missing_label=None, **pairs)
-    names = column_names(X)
     labels = default_names(np.shape(X)[1]) if names is None else array_of_names(names)
     return _stability(partial(_fit_arrays, selector, X, y), supervision, read_groups(groups, n_rows), labels, **options)
 
@@ -289,9 +287,8 @@ def _resolve(resample: str, supervision: Supervision) -> str:
     if resample == "pairs" and not supervision.has_pairs:
         raise InputError("resample", "='pairs' draws from the pairs, but no pairs are given")
     if resample in ("bootstrap", "subsample") and supervision.has_pairs:
-        raise InputError(
-            "resample", f"={resample!r} draws rows, but pairs name rows by their position", "use resample='pairs'"
-        )
+        found = f"={resample!r} draws rows, but pairs name rows by their position"
+        raise InputError("resample", found, "use resample='pairs'")
     return resample
 
 

@@ -66,24 +66,21 @@ class QuickTests:
             return counts
         for part, varying, share in varying_parts(problem):
             counts[varying] = True
-            alone = self._single(Evidence.of(part), (kind, part.groups is None))
-            tested = alone / (SINGLE if has_enough_rows(part) else 1.0)
+            evidence, null = Evidence.of(part), (kind, part.groups is None)
+            if null not in self._nulls:
+                wanted = int(np.clip(10 * evidence.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
+                seed = int(np.random.default_rng([self.seed, len(self._nulls)]).integers(2**31))
+                self._nulls[null] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self._n_jobs))
+            smooth = pvalues_against(self._nulls[null], smooth_r2(evidence, n_jobs=self._n_jobs))
+            linear = linear_pvalues(evidence, most_permutations=_MOST_CHECKS)
+            levels = evidence.level_features  # smooth R2 of categories has another null
+            smooth[levels] = linear[levels]
+            tested = cauchy_combination(linear, smooth) / (SINGLE if has_enough_rows(part) else 1.0)
             if self.together:
                 joint = joint_pvalues(part, random_state=self.seed, n_jobs=self._n_jobs).pvalues
                 tested = np.minimum(tested, joint / TOGETHER)
             pvalues[varying] = np.minimum(pvalues[varying], tested / share)
         return passes(qvalues_of(pvalues, counts), self._alpha)
-
-    def _single(self, evidence: Evidence, kind: Hashable) -> Floats:
-        if kind not in self._nulls:
-            wanted = int(np.clip(10 * evidence.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
-            seed = int(np.random.default_rng([self.seed, len(self._nulls)]).integers(2**31))
-            self._nulls[kind] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self._n_jobs))
-        smooth = pvalues_against(self._nulls[kind], smooth_r2(evidence, n_jobs=self._n_jobs))
-        linear = linear_pvalues(evidence, most_permutations=_MOST_CHECKS)
-        levels = evidence.level_features  # smooth R2 of categories has another null
-        smooth[levels] = linear[levels]
-        return cauchy_combination(linear, smooth)
 
 
 #: Draws at one rate of errors: at a time, and at most.
@@ -317,7 +314,14 @@ def problem_tolerance(
         found[:, asked] = crossing.found()
         if not tests.together:  # nothing can be said of features that these tests do not keep
             found[:, asked[~seen]] = np.nan
-    no_worst = _why_no_worst(problem)
+    known = problem.supervision
+    reasons = (
+        (known.no_worst, known.no_worst),
+        (problem.groups is not None, "for rows in groups"),
+        (problem.uneven_weights is not None, "for rows of different weights"),
+        (problem.has_wide_features, "in a table with features of several columns (dates, categories, missing cells)"),
+    )
+    no_worst = next((why for holds, why in reasons if holds), "")
     worst, surety = _worst(problem, relevant if not no_worst else np.zeros_like(relevant), alpha)
     return LabelTolerance(
         names,
@@ -327,7 +331,7 @@ def problem_tolerance(
         high,
         worst,
         surety,
-        kind=problem.supervision.form,
+        kind=known.form,
         flips=flips,
         highest=float(crossing.rates[-1]),
         n_labelled=problem.n_rows,
@@ -362,9 +366,17 @@ class _Crossing:
                 supervision = self._problem.supervision.with_errors(float(self.rates[rate]), self._flips, rng)
                 self._kept[rate] += self._tests.kept(self._problem.with_supervision(supervision), rate)[self._asked]
                 self._draws[rate] += 1
+        # where the share of draws that keep a feature, made to fall with the rate, crosses one half
+        seen = np.flatnonzero(self._draws)
+        rates, weights = np.append(0.0, self.rates[seen]), np.append(1.0, self._draws[seen])
+        found = np.empty(len(self._asked))
+        for j in range(len(found)):
+            shares = np.append(1.0, self._kept[seen, j] / self._draws[seen])
+            falling = isotonic_regression(shares, weights=weights, increasing=False).x
+            found[j] = np.interp(-0.5, -falling, rates)
         low, high = self._bounds()
         edges = np.concatenate([[0.0], self.rates, [self.rates[-1]]])
-        return self._estimates(), edges[low + 1], edges[high + 1]
+        return found, edges[low + 1], edges[high + 1]
 
     def _bounds(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """For each feature the last rate at which it is surely kept (-1: none) and the first at which it is not."""
@@ -386,29 +398,6 @@ class _Crossing:
                 open_rates[between[len(between) // 2]] += 1
         advance("label tolerance", done, total)
         return int(open_rates.argmax()) if open_rates.any() else None
-
-    def _estimates(self) -> Floats:
-        """Where the share of draws that keep a feature, made to fall with the rate, crosses one half."""
-        seen = np.flatnonzero(self._draws)
-        rates = np.concatenate([[0.0], self.rates[seen]])
-        weights = np.concatenate([[1.0], self._draws[seen]])
-        found = np.empty(len(self._asked))
-        for j in range(len(found)):
-            shares = np.concatenate([[1.0], self._kept[seen, j] / self._draws[seen]])
-            falling = isotonic_regression(shares, weights=weights, increasing=False).x
-            found[j] = np.interp(-0.5, -falling, rates)
-        return found
-
-
-def _why_no_worst(problem: Problem) -> str:
-    """For what no bound of the worst case is known, in a few words; "" if there is one."""
-    reasons = (
-        (problem.supervision.no_worst, problem.supervision.no_worst),
-        (problem.groups is not None, "for rows in groups"),
-        (problem.uneven_weights is not None, "for rows of different weights"),
-        (problem.has_wide_features, "in a table with features of several columns (dates, categories, missing cells)"),
-    )
-    return next((why for holds, why in reasons if holds), "")
 
 
 def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple[Floats, NDArray[Any]]:
