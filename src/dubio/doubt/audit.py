@@ -216,12 +216,8 @@ def audit_problem(
     supervision = _require_classes(problem.supervision)
     codes = judged_codes(supervision, problem.groups) if codes is None else codes
     if not (codes >= 0).any():
-        raise InputError(
-            "y",
-            "has fewer than two classes with at least two labelled rows each",
-            "an audit compares the rows of a class: label more rows",
-            code="alone",
-        )
+        found, remedy = "has fewer than two classes with at least two labelled rows each", "label more rows"
+        raise InputError("y", found, f"an audit compares the rows of a class: {remedy}", code="alone")
     supervision.with_codes(codes).require_enough()
     if engine == "lnt":
         order = content_order(problem.X, codes)
@@ -364,11 +360,8 @@ def read_probabilities(probabilities: ArrayLike, n_rows: int, classes: NDArray[A
         )
     wrong = np.flatnonzero(~np.isfinite(said).all(axis=(0, 2)) | (said < 0).any(axis=(0, 2)))
     if len(wrong):
-        raise InputError(
-            "probabilities",
-            f"has negative or missing values in {counted(len(wrong), 'row')}, first in {name_row(int(wrong[0]))}",
-            "every row needs a prediction from a model that has not seen it",
-        )
+        found = f"has negative or missing values in {counted(len(wrong), 'row')}, first in {name_row(int(wrong[0]))}"
+        raise InputError("probabilities", found, "every row needs a prediction from a model that has not seen it")
     sums = said.sum(axis=2)
     wrong = np.flatnonzero((np.abs(sums - 1.0) > 1e-3).any(axis=0))
     if len(wrong):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from dubio.errors import counted
+from dubio.ranking import rank_scores
 
 Floats = NDArray[np.float64]
 #: Experts that explain less than this share of the uncertainty know little.
@@ -73,9 +74,8 @@ class Audit:
     def rank(self) -> NDArray[np.int64]:
         """1 for the most doubtful row, and so on; among equals the earlier row first; 0 for rows without a label."""
         rows = np.flatnonzero(self.labelled)
-        order = rows[np.argsort(-getattr(self, self._ranked_by)[rows], kind="stable")]
         ranks = np.zeros(len(self), dtype=np.int64)
-        ranks[order] = np.arange(1, len(order) + 1)
+        ranks[rows] = rank_scores(getattr(self, self._ranked_by)[rows], lower_is_better=False)
         return ranks
 
     @property
@@ -229,9 +229,8 @@ class LabelAudit(Audit):
 
     def to_frame(self) -> Any:
         """One line per row, with the table's own index (needs pandas)."""
-        return (
-            super().to_frame().assign(**{f"p({name})": self.probabilities[:, k] for k, name in enumerate(self.classes)})
-        )
+        shares = {f"p({name})": self.probabilities[:, k] for k, name in enumerate(self.classes)}
+        return super().to_frame().assign(**shares)
 
     def classes_frame(self) -> Any:
         """One line per class: rows, doubtful labels, estimated error rate, flip matrix (needs pandas)."""

@@ -108,14 +108,39 @@ def pool_experts(probabilities: Floats, codes: Codes, *, flips: bool, row_weight
     labelled = np.flatnonzero(codes >= 0)
     y = codes[labelled]
     row_weights = np.ones(len(y)) if row_weights is None else row_weights[labelled]
-    logs = logs_of(probabilities, y, row_weights)
-    weights, rate = _fit(logs[:, labelled], y, flips, row_weights / row_weights.mean())
-    opinions = log_pool(logs, weights)
-    memberships = opinions
+    logs, row_weights = logs_of(probabilities, y, row_weights), row_weights / row_weights.mean()
+    known, rows = logs[:, labelled], np.arange(len(y))
+    n_experts, n, n_classes = known.shape
+    own_logs, others = known[:, rows, y], n_classes - 1
+    strength = _STRENGTH_WITH_FLIPS if flips else _STRENGTH
+
+    def loss(parameters: Floats) -> tuple[float, Floats]:
+        rate = parameters[-1] if flips else 0.0
+        pooled = log_pool(known, parameters[:n_experts])
+        own = pooled[rows, y]
+        likelihood = np.maximum((1.0 - rate) * own + rate / others * (1.0 - own), 1e-300)
+        slope = (1.0 - rate - rate / others) / likelihood * own * row_weights
+        # d own / d w_e = own (log p_e[y] - mean over the pool of log p_e)
+        gradient = (own_logs - np.einsum("ik,eik->ei", pooled, known)) @ slope
+        away = parameters[:n_experts] - 1.0 / n_experts
+        gradient = gradient - 2 * strength * away
+        if flips:
+            gradient = np.append(gradient, (((1.0 - own) / others - own) / likelihood * row_weights).sum())
+        fit = float((np.log(likelihood) * row_weights).sum())
+        return (strength * float(away @ away) - fit) / n, -gradient / n
+
+    start, rate = np.full(n_experts, 1.0 / n_experts), 0.0
+    bounds: list[tuple[float, float | None]] = [(0.0, None)] * n_experts
     if flips:
-        memberships = opinions.copy()
-        given = np.full((len(y), opinions.shape[1]), rate / (opinions.shape[1] - 1))
-        given[np.arange(len(y)), y] = 1.0 - rate
+        start = np.append(start, 0.1)
+        bounds.append((1e-4, _MOST_FLIPS * others / n_classes))
+    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
+    weights = found[:n_experts]
+    memberships = opinions = log_pool(logs, weights)
+    if flips:
+        rate, memberships = float(found[-1]), opinions.copy()
+        given = np.full((n, n_classes), rate / others)
+        given[rows, y] = 1.0 - rate
         memberships[labelled] *= given
         memberships /= memberships.sum(axis=1, keepdims=True)
     return Pool(weights, rate, opinions, memberships)
@@ -135,37 +160,6 @@ def log_pool(logs: Floats, weights: Floats) -> Floats:
     np.exp(total, out=total)
     total /= total.sum(axis=1, keepdims=True)
     return total
-
-
-def _fit(logs: Floats, codes: Codes, flips: bool, row_weights: Floats) -> tuple[Floats, float]:
-    n_experts, n, n_classes = logs.shape
-    rows = np.arange(n)
-    own_logs = logs[:, rows, codes]
-    others = n_classes - 1
-
-    def loss(parameters: Floats) -> tuple[float, Floats]:
-        rate = parameters[-1] if flips else 0.0
-        pooled = log_pool(logs, parameters[:n_experts])
-        own = pooled[rows, codes]
-        likelihood = np.maximum((1.0 - rate) * own + rate / others * (1.0 - own), 1e-300)
-        slope = (1.0 - rate - rate / others) / likelihood * own * row_weights
-        # d own / d w_e = own (log p_e[y] - mean over the pool of log p_e)
-        gradient = (own_logs - np.einsum("ik,eik->ei", pooled, logs)) @ slope
-        away = parameters[:n_experts] - 1.0 / n_experts
-        gradient = gradient - 2 * strength * away
-        if flips:
-            gradient = np.append(gradient, (((1.0 - own) / others - own) / likelihood * row_weights).sum())
-        fit = float((np.log(likelihood) * row_weights).sum())
-        return (strength * float(away @ away) - fit) / n, -gradient / n
-
-    strength = _STRENGTH_WITH_FLIPS if flips else _STRENGTH
-    start = np.full(n_experts, 1.0 / n_experts)
-    bounds: list[tuple[float, float | None]] = [(0.0, None)] * n_experts
-    if flips:
-        start = np.append(start, 0.1)
-        bounds.append((1e-4, _MOST_FLIPS * others / n_classes))
-    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x
-    return found[:n_experts], float(found[-1]) if flips else 0.0
 
 
 #: Prior of the experts' weights: around this value, with this strength (in nats per squared difference).

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,8 +131,7 @@ _ROWS_FOR_TREE = 3000
 MOST_TRAINED = 10_000
 
 
-@dataclass(frozen=True)
-class OutOfFold:
+class OutOfFold(NamedTuple):
     """The experts' predictions for rows they have not seen."""
 
     names: tuple[str, ...]

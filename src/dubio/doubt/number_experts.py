@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +37,7 @@ GROSS = 2.5
 _MAD_TO_SD = 1.4826
 
 
-@dataclass(frozen=True)
-class NumberOpinions:
+class NumberOpinions(NamedTuple):
     """What the experts say about a numeric target, on the scale of normal scores."""
 
     scores: Floats

@@ -418,17 +418,6 @@ class _Table:
     #: Cells that hardly any model can read, in words; "" if all are numbers.
     unreadable: Callable[[], str] = str
 
-    def n_independent(self, rows: Rows) -> float:
-        r"""The number of independent rows of the same weight that say as much as these: :math:`(\sum w)^2 / \sum w^2`.
-
-        The weights are those of the groups, if rows belong together: equal rows of one group say no more than one. See
-        L. Kish (1965), Survey Sampling, section 11.7.
-        """
-        weights: Floats = np.ones(len(rows)) if self.weights is None else self.weights[rows]
-        if self.groups is not None:
-            weights = np.bincount(self.groups[rows], weights=weights).astype(np.float64)
-        return float(weights.sum() ** 2 / (weights**2).sum())
-
 
 def _not_numbers(X: Any) -> str:
     if sparse.issparse(X):
@@ -467,11 +456,16 @@ def _evaluate(
         found.append(scores)
         advance("folds", len(found), len(folds))
     columns: dict[str, Any] = {name: np.array([scores[name] for scores in found]) for name in found[0]}
+    tested = np.unique(np.concatenate([test for _, test in folds]))
+    weights: Floats = np.ones(len(tested)) if table.weights is None else table.weights[tested]
+    if table.groups is not None:  # equal rows of one group say no more than one
+        weights = np.bincount(table.groups[tested], weights=weights).astype(np.float64)
     return SelectionEvaluation(
         sizes=wanted,
         measure=wrapped.measure,
         share_tested=1 / n_splits,
-        n_tested=table.n_independent(np.unique(np.concatenate([test for _, test in folds]))),
+        # so many rows of the same weight say as much: L. Kish (1965), Survey Sampling, section 11.7
+        n_tested=float(weights.sum() ** 2 / (weights**2).sum()),
         **columns,
     )
 

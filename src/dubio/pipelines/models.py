@@ -46,8 +46,6 @@ def _require(supervision: Supervision, predicted: Predicted, who: str) -> None:
     supervision.require_form(*forms, remedy=f"{who} needs {words}")
 
 
-# ---- scores ----------------------------------------------------------------------------------------------------------
-
 #: Probabilities below this count as this in the logarithm.
 _FLOOR = 1e-12
 
@@ -204,9 +202,6 @@ def _aligned(predicted: Floats, places: Rows, n_classes: int) -> Floats:
     return aligned
 
 
-# ---- folds -----------------------------------------------------------------------------------------------------------
-
-
 @documented
 class KnownFolds(BaseCrossValidator):
     """Split the labelled rows into folds; rows without a label are in every training set and in no test set.
@@ -298,8 +293,6 @@ class KnownFolds(BaseCrossValidator):
             found.append((np.sort(np.append(labelled[training], extra)), labelled[tested]))
         return found
 
-
-# ---- models ----------------------------------------------------------------------------------------------------------
 
 #: Smaller probabilities make no copy of a row.
 _LEAST = 1e-3

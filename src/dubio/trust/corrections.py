@@ -129,7 +129,15 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
         Its rates and probabilities are what is left to correct. If one of the audits could not judge the labels, it is
         ``after`` as it is.
     """
-    _require_same_labels(before, after, corrected)
+    if not isinstance(corrected, CorrectedLabels):
+        raise InputError("corrected", f"is a {type(corrected).__name__}", "give what apply_corrections returned")
+    n_rows = len(corrected.decisions)
+    for name, audit in (("before", before), ("after", after)):
+        if not isinstance(audit, LabelAudit):
+            raise InputError(name, f"is a {type(audit).__name__}", "give an audit of labels, made by audit_labels")
+        if len(audit) != n_rows:
+            found = f"is an audit of {counted(len(audit), 'row')}, but the corrections are of {n_rows}"
+            raise InputError(name, found, "give the audits of the same table")
     if not (before.judged and after.judged):
         return after
     left, was = calibrated(before, after, corrected), np.nan_to_num(after.wrong)
@@ -154,18 +162,6 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
     joint = wrong + np.diag(labels - wrong.sum(axis=1))
     found = replace(after, probabilities=probabilities, doubtful=doubtful, joint=joint)
     return in_order(found) if isinstance(after, OrderedAudit) else found
-
-
-def _require_same_labels(before: Any, after: Any, corrected: Any) -> None:
-    if not isinstance(corrected, CorrectedLabels):
-        raise InputError("corrected", f"is a {type(corrected).__name__}", "give what apply_corrections returned")
-    n_rows = len(corrected.decisions)
-    for name, audit in (("before", before), ("after", after)):
-        if not isinstance(audit, LabelAudit):
-            raise InputError(name, f"is a {type(audit).__name__}", "give an audit of labels, made by audit_labels")
-        if len(audit) != n_rows:
-            found = f"is an audit of {counted(len(audit), 'row')}, but the corrections are of {n_rows}"
-            raise InputError(name, found, "give the audits of the same table")
 
 
 def calibrated(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> Floats:

@@ -298,15 +298,10 @@ def read_annotators(annotators: Any, n_rows: int) -> NDArray[Any]:
     return names
 
 
-def row_fingerprints(
-    problem: Problem,
-    names_of_rows: NDArray[Any] | None = None,
-    *,
-    alpha: float = 0.05,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-) -> Fingerprints:
-    """The same as :func:`label_fingerprints`, for a problem with one class, and perhaps one annotator, per row."""
+def row_fingerprints(problem: Problem, names_of_rows: NDArray[Any] | None = None, **settings: Any) -> Fingerprints:
+    """The same as :func:`label_fingerprints`, for a problem with one class, and perhaps one annotator, per row; the
+    settings are ``alpha``, ``random_state`` and ``n_jobs``."""
+    tests = QuickTests(**settings)
     problem.supervision.require_form("hard", remedy="fingerprints need one class per row, or votes")
     if names_of_rows is not None:
         names_of_rows = names_of_rows[problem.supervision.labelled]
@@ -314,7 +309,7 @@ def row_fingerprints(
     supervision, rows = problem.supervision, np.arange(problem.n_rows)
     if not supervision.can_be_judged:
         raise InputError("y", "has fewer than two classes with two rows or more", "label more rows of other classes")
-    opinions = pooled_opinions(problem, ExpertOptions(None, 5, random_state, n_jobs))
+    opinions = pooled_opinions(problem, ExpertOptions(random_state=tests.seed, n_jobs=tests.n_jobs))
     whole = _Doubted(rows, _doubt(opinions, supervision.codes), opinions)
     names = [] if names_of_rows is None else sorted(set(names_of_rows) - {""})
     labels = [np.flatnonzero(names_of_rows == name) for name in names]
@@ -323,7 +318,7 @@ def row_fingerprints(
         np.add.at(matrix, (opinions[part].argmax(axis=1), supervision.codes[part]), 1.0)
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
-        part, rng = labels[e], np.random.default_rng([random_state, len(labels[e])])
+        part, rng = labels[e], np.random.default_rng([tests.seed, len(labels[e])])
         strata = supervision.strata
 
         def draw() -> Problem:
@@ -338,25 +333,17 @@ def row_fingerprints(
         whole,
         [_Doubted(*(values[part] for values in whole)) for part in labels],
         left_out,
-        QuickTests(alpha, random_state, n_jobs),
+        tests,
         annotators=tuple(names),
-        alpha=alpha,
         agreement=float("nan"),
         confusions=confusions,
         n_labels=np.asarray([len(part) for part in labels], dtype=np.int64),
     )
 
 
-def vote_fingerprints(
-    problem: Problem,
-    votes: Codes,
-    names: Sequence[str],
-    *,
-    alpha: float = 0.05,
-    random_state: int = 0,
-    n_jobs: int | None = None,
-) -> Fingerprints:
+def vote_fingerprints(problem: Problem, votes: Codes, names: Sequence[str], **settings: Any) -> Fingerprints:
     """The same as :func:`label_fingerprints`, for votes (rows, annotators) with -1 where there is none."""
+    tests = QuickTests(**settings)
     if len(names) < 2:
         raise InputError("annotators", "names fewer than two annotators", "give one column per annotator")
     problem = problem.filled
@@ -382,7 +369,7 @@ def vote_fingerprints(
         return problem.with_supervision(labels.certain()).labelled
 
     def left_out(e: int) -> tuple[Problem, Callable[[], Problem]]:
-        rng, mask = np.random.default_rng([random_state, e]), np.zeros(votes.shape, dtype=bool)
+        rng, mask = np.random.default_rng([tests.seed, e]), np.zeros(votes.shape, dtype=bool)
         mask[:, e] = votes[:, e] >= 0
 
         def draw() -> Problem:
@@ -397,9 +384,8 @@ def vote_fingerprints(
         _Doubted(seen, doubt, truth[seen]),
         by_annotator,
         left_out,
-        QuickTests(alpha, random_state, n_jobs),
+        tests,
         annotators=tuple(names),
-        alpha=alpha,
         agreement=krippendorff_alpha(votes),
         confusions=np.einsum("ik,iel->ekl", np.nan_to_num(truth), counts),
         n_labels=(votes >= 0).sum(axis=0),
@@ -450,6 +436,7 @@ def _fingerprints(
         doubt=false_discovery_control(pvalues),
         more=more_doubt,
         annotators=annotators,
+        alpha=tests.alpha,
         by_annotator=of_annotators,
         only_because=only_because,
         classes=problem.supervision.classes,

@@ -51,8 +51,10 @@ class QuickTests:
     together. The third test of numbers, on a graph, is left out: it would take longer than all else.
     """
 
-    def __init__(self, alpha: float, random_state: int, n_jobs: int | None, *, together: bool = False) -> None:
-        self._alpha, self.seed, self._n_jobs = alpha, random_state, n_jobs
+    def __init__(
+        self, alpha: float = 0.05, random_state: int = 0, n_jobs: int | None = None, *, together: bool = False
+    ) -> None:
+        self.alpha, self.seed, self.n_jobs = alpha, random_state, n_jobs
         self._nulls: dict[Hashable, Floats] = {}
         self.together = together
 
@@ -68,19 +70,19 @@ class QuickTests:
             counts[varying] = True
             evidence, null = Evidence.of(part), (kind, part.groups is None)
             if null not in self._nulls:
-                wanted = int(np.clip(10 * evidence.n_features / self._alpha, 999, _MOST_PERMUTATIONS))
+                wanted = int(np.clip(10 * evidence.n_features / self.alpha, 999, _MOST_PERMUTATIONS))
                 seed = int(np.random.default_rng([self.seed, len(self._nulls)]).integers(2**31))
-                self._nulls[null] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self._n_jobs))
-            smooth = pvalues_against(self._nulls[null], smooth_r2(evidence, n_jobs=self._n_jobs))
+                self._nulls[null] = np.sort(smooth_null(evidence, wanted, random_state=seed, n_jobs=self.n_jobs))
+            smooth = pvalues_against(self._nulls[null], smooth_r2(evidence, n_jobs=self.n_jobs))
             linear = linear_pvalues(evidence, most_permutations=_MOST_CHECKS)
             levels = evidence.level_features  # smooth R2 of categories has another null
             smooth[levels] = linear[levels]
             tested = cauchy_combination(linear, smooth) / (SINGLE if has_enough_rows(part) else 1.0)
             if self.together:
-                joint = joint_pvalues(part, random_state=self.seed, n_jobs=self._n_jobs).pvalues
+                joint = joint_pvalues(part, random_state=self.seed, n_jobs=self.n_jobs).pvalues
                 tested = np.minimum(tested, joint / TOGETHER)
             pvalues[varying] = np.minimum(pvalues[varying], tested / share)
-        return passes(qvalues_of(pvalues, counts), self._alpha)
+        return passes(qvalues_of(pvalues, counts), self.alpha)
 
 
 #: Draws at one rate of errors: at a time, and at most.
@@ -405,7 +407,7 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     worst, surety = np.full(problem.n_features, np.nan), np.full(problem.n_features, "", dtype=object)
     if not relevant.any():
         return worst, surety
-    supervision, n_classes = problem.supervision, problem.supervision.n_classes
+    n_classes = problem.supervision.n_classes
     scores, below, above, *_ = linear_law(Evidence.of(problem))
     n_tests = 2 if n_classes else 3
     # the p-value of the linear test with which Benjamini and Hochberg's rule keeps a feature, whatever the other tests
@@ -418,10 +420,10 @@ def _worst(problem: Problem, relevant: NDArray[np.bool_], alpha: float) -> tuple
     if not n_classes:
         worst[asked], surety[asked] = smallest_shift(scores[asked], cuts[asked]), "exact"
         return worst, surety
+    codes = problem.supervision.codes
     for j in asked:
         column, cut = problem.table[:, j], float(cuts[j])
-        if n_classes == 2:
-            worst[j], surety[j] = fewest_flips(column, supervision.codes == 1, cut)
-        else:
-            worst[j], surety[j] = greedy_flips(column, supervision.codes, n_classes, cut)
+        is_two = n_classes == 2
+        found = fewest_flips(column, codes == 1, cut) if is_two else greedy_flips(column, codes, n_classes, cut)
+        worst[j], surety[j] = found
     return worst, surety
