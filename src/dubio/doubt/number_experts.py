@@ -90,9 +90,10 @@ def rows_by_content(
     order = content_order(table, np.nan_to_num(values, nan=np.inf))
     table, back = table[order], np.argsort(order)
     facts: list[Any] = [None if one is None else one[order] for one in (problem.groups, problem.uneven_weights)]
+    groups, weights = facts
 
     def predict(learned: Floats) -> dict[str, Floats]:
-        said = held_out_numbers(table, learned[order], *facts, n_folds, random_state, n_jobs)
+        said = held_out_numbers(table, learned[order], groups, weights, n_folds, random_state, n_jobs)
         return {name: predictions[back] for name, predictions in said.items()}
 
     return table, order, predict

@@ -160,8 +160,8 @@ def audit_left(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels
     labels = np.bincount(codes[codes >= 0], minlength=n_classes).astype(np.float64)
     wrong *= np.minimum(1.0, labels / np.maximum(wrong.sum(axis=1), 1e-300))[:, None]  # at most all of a class
     joint = wrong + np.diag(labels - wrong.sum(axis=1))
-    found = replace(after, probabilities=probabilities, doubtful=doubtful, joint=joint)
-    return in_order(found) if isinstance(after, OrderedAudit) else found
+    result = replace(after, probabilities=probabilities, doubtful=doubtful, joint=joint)
+    return in_order(result) if isinstance(after, OrderedAudit) else result
 
 
 def calibrated(before: LabelAudit, after: LabelAudit, corrected: CorrectedLabels) -> Floats:

@@ -331,7 +331,7 @@ def row_fingerprints(problem: Problem, names_of_rows: NDArray[Any] | None = None
     return _fingerprints(
         problem,
         whole,
-        [_Doubted(*(values[part] for values in whole)) for part in labels],
+        [_Doubted(part, whole.doubt[part], opinions[part]) for part in labels],
         left_out,
         tests,
         annotators=tuple(names),
