@@ -188,8 +188,7 @@ class LabelAudit(Audit):
 
     @property
     def suggested(self) -> NDArray[Any]:
-        """The most probable other class if the label is doubtful, the most probable class if it is missing, else the
-        given label."""
+        """The given label; if it is doubtful, the most probable other class; if missing, the most probable class."""
         others = np.array(self.probabilities)
         others[self.doubtful, self.codes[self.doubtful]] = -1.0
         best = np.where(self.doubtful | ~self.labelled, others.argmax(axis=1), self.codes)
