@@ -69,13 +69,10 @@ class FeatureSelector(Selector):
         whose score is better than expected by chance. False discoveries are limited to ``alpha``. "sufficient" keeps
         the first of them that predict the target as well as all of them. Or: a count, a share, None for half of the
         features.
-    {alpha}
     redundancy : float, optional
         Weight of the penalty on relevant features that resemble better-ranked ones, for example 0.5
         (:func:`~dubio.scores.consensus.redundancy_ranking`). Off by default: the engine already looks at features
         together. It helps rankings of single features.
-    {target}
-    {missing_label}
     method_params : dict, optional
         Further parameters of the method.
     feature_groups : dict of str to list of columns, optional
@@ -87,9 +84,6 @@ class FeatureSelector(Selector):
     drop_leaks : bool, default=False
         Whether features that are suspected to be copies of the target are left out, and those that separate its classes
         completely (see ``alerts_``): they come last.
-    {random_state}
-    {n_jobs}
-    {device}
 
     Attributes
     ----------

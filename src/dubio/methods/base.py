@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,8 +22,7 @@ from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.progress import lines_of, listening
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
-from dubio.table.matrix import is_dask, refuse_mixed_names
-from dubio.target.knowledge import kinds_in_words
+from dubio.table.matrix import refuse_mixed_names
 from dubio.words import Note, capital, say
 
 if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
@@ -84,36 +85,14 @@ class Selector(SelectorMixin, BaseEstimator):
         return self._fit(X, y)
 
     def fit_problem(self, problem: Problem) -> Self:
-        """Rank the features of a problem that was read before.
-
-        Parameters
-        ----------
-        problem : Problem
-            A table and what is known of its target, as :meth:`read_problem` gives it.
-
-        Returns
-        -------
-        self
-        """
+        """Rank the features of a problem that was read before, as :meth:`read_problem` gives it."""
         self._check_parameters()
         self._require(problem)
         self._assign(problem, self._solve(problem))
         return self
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
-        """Read a table and a target in the same way as ``fit``.
-
-        Parameters
-        ----------
-        X, y
-            As in ``fit``.
-        **more
-            Weights and pairs, if ``fit`` takes them.
-
-        Returns
-        -------
-        Problem
-        """
+        """Read a table and a target in the same way as ``fit``; ``more`` are weights and pairs, if it takes them."""
         if self._target == "none":
             y = None
         checks = {"allow_nan": self._takes_nan, "check_values": not self._checks_values_itself}
@@ -124,16 +103,9 @@ class Selector(SelectorMixin, BaseEstimator):
         return problem.with_supervision(problem.supervision.taken_by(self._takes))
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
-        return self._fit_blocks(X, y, **more) if is_dask(X) else self._fit_rows(X, y, **more)
-
-    def _fit_rows(self, X: Any, y: Any, **more: Any) -> Self:
         problem = self._read(X, y, **more)
         self._assign(problem, self._solve(problem))
         return self
-
-    def _fit_blocks(self, X: Any, y: Any, **more: Any) -> Self:
-        """Fit to a Dask table; most methods need all rows at once, and say so when they read it."""
-        return self._fit_rows(X, y, **more)
 
     def _read(self, X: Any, y: Any, **more: Any) -> Problem:
         """Read the problem and check that this method can use it."""
@@ -164,15 +136,6 @@ class Selector(SelectorMixin, BaseEstimator):
             constraints.update(vars(cls).get("_parameter_constraints", {}))
         check_parameters(constraints, self.get_params(deep=False))
 
-    def _raise_no_target(self) -> None:
-        raise InputError(
-            "y",
-            # scikit-learn's checks ask for these words
-            f"is missing: {type(self).__name__} requires y to be passed, but the target y is None",
-            "without labels, use LaplacianScore",
-            code="no target",
-        )
-
     def _require(self, problem: Problem) -> None:
         """Raise unless the method can use what is known of the target."""
         supervision, name = problem.supervision, type(self).__name__
@@ -180,15 +143,7 @@ class Selector(SelectorMixin, BaseEstimator):
             raise InputError("must_link", f"and cannot_link cannot be used: {name} takes no pairs", "leave them out")
         if self._target == "none":
             return
-        if not supervision.has_target and self._needs_labels:
-            self._raise_no_target()
-        if supervision.has_target and not supervision.is_taken_by(self._takes):
-            raise InputError(
-                "y",
-                f"cannot be used: {supervision.given}, and {name} needs {kinds_in_words(self._takes)}",
-                supervision.instead and f"use FeatureSelector, or {supervision.instead}",
-                code="wrong kind",
-            )
+        supervision.require_taken_by(self._takes, name, needed=self._needs_labels)
         if self._needs_labels:
             supervision.require_enough()
             require_weights(problem)
@@ -238,10 +193,10 @@ class Selector(SelectorMixin, BaseEstimator):
         scores: Floats,
         best_first: NDArray[np.int64],
         wished: tuple[int | None, str],
-        columns: dict[str, NDArray[Any]],
         relevance: Relevance | None = None,
         losses: RowLosses | None = None,
         n_sufficient: int | None = None,
+        columns: Mapping[str, NDArray[Any]] = MappingProxyType({}),
     ) -> Ranking:
         """The ranking of all features, of which the wished number is kept.
 
@@ -264,7 +219,7 @@ class Selector(SelectorMixin, BaseEstimator):
         assert count is not None
         ranks, by, low = rank_in_order(best_first), type(self).__name__, self._lower_is_better
         kept = ranks <= max(1, count)
-        return Ranking(names, scores, low, ranks, kept, by, reason, columns, n_relevant, n_sufficient)
+        return Ranking(names, scores, low, ranks, kept, by, reason, dict(columns), n_relevant, n_sufficient)
 
     def to_ranking(self) -> Ranking:
         """The result as a :class:`~dubio.ranking.Ranking`: names, scores, direction, order, features kept and why."""
@@ -321,10 +276,8 @@ class TakesWeights(Selector):
 
         Parameters
         ----------
-        X : array-like (n_rows, n_features)
-            The table; a Dask array or dataframe if the selector has ``partial_fit``.
-        y : array-like, optional
-            What is known of the target.
+        X, y
+            As in :meth:`Selector.fit`; a Dask array or dataframe if the selector has ``partial_fit``.
         sample_weight : array-like (n_rows,), optional
             The weight of each row; a row with weight 2 counts twice in the score.
 
@@ -350,16 +303,11 @@ class ScoreSelector(Selector):
         Raw scores. A feature without any information has the worst possible score, never NaN.
     ranking_ : array (n_features,)
         1 = best; if scores are equal, the earlier column comes first.
-    support_ : array (n_features,) of bool
-        The features kept.
-    n_features_ : int
-        How many were kept.
-    explanation_ : str
-        Why that many.
-    n_relevant_ : int
-        With "auto" ("relevant") or "sufficient": how many features stand out. They are the first of the ranking.
-    n_sufficient_ : int
-        With "sufficient": how many of them predict the target as well as all of them.
+    support_, n_features_, explanation_
+        The features kept, how many, and why that many.
+    n_relevant_, n_sufficient_ : int
+        With "auto" ("relevant") or "sufficient": how many features stand out, which are the first of the ranking. With
+        "sufficient": how many of them predict the target as well as all of them.
     pvalues_, qvalues_ : array (n_features,)
         With "auto": how often chance alone gives a score as good as this, and the same as a false-discovery rate.
     """
@@ -367,6 +315,7 @@ class ScoreSelector(Selector):
     n_features_to_select: Count = None
     alpha: float = 0.05
 
+    _attributes: ClassVar[tuple[str, ...]] = ("scores", "labelled")
     #: Whether the score of a feature is independent of the other features in the table.
     _scores_are_independent: ClassVar[bool] = False
     #: Whether the method's own test keeps rows within their group, if the problem has groups.
@@ -379,17 +328,7 @@ class ScoreSelector(Selector):
         """Score every feature; nothing is stored."""
 
     def scores_of(self, X: Any, y: Any = None, **more: Any) -> Floats:
-        """Only the scores, without a fit: this is what the function of the same name returns.
-
-        Parameters
-        ----------
-        X, y, **more
-            As in ``fit``.
-
-        Returns
-        -------
-        scores : array (n_features,)
-        """
+        """Only the scores, without a fit: this is what the function of the same name returns."""
         return self._score(self._read(X, y, **more)).scores
 
     @classmethod
@@ -458,16 +397,15 @@ class ScoreSelector(Selector):
 
     def _answer(self, scored: Scored, names: NDArray[Any], wished: tuple[int | None, str], *lines: Any) -> Answer:
         best_first = np.argsort(scored.scores if self._lower_is_better else -scored.scores, kind="stable")
-        ranking = self._ranked(names, scored.scores, best_first, wished, scored.columns, *lines)
+        ranking = self._ranked(names, scored.scores, best_first, wished, *lines, columns=scored.columns)
         return Answer(ranking, {"scores_": scored.scores, **scored.attributes})
 
     def _row_losses(self, problem: Problem) -> RowLosses:
         from dubio.evidence.relevance import row_losses_of
 
         if not problem.supervision.has_target:
-            raise InputError(
-                "n_features_to_select", "='sufficient', but no target is given", "give y, a count, a share or 'auto'"
-            )
+            remedy = "give y, a count, a share or 'auto'"
+            raise InputError("n_features_to_select", "='sufficient', but no target is given", remedy)
         return row_losses_of(problem.filled, self._seed, getattr(self, "n_jobs", None))
 
 
@@ -487,8 +425,8 @@ class Searched:
         The size of the smallest sufficient subset, and why, if the method has its own.
     row_losses : callable
         The loss of each row for a list of features, if the method has one: it decides how many features suffice.
-    columns, attributes : dict
-        Further columns of the ranking, and attributes of the fitted estimator.
+    attributes : dict
+        Attributes of the fitted estimator.
     notes : tuple of Note
         What was sampled, completed and left out.
     """
@@ -499,7 +437,6 @@ class Searched:
     scores: Floats
     sufficient: tuple[int, str] | None = None
     row_losses: RowLosses | None = None
-    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
     attributes: dict[str, Any] = field(default_factory=dict)
     notes: tuple[Note, ...] | None = None
 
@@ -523,11 +460,11 @@ class SearchSelector(Selector):
     Attributes
     ----------
     subsets_ : dict of int to array
-        For each size, the features of its subset as column indices.
+        For each size, the features of its subset as column indices. Constant features are in no subset.
     values_ : dict of int to float
         The criterion of each subset.
     ranking_ : array (n_features,)
-        1 = best, in the order of the search.
+        1 = best, in the order of the search; constant features come last.
     support_, n_features_, explanation_
         The features kept, how many, and why that many.
     n_relevant_, n_sufficient_ : int
@@ -540,6 +477,7 @@ class SearchSelector(Selector):
 
     n_features_to_select: Any = None
 
+    _attributes: ClassVar[tuple[str, ...]] = ("subsets", "labelled")
     _lower_is_better = False
     #: Wishes that are decided by tests; a search from sums alone has its own rule for "auto".
     _tested: ClassVar[tuple[str, ...]] = TESTED
@@ -571,21 +509,16 @@ class SearchSelector(Selector):
         relevance: Relevance | None = None,
     ) -> Answer:
         attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
+        best_first, tests = found.best_first, tuple[Any, ...]()
         if relevance is not None:
             attributes["at_the_line_"] = relevance.at_the_line
-            n_sufficient = found.sufficient and found.sufficient[0]
-            own = (relevance, found.row_losses, n_sufficient)
-            ranking = self._ranked(names, found.scores, found.best_first, wished, found.columns, *own)
-            return Answer(ranking, attributes, found.notes)
-        count = wished[0]
-        if count is None:
+            tests = relevance, found.row_losses, found.sufficient and found.sufficient[0]
+        elif wished[0] is None:
             if self.n_features_to_select in self._tested and self._tested != TESTED:
-                raise InputError(
-                    "n_features_to_select",
-                    f"={self.n_features_to_select!r} needs the rows of a dense table, to test the features",
-                    "give 'auto', a count or a share",
-                )
+                wrong = f"={self.n_features_to_select!r} needs the rows of a dense table, to test the features"
+                raise InputError("n_features_to_select", wrong, "give 'auto', a count or a share")
             assert found.sufficient is not None
-            count, _ = wished = found.sufficient
-        ranking = self._ranked(names, found.scores, found.first(count), wished, found.columns)
-        return Answer(ranking, attributes, found.notes)
+            wished = found.sufficient
+        if wished[0] is not None and relevance is None:
+            best_first = found.first(wished[0])
+        return Answer(self._ranked(names, found.scores, best_first, wished, *tests), attributes, found.notes)

@@ -15,7 +15,8 @@ from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import Moments, RunningMoments, dask_moments
 from dubio.problem import read_problem
 from dubio.ranking import Answer, default_names
-from dubio.table.matrix import refuse_mixed_names
+from dubio.table.matrix import is_dask, refuse_mixed_names
+from dubio.target.knowledge import nothing
 
 
 class RunningSelector(Selector):
@@ -72,7 +73,7 @@ class RunningSelector(Selector):
         """
         self._check_parameters()
         if y is None:
-            self._raise_no_target()
+            nothing(0).require_taken_by((), type(self).__name__, needed=True)
         running = self._running
         reading = self._reading
         if running is not None and running.reads:
@@ -105,44 +106,27 @@ class RunningSelector(Selector):
         array([ 1.62,  0.67, 16.06, 13.06])
         """
         if type(other) is not type(self):
-            raise InputError(
-                "other", f"is a {type(other).__name__}", f"only another {type(self).__name__} can be merged"
-            )
+            remedy = f"only another {type(self).__name__} can be merged"
+            raise InputError("other", f"is a {type(other).__name__}", remedy)
         mine, theirs = self._running, other._running
         if mine is None or theirs is None:
             raise InputError("other", "cannot be merged", "both selectors must have seen rows (fit or partial_fit)")
         names = [one._names() or default_names(one.n_features_in_).tolist() for one in (self, other)]
         if names[0] != names[1] or (self._names() is None) != (other._names() is None):
-            shown = [f"{len(some)} ({listed(some, 4)})" for some in names]
-            raise InputError(
-                "other",
-                f"has different features: {shown[1]}; this selector has {shown[0]}",
-                "merge selectors of the same table",
-            )
+            mine_shown, other_shown = (f"{len(some)} ({listed(some, 4)})" for some in names)
+            wrong = f"has different features: {other_shown}; this selector has {mine_shown}"
+            raise InputError("other", wrong, "merge selectors of the same table")
         return self._fit_running(mine.merge(theirs), self._names(), self.n_features_in_)
 
     def fit_moments(self, running: RunningMoments[Any], names: list[Any] | None, n_features: int) -> Self:
-        """Fit on the moments of a whole table, which may come from a stream or a cluster.
-
-        Parameters
-        ----------
-        running : RunningMoments
-            Moments of all rows.
-        names : list or None
-            Names of the columns.
-        n_features : int
-
-        Returns
-        -------
-        self
-        """
+        """Fit on the moments of a whole table, which may come from a stream or a cluster."""
         self._check_parameters()
         self._require_running(running)
         return self._fit_running(running, names, n_features)
 
-    def _fit_blocks(self, X: Any, y: Any, sample_weight: Any = None, **pairs: Any) -> Self:
-        if any(value is not None for value in pairs.values()):  # they need all rows at once
-            return self._fit_rows(X, y, **pairs)
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, **pairs: Any) -> Self:
+        if not is_dask(X) or any(value is not None for value in pairs.values()):  # pairs need all rows at once
+            return super()._fit(X, y, sample_weight=sample_weight, **pairs)
         self._check_parameters()  # before all blocks are summed
         columns = getattr(X, "columns", None)
         names = None if columns is None else list(columns)
@@ -165,12 +149,9 @@ class RunningSelector(Selector):
         """Rank by the moments so far; nothing can be ranked before a second class appears."""
         wished, answer = self._wished(n_features), None
         if wished[0] is None and not self._finds_count:
-            raise InputError(
-                "n_features_to_select",
-                f"={self.n_features_to_select!r} shuffles the labels of the whole table, but blocks and Dask tables "
-                "only keep moments, not rows",
-                "give a count, a share or None",
-            )
+            wrong = f"={self.n_features_to_select!r} shuffles the labels of the whole table"
+            wrong += ", but blocks and Dask tables only keep moments, not rows"
+            raise InputError("n_features_to_select", wrong, "give a count, a share or None")
         if self._is_ready(running):
             texts = names is not None and all(isinstance(name, str) for name in names)
             shown = np.asarray(names, dtype=object) if texts else default_names(n_features)

@@ -1,16 +1,8 @@
 """Parameters that many methods share: their valid values and their meaning, each in one place.
 
-A docstring includes a shared text by its name in braces, on a separate line::
-
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    width : float
-        One of the method's own.
-
-and :func:`documented` inserts the texts. ``{all of laplacian_score}`` stands for what that function of the same module
-says about its parameters which are parameters of the class too; ``{t of laplacian_score}`` for one of them.
+:func:`documented` adds the text of every parameter that a docstring leaves out: what the function that a class names in
+``_function`` says about it, or the shared text. A docstring can also insert a text by its name in braces, on a separate
+line: ``{alpha}``, to go on about it.
 """
 
 from __future__ import annotations
@@ -62,9 +54,9 @@ CONSTRAINTS: dict[str, list[Any]] = {
 _TEXTS = {
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
-    A count, a share, "auto" or "relevant" for the features that stand out (see
-    :class:`~dubio.methods.base.ScoreSelector`), "sufficient" for as many of these as predict the target as
-    well as all of them, or None for half of all features.""",
+    A count, a share, "auto" or "relevant" for the features that tests find related to the target (see
+    :mod:`dubio.methods.base`), "sufficient" for as many of these as predict the target as well as all of them, or None
+    for half of all features.""",
     "alpha": """\
 alpha : float, default=0.05
     With "auto": the allowed share of false discoveries.""",
@@ -96,12 +88,6 @@ n_anchors : int
     "sample_weight": """\
 sample_weight : array-like (n_rows,), optional
     The weight of each row; a row with weight 2 counts twice.""",
-    "scores": """\
-scores_, ranking_, support_, n_features_, explanation_, pvalues_, qvalues_
-    See :class:`~dubio.methods.base.ScoreSelector`.""",
-    "labelled": """\
-n_labelled_, n_unlabelled_ : int
-    Number of rows with and without a label.""",
     "max_rows": """\
 max_rows : int, default=20_000
     A table with more rows is refused, because the distances of all pairs of rows are kept in memory.""",
@@ -109,12 +95,35 @@ max_rows : int, default=20_000
 device : {"cpu", "cuda", "auto"}
     Where the distances of rows are computed. "cuda" is an NVIDIA GPU and needs torch (``pip install 'dubio[gpu]'``).
     "auto" takes the GPU, if there is one, for tables so large that it is faster.""",
+    "verbose": """\
+verbose : int, default=0
+    1 prints a line after each step, also of the training of experts.""",
     "experts": """\
 experts : classifier, list or dict of classifiers, optional
     Your own scikit-learn classifiers with ``predict_proba``, instead of the default experts of the audit.""",
     "n_folds": """\
 n_folds : int, default=5
     Number of folds of the audit; reduced, with a warning, if a class has fewer rows.""",
+}
+
+
+#: Attributes that estimators share: a base class lists them in ``_attributes``.
+_ATTRIBUTES = {
+    "scores": """\
+scores_, ranking_, support_, n_features_, explanation_, pvalues_, qvalues_
+    See :class:`~dubio.methods.base.ScoreSelector`. {} scores are good.""",
+    "subsets": """\
+subsets_, values_, ranking_, support_, n_features_, explanation_, n_relevant_, n_sufficient_, pvalues_, qvalues_
+    See :class:`~dubio.methods.base.SearchSelector`.""",
+    "classes": """\
+classes_ : array
+    The classes, in the order of the columns of soft labels.""",
+    "std_error": """\
+scores_std_error_ : array (n_features,)
+    With ``neighbors="anchors"``: the standard error of each score.""",
+    "labelled": """\
+n_labelled_, n_unlabelled_ : int
+    Number of rows with and without a label.""",
 }
 
 
@@ -135,37 +144,45 @@ def estimator(cls: type[T]) -> type[T]:
 
 
 def documented(thing: T, texts: Mapping[str, str] = MappingProxyType({})) -> T:
-    """Insert the shared texts, and those of a family of functions, into the docstring of a class or function.
+    """Insert the shared texts, those of a family of functions, and attributes into a docstring.
 
     >>> from dubio.methods.parameters import documented
     >>> @documented
     ... def f(alpha):
-    ...     '''Do it.
-    ...
-    ...     Parameters
-    ...     ----------
-    ...     {alpha}
-    ...     '''
+    ...     '''Do it.'''
     >>> "share of false discoveries" in f.__doc__
     True
     """
-
-    def insert(found: re.Match[str]) -> str:
-        name, function = found[2], found[3]
-        if function is None:
-            return indent({**_TEXTS, **texts}[name], found[1])
-        entries = _parameter_texts(getattr(sys.modules[thing.__module__], function))
-        own = inspect.signature(thing).parameters  # type: ignore[arg-type]
-        wanted = [text for names, text in entries.items() if name in names or (name == "all" and names[0] in own)]
-        return indent("\n".join(wanted), found[1])
-
-    if thing.__doc__:
-        thing.__doc__ = re.sub(r"^( *)\{(\w+)(?: of (\w+))?\}$", insert, thing.__doc__, flags=re.MULTILINE)
+    function = getattr(sys.modules[thing.__module__], getattr(thing, "_function", ""), None)
+    texts = {**_TEXTS, **texts, **dict(_entries(inspect.getdoc(function) or "", "Parameters"))}
+    own = list(inspect.signature(thing).parameters)  # type: ignore[arg-type]
+    doc = inspect.cleandoc(thing.__doc__ or "")
+    doc = re.sub(r"^\{(\w+)\}$", lambda found: texts[found[1]], doc, flags=re.MULTILINE)
+    told = _entries(doc, "Parameters")
+    names = {name for entry in told for name in entry[1].partition(" : ")[0].split("\n")[0].split(", ")}
+    told += [(name, texts[name]) for name in own if name in texts and name not in names]
+    told.sort(key=lambda entry: own.index(entry[0]) if entry[0] in own else len(own))
+    doc = _with_section(doc, "Parameters", [text for _, text in told])
+    if isinstance(thing, type) and "_attributes" not in vars(thing):
+        shared = [_ATTRIBUTES[name] for name in getattr(thing, "_attributes", ())]
+        shared = [text.format("Low" if getattr(thing, "_lower_is_better", True) else "High") for text in shared]
+        doc = _with_section(doc, "Attributes", shared + [text for _, text in _entries(doc, "Attributes")])
+    thing.__doc__ = indent(doc, "    ").lstrip()
     return thing
 
 
-def _parameter_texts(function: Any) -> dict[tuple[str, ...], str]:
-    """Each entry of the section "Parameters" of a docstring, by the names that it is about."""
-    section = inspect.getdoc(function).split("Parameters\n----------\n")[1].split("\n\n")[0]  # type: ignore[union-attr]
-    entries = re.split(r"\n(?=\w)", section)
-    return {tuple(entry.split(" : ")[0].split("\n")[0].split(", ")): entry for entry in entries}
+_SECTION = r"\n\n{}\n-+\n(.*?)(?=\n\n\w[\w ]*\n---|\Z)"
+
+
+def _entries(doc: str, section: str) -> list[tuple[str, str]]:
+    """Each entry of a section of a docstring, with the first name that it is about."""
+    found = re.search(_SECTION.format(section), doc, re.DOTALL)
+    return [(re.split(r"\W", text)[0], text) for text in re.split(r"\n(?=\S)", found[1])] if found else []
+
+
+def _with_section(doc: str, section: str, entries: list[str]) -> str:
+    """The docstring with these entries in a section, which comes before others unless it is there."""
+    found = re.search(_SECTION.format(section), doc, re.DOTALL)
+    found = found or re.search(r"(?=\n\n(?!Parameters)\w[\w ]*\n---)|\Z", doc)
+    title = f"\n\n{section}\n{'-' * len(section)}\n" if entries else ""
+    return doc[: found.start()] + title + "\n".join(entries) + doc[found.end() :] if found else doc

@@ -94,8 +94,8 @@ class Method:
         remedy = ""
         if supervision.instead:
             remedy = f"use {_able(lambda one: supervision.is_taken_by(one._takes))}, or rank for {supervision.instead}"
-        code = "" if supervision.has_target else "no target"
-        raise InputError("method", f"={self.name!r} needs {self.needs}, but {supervision.given}", remedy, code=code)
+        wrong = f"={self.name!r} needs {self.needs}, but {supervision.given}"
+        raise InputError("method", wrong, remedy, code=supervision.refused)
 
     def require_weights(self) -> None:
         """Raise unless the method takes weights of rows."""

@@ -87,16 +87,9 @@ class MeanRankScore(ScoreSelector):
         Names of scores (``dubio.METHODS``) that take this target. "auto": smooth R2 and ReliefF for classes, smooth R2
         and soft Relief for class probabilities, correlation and supervised Laplacian score for numbers. If rows have
         different weights: smooth and linear R2.
-    {n_features_to_select}
-    {alpha}
-    {target}
-    {missing_label}
-    {random_state}
-    {n_jobs}
 
     Attributes
     ----------
-    {scores}
         Scores are mean ranks; low is good.
     parts_ : dict of arrays
         The raw scores that were combined, by name.

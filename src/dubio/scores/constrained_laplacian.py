@@ -236,7 +236,6 @@ def constrained_laplacian_score(
     scale : {"mean", "none"}
         ``"mean"`` divides squared distances by their mean over all pairs of rows. ``"none"`` uses the formula as
         printed; on wide or unscaled tables all weights then underflow, with a warning.
-    {standardize}
     must_link_weights, cannot_link_weights : array-like, optional
         How certain each pair is: this multiplies the pair's :math:`N_{ij}`, or its term in the denominator.
 
@@ -293,8 +292,6 @@ class ConstrainedLaplacianScore(PairSelector):
 
     Parameters
     ----------
-    {n_features_to_select}
-    {alpha}
     neighbors : {"clusters", "knn"}
         ``"clusters"``: rows of the same cluster are neighbours. Rows that are in no pair are first replaced by a
         self-organising map. The map and the other rows are then clustered by Ward's method, and the Davies-Bouldin
@@ -306,23 +303,14 @@ class ConstrainedLaplacianScore(PairSelector):
         For ``selection="soft"``, which pairs come first.
     n_neighbors : int
         For ``neighbors="knn"``.
-    {lam of constrained_laplacian_score}
-    {scale of constrained_laplacian_score}
     unlabelled : {"prototypes", "rows"}
         For ``neighbors="clusters"``, whether the score uses the prototypes of the map, as published, or the rows
         themselves. The time for rows grows with the square of the cluster sizes.
     closure : bool
         Whether pairs that follow from the given pairs count too.
-    {standardize}
-    {missing_label}
-    random_state : int, RandomState or None, default=0
-        For ``order="random"``.
-    {n_jobs}
 
     Attributes
     ----------
-    {scores}
-        Low scores are good.
     n_must_link_, n_cannot_link_ : int
         Number of pairs known, including those that follow from others.
     n_must_link_kept_, n_cannot_link_kept_ : int
@@ -345,6 +333,7 @@ class ConstrainedLaplacianScore(PairSelector):
     (['petal length (cm)', 'petal width (cm)'], (11, 5), 2)
     """
 
+    _function = "constrained_laplacian_score"
     _name = "constrained_laplacian"
     _does = "Laplacian score that respects pairs, CSFS"
     _n_permutations = 200  # each one clusters the rows again

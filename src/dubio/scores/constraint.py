@@ -140,17 +140,12 @@ class ConstraintScore(PairSelector, MomentSelector):
 
     Parameters
     ----------
-    {n_features_to_select}
-    {alpha}
     closure : bool
         Whether pairs that follow from the given pairs count too. They are not listed, so thousands of labelled rows
         are no problem.
-    {missing_label}
 
     Attributes
     ----------
-    {scores}
-        Low scores are good.
     n_must_link_, n_cannot_link_ : int
         Number of pairs used, including those that follow from others.
 
@@ -193,14 +188,14 @@ class ConstraintScore(PairSelector, MomentSelector):
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
         return bool(running.has_two_classes and running.moments.weight.max() > 1)
 
-    def _counts(self, moments: ClassMoments) -> dict[str, int]:
+    def _counts(self, moments: ClassMoments) -> dict[str, Any]:
         sizes = moments.weight.astype(np.int64)
         together = int((sizes * (sizes - 1) // 2).sum())
         return pair_counts(together, int(sizes.sum() * (sizes.sum() - 1) // 2) - together)
 
     def _score(self, problem: Problem) -> Scored:
         known = problem.supervision
-        if not known.has_pairs and known.has_target:
+        if not known.has_pairs and known.codes_of_pairs is not None:
             return super()._score(problem)
         if self.closure and known.pairs.are_sure:
             groups = row_groups(known.pairs, known.n_rows, known.codes_of_pairs)
@@ -263,7 +258,7 @@ def _score_sparse_groups(X: Any, groups: RowGroups) -> Floats:
     return ratio(*both)
 
 
-def pair_counts(n_must_link: int, n_cannot_link: int) -> dict[str, int]:
+def pair_counts(n_must_link: int, n_cannot_link: int) -> dict[str, Any]:
     """The numbers of pairs, as attributes; raises if one kind is missing: the score is a ratio and needs both."""
     if n_must_link and n_cannot_link:
         return {"n_must_link_": n_must_link, "n_cannot_link_": n_cannot_link}

@@ -78,11 +78,6 @@ def laplacian_score(
         Your own weights, or a scikit-learn neighbours transformer that chooses the neighbours.
     symmetry : {"or", "and"}
         "or": one of two rows must be among the neighbours of the other. "and": each must be.
-    {neighbors}
-    {n_anchors}
-    {standardize}
-    {random_state}
-    {n_jobs}
 
     Returns
     -------
@@ -112,6 +107,8 @@ def laplacian_score(
 @estimator
 class GraphScore(ScoreSelector):
     """A score that says how smoothly a feature varies over a graph of neighbours."""
+
+    _attributes = ("scores", "std_error", "labelled")
 
     t: float | Literal["mean"] = 1.0
     neighbors: Route = "exact"
@@ -143,19 +140,6 @@ class LaplacianScore(GraphScore):
 
     The function uses X as it is; the estimator first scales its columns unless ``standardize=False``.
 
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {all of laplacian_score}
-
-    Attributes
-    ----------
-    {scores}
-        Low scores are good; ``inf`` for a constant feature.
-    scores_std_error_ : array (n_features,)
-        With ``neighbors="anchors"``: the standard error of each score.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -165,6 +149,7 @@ class LaplacianScore(GraphScore):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    _function = "laplacian_score"
     _name = "laplacian"
     _does = "smooth over neighbours; labels are not used"
     _takes = ("none", "hard", "soft", "numbers")
@@ -326,11 +311,9 @@ def supervised_laplacian_score(
     neighbors : {"exact", "anchors"}
         Whether to use all labelled rows, or only ``n_anchors`` sampled ones, which gives estimates with standard
         errors. Neighbours on a line are always found exactly.
-    {n_anchors}
     standardize : bool
         Whether y is first scaled to unit variance, which gives ``t`` its meaning. The estimator does so by default;
         the function uses y as it is by default.
-    {random_state}
 
     Returns
     -------
@@ -386,12 +369,9 @@ def semi_supervised_laplacian_score(
         Weight of an edge between two labelled rows (use 5 if fewer than about 1 % are labelled).
     {neighbors}
         This is for the mixed graph; the graph of the labelled rows is always exact.
-    {n_anchors}
     standardize : bool
         Whether the columns of X and y are first scaled to unit variance. The estimator does so by default; the
         function uses both as they are by default.
-    {random_state}
-    {n_jobs}
 
     Returns
     -------
@@ -434,20 +414,6 @@ class SupervisedLaplacianScore(_NumericScore):
 
     Rows whose y is NaN are left out.
 
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {all of supervised_laplacian_score}
-
-    Attributes
-    ----------
-    {scores}
-        Low scores are good.
-    scores_std_error_ : array (n_features,)
-        With ``neighbors="anchors"``: the standard error of each score.
-    {labelled}
-
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes
@@ -457,6 +423,7 @@ class SupervisedLaplacianScore(_NumericScore):
     ['bmi', 's5']
     """
 
+    _function = "supervised_laplacian_score"
     _name = "supervised_laplacian"
     _does = "close values where the target is close, SLS"
     _takes_sparse = True
@@ -485,20 +452,6 @@ class SemiSupervisedLaplacianScore(_NumericScore):
 
     See :func:`semi_supervised_laplacian_score`. NaN in y means unlabelled.
 
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {all of semi_supervised_laplacian_score}
-
-    Attributes
-    ----------
-    {scores}
-        Low scores are good.
-    scores_std_error_ : array (n_features,)
-        With ``neighbors="anchors"``: the standard error of each score.
-    {labelled}
-
     Examples
     --------
     >>> import numpy as np
@@ -512,6 +465,7 @@ class SemiSupervisedLaplacianScore(_NumericScore):
     (['s4', 's5'], 342)
     """
 
+    _function = "semi_supervised_laplacian_score"
     _name = "semi_supervised_laplacian"
     _does = "SLS that also uses rows without a number, SSLS"
     _n_permutations = 200  # each one builds the mixed graph again

@@ -45,11 +45,6 @@ def smooth_r2_score(
         The table, on any scale.
     y : array-like (n,) or (n, classes)
         Memberships, classes or numbers; unlabelled rows are left out.
-    {target}
-    {missing_label}
-    random_state : int, RandomState or None, default=0
-        Order of rows with equal values.
-    {n_jobs}
 
     Returns
     -------
@@ -86,8 +81,6 @@ def linear_r2_score(
         The table, on any scale.
     y : array-like (n,) or (n, classes)
         As in :func:`smooth_r2_score`.
-    {target}
-    {missing_label}
 
     Returns
     -------
@@ -124,21 +117,6 @@ class SmoothR2Score(_RelationScore):
     See :func:`smooth_r2_score`. Unlabelled rows are left out. With ``n_features_to_select="auto"``, one set of
     permutations serves as the null of all features.
 
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {target}
-    {missing_label}
-    random_state : int, RandomState or None, default=0
-        For the order of rows with equal values, and for permutations.
-    {n_jobs}
-
-    Attributes
-    ----------
-    {scores}
-        High scores are good.
-
     Examples
     --------
     >>> import numpy as np
@@ -170,18 +148,6 @@ class LinearR2Score(_RelationScore):
 
     See :func:`linear_r2_score`: squared correlation for numbers, analysis of variance for classes, and its soft form
     for memberships. Unlabelled rows are left out. With ``n_features_to_select="auto"``, the F-test decides.
-
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {target}
-    {missing_label}
-
-    Attributes
-    ----------
-    {scores}
-        High scores are good.
 
     Examples
     --------

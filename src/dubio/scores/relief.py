@@ -59,8 +59,6 @@ def soft_relief_score(
         Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
     n_neighbors : int
         The k of the formula: four times as many rows are used.
-    {missing_label}
-    {n_jobs}
 
     Returns
     -------
@@ -80,6 +78,7 @@ def soft_relief_score(
     return SoftReliefScore._scores_for(**locals())
 
 
+@documented
 def relieff_score(
     X: ArrayLike, y: Any, *, n_neighbors: int = 10, missing_label: Any = "auto", n_jobs: int | None = None
 ) -> Floats:
@@ -100,8 +99,8 @@ def relieff_score(
         The table, on any scale.
     y : array-like (n,)
         Classes; unlabelled rows are left out.
-    n_neighbors, missing_label, n_jobs
-        As in :func:`soft_relief_score`, with k rows of each class.
+    n_neighbors : int
+        Number of nearest rows of each class.
 
     Returns
     -------
@@ -130,22 +129,6 @@ class SoftReliefScore(ScoreSelector):
 
     See :func:`soft_relief_score`. Features are scaled to their range internally; unlabelled rows are left out.
 
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {n_neighbors of soft_relief_score}
-    {missing_label}
-    random_state : int, RandomState or None, default=0
-        For the permutations of "auto".
-    {n_jobs}
-    {device}
-
-    Attributes
-    ----------
-    {scores}
-        High scores are good.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -157,6 +140,7 @@ class SoftReliefScore(ScoreSelector):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    _function = "soft_relief_score"
     _name = "soft_relief"
     _does = "differences to neighbours, weighted by class probabilities"
     _takes: ClassVar[tuple[str, ...]] = ("soft", "hard")
@@ -225,23 +209,6 @@ class ReliefFScore(SoftReliefScore):
 
     See :func:`relieff_score`. Unlabelled rows are left out.
 
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    n_neighbors : int
-        Number of nearest rows of each class.
-    {missing_label}
-    random_state : int, RandomState or None, default=0
-        For the permutations of "auto".
-    {n_jobs}
-    {device}
-
-    Attributes
-    ----------
-    {scores}
-        High scores are good.
-
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -252,6 +219,7 @@ class ReliefFScore(SoftReliefScore):
     ['petal length (cm)', 'petal width (cm)']
     """
 
+    _function = "relieff_score"
     _name = "relieff"
     _does = "differences to the nearest rows of each class, ReliefF"
     _takes = ("hard",)

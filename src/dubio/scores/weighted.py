@@ -40,8 +40,6 @@ def weighted_laplacian_score(
     P : array-like (n, classes) or (n,)
         Memberships, a row of NaN = unlabelled; or hard classes, which count as one-hot memberships. Unlabelled rows
         are left out.
-    {sample_weight}
-    {missing_label}
 
     Returns
     -------
@@ -80,8 +78,6 @@ def fisher_score(
         The table; the score does not depend on the scale or offset of a column.
     y : array-like (n,) or (n, classes)
         Classes, or memberships (a row of NaN = unlabelled). Unlabelled rows are left out.
-    {sample_weight}
-    {missing_label}
 
     Returns
     -------
@@ -101,6 +97,7 @@ def fisher_score(
 class MomentSelector(RunningSelector, ScoreSelector):
     """A selector whose scores are a function of class moments: the ratio of two sums over the columns of a feature."""
 
+    _attributes = ("scores", "classes", "labelled")
     _scores_are_independent = True
 
     missing_label: Any = "auto"
@@ -116,7 +113,7 @@ class MomentSelector(RunningSelector, ScoreSelector):
     def _ratio(self, above: Floats, below: Floats) -> Floats:
         return ratio(above, below)
 
-    def _counts(self, moments: ClassMoments) -> dict[str, int]:
+    def _counts(self, moments: ClassMoments) -> dict[str, Any]:
         """Further attributes of the fitted estimator; raises if there is nothing to score."""
         return {}
 
@@ -132,7 +129,7 @@ class MomentSelector(RunningSelector, ScoreSelector):
         self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
     ) -> Answer:
         moments: ClassMoments = running.moments
-        counts: dict[str, Any] = {**self._counts(moments)}
+        counts = self._counts(moments)
         return self._answer(Scored(self._ratio(*self._forms(moments)), attributes=counts), names, wished)
 
 
@@ -143,20 +140,6 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
     See :func:`weighted_laplacian_score`. Hard labels are one-hot memberships; unlabelled rows are left out and
     counted in ``n_unlabelled_``. This needs one pass over the table: ``partial_fit`` takes the table in blocks,
     ``merge`` joins two selectors, and ``fit`` takes Dask arrays and dataframes.
-
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {missing_label}
-
-    Attributes
-    ----------
-    {scores}
-        Low scores are good.
-    classes_ : array
-        The classes, in the order of the columns of soft labels.
-    {labelled}
 
     Examples
     --------
@@ -187,20 +170,6 @@ class WeightedLaplacianScore(TakesWeights, MomentSelector):
 @documented
 class FisherScore(TakesWeights, MomentSelector):
     """Classes, hard or soft: spread of the class means divided by spread within classes (:func:`fisher_score`).
-
-    Parameters
-    ----------
-    {n_features_to_select}
-    {alpha}
-    {missing_label}
-
-    Attributes
-    ----------
-    {scores}
-        High scores are good.
-    classes_ : array
-        The classes, in the order of the columns of soft labels.
-    {labelled}
 
     Examples
     --------

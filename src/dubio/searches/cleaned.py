@@ -38,12 +38,8 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
         ``"drop"`` removes doubtful labels. A selector of dubio that takes missing labels still uses such a row without
         its label; any other selector does not use the row. ``"soften"`` passes the engine's class probabilities of
         every labelled row to the selector, which must take soft labels.
-    {experts}
-    {n_folds}
-    {missing_label}
     random_state : int or None, default=0
         Seed of the audit.
-    {n_jobs}
 
     Attributes
     ----------

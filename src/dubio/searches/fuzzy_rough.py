@@ -81,11 +81,8 @@ def fuzzy_rough_dependency(
         Weight of each row in gamma. A row of weight zero is left out completely.
     unlabelled_weight : float
         Multiplies the weight of the unlabelled rows. Unless it is zero, they fully count as rows of other classes.
-    {target}
-    {missing_label}
     return_positive_region : bool
         Whether to return the positive region too.
-    {n_jobs}
 
     Returns
     -------
@@ -143,37 +140,15 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         tests find related to the target (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": the smaller of
         the two numbers. Otherwise a count, a share, or None for half: only the first features of the search are kept.
         If this is more than the search needs, features that add nothing follow.
-    nominal : array of bool, int or names, optional
-        Columns that are nominal although they hold numbers. Categories, text and bools of a data frame always are.
-    similarity : {"std", "range", "gaussian"}
-        How similar two numbers are.
-    t_norm : {"lukasiewicz", "minimum", "product"}
-        Combines the features. Lukasiewicz, used in the paper, is fast; the others visit all pairs of rows.
-    implicator : str, optional
-        By default the one that matches the t-norm; see :func:`fuzzy_rough_dependency`.
-    unlabelled_weight : float
-        Multiplies the weight of unlabelled rows in gamma; 0 leaves them out.
-    {target}
-    {missing_label}
-    {n_jobs}
 
     Attributes
     ----------
-    ranking_ : array (n_features,)
-        1 for the feature chosen first; features that were never needed follow in the order of the columns, constant
-        ones last.
     support_ : array (n_features,) of bool
-        The features kept, at least one. If no feature is needed, or none helps, this is the first feature that is not
-        constant, with a warning.
-    n_features_ : int
-        How many were kept.
+        The features kept. If none is needed, or none helps, this is the first one that is not constant, with a warning.
     dependencies_ : array
         gamma after each step of the search.
     dependency_all_ : float
         gamma of all features.
-    subsets_ : dict of arrays
-        For each size that the search reached, the features chosen so far, in increasing order.
-    {labelled}
 
     References
     ----------
@@ -194,6 +169,7 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
     7
     """
 
+    _function = "fuzzy_rough_dependency"
     _name = "fuzzy_rough_search"
     _does = "smallest subset that determines the target, FRFS and ssFRFS"
     _takes = ("hard", "soft", "numbers", "none")

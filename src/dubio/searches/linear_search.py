@@ -224,22 +224,11 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         0: a row is one observation, whatever its weight.
     {target}
         If the table comes in blocks, the first labelled block decides.
-    {missing_label}
 
     Attributes
     ----------
-    subsets_ : dict of int to array
-        For each size, the features of its subset as column indices, best first. Subsets are nested. Constant features
-        are in no subset.
-    values_ : dict of int to float
-        The criterion of each subset.
-    ranking_ : array (n_features,)
-        1 = the last one left. Constant features come last.
-    support_, n_features_, explanation_
-        The features kept, how many, and why that many.
     ridge_ : float
         The penalty used.
-    {labelled}
 
     References
     ----------

@@ -69,7 +69,7 @@ class _InformationMethod(Selector):
 
 @estimator
 class MutualInformationRanking(_InformationMethod, ScoreSelector):
-    """Rank features one by one by their mutual information with a class, when labels may be wrong.
+    """Rank features one by one by their mutual information (in nats) with a class, when labels may be wrong.
 
     Uses the estimators of :class:`MutualInformationSearch` on single features. It finds any relation of one feature
     with the class. It does not see redundancy, nor features that are informative only in combination. For one feature,
@@ -78,28 +78,17 @@ class MutualInformationRanking(_InformationMethod, ScoreSelector):
 
     Parameters
     ----------
-    {n_features_to_select}
-    {alpha}
     label_noise : bool, default=True
         Whether hard labels may be wrong. This needs 12 bytes per pair of rows; without it, no such memory is needed.
     n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol
         See :class:`MutualInformationSearch`.
-    {standardize}
-    {missing_label}
-    {max_rows}
-    random_state : int, RandomState or None, default=0
-        Seed for the jitter and the restarts.
-    {n_jobs}
     {device}
         It matters only for the noise model: single features are sorted, on the CPU.
 
     Attributes
     ----------
-    scores_ : array (n_features,)
-        Mutual information in nats, high is good; ``-inf`` for a constant feature.
     noise_model_ : NoiseModel or None
         The noise model on all features; None if none was estimated.
-    {scores}
 
     Examples
     --------
@@ -167,35 +156,17 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
         Fit the noise model again on each subset, or once on all features.
     prescreen : int, optional
         Search only among this many features, those with the highest mutual information of their own
-        (:class:`MutualInformationRanking`).
+        (:class:`MutualInformationRanking`). The others follow in this order.
     noise_max_iter, noise_tol
         When a restart of the noise model stops; see :func:`dubio.estimate_memberships`.
-    {standardize}
-    {missing_label}
-    {max_rows}
-    random_state : int, RandomState or None, default=0
-        Seed for the jitter and the restarts.
-    {n_jobs}
-    {device}
-    verbose : int, default=0
-        1 prints a line after each step.
 
     Attributes
     ----------
-    subsets_ : dict of int to array
-        For each size, the features of its subset as column indices.
-    values_ : dict of int to float
-        Mutual information (nats) of each of these subsets, as estimated when it was chosen.
-    ranking_ : array (n_features,)
-        1 = best: the last feature removed, or the first one added. Features left out by ``prescreen`` follow, in the
-        order of their own mutual information. Constant features come last and are in no subset.
     noise_model_ : NoiseModel or None
         Memberships, error rates and objectives on the chosen subset; None if no noise model was estimated.
     history_ : tuple of SearchStep
         Every step: the candidates tried and their values. For a candidate that could not win, the value may be an upper
         bound.
-    support_, n_features_
-        The features chosen, and their number.
 
     References
     ----------

@@ -51,14 +51,10 @@ class NeighborSearch(SearchSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
-        A count, a share, or None for half. "auto" or "relevant": the features that tests find related to the target
-        (:func:`~dubio.evidence.relevance.relevance_of`). "sufficient": as many of these as predict it as well as all of
-        them.
-    {alpha}
     direction : {"auto", "forward", "backward", "both"}, default="auto"
         "auto" searches forward, which gave the best order in our trials. "both" searches forward and backward and
-        keeps, for each size, the subset with the better value.
+        keeps, for each size, the subset with the better value; these need not be nested, and a feature ranks by the
+        number of subsets that contain it.
     n_neighbors : int, default=15
         Number of neighbours that predict a row: at most an eighth of the rows, but at least three. If ``max_rows`` is
         None, exactly this number.
@@ -84,31 +80,15 @@ class NeighborSearch(SearchSelector):
     max_features : int, "auto" or None, default="auto"
         Number of features to search among: the best ones by linear and smooth R2. The others follow in that order.
         "auto" is 300, or all features if ``max_steps`` is None.
-    {target}
-    {experts}
-    {n_folds}
-    {standardize}
-    {missing_label}
     random_state : int or None, default=0
         Seed for the sample, the experts, and the order in which equally distant rows are used. The order of the rows in
         the table does not matter.
-    {n_jobs}
-    {device}
-    verbose : int, default=0
-        1 prints a line after each fold of the experts and each step of the search.
 
     Attributes
     ----------
-    subsets_ : dict of int to array
-        For each size, the features of the best subset as column indices. With ``direction="both"`` the subsets are not
-        necessarily nested. Constant features are in no subset.
     values_ : dict of int to float
         The criterion of each subset: cross-entropy in nats, or mean squared error; of several targets, the mean share
         of these that is left. Low is good.
-    ranking_ : array (n_features,)
-        1 = best: the order of the search. With "both", by the number of subsets that contain the feature.
-    support_, n_features_, n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
-        See :class:`~dubio.methods.base.SearchSelector`.
     audit_ : LabelAudit or None
         The result of the audit of the labels (of the sample, if there is one). Of several targets: None, and
         ``audits_`` has one for each target with classes, by name.

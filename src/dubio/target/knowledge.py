@@ -55,6 +55,8 @@ class Supervision(ABC):
     given: ClassVar[str]
     #: For a kind that most methods cannot use: what they can be given in its place, written to follow "use" or "for".
     instead: ClassVar[str] = ""
+    #: Code of the error of a method that cannot use it.
+    refused: ClassVar[str] = "wrong kind"
     #: What each row holds, for those who have one way for each: "hard" (a class), "soft" (probabilities), "numbers", or
     #: "" for all other kinds, which have to be translated first (:meth:`as_tested`).
     form: ClassVar[str] = ""
@@ -243,6 +245,12 @@ class Supervision(ABC):
         """Whether a method that takes these kinds takes this one."""
         return self.kind in kinds or (self.has_target and "any" in kinds)
 
+    def require_taken_by(self, kinds: tuple[str, ...], name: str, *, needed: bool) -> None:
+        """Raise unless the method of this name, which takes these kinds, can use it; ``needed``: it needs a target."""
+        if not self.is_taken_by(kinds):
+            wrong = f"cannot be used: {self.given}, and {name} needs {kinds_in_words(kinds)}"
+            raise InputError("y", wrong, self.instead and f"use FeatureSelector, or {self.instead}", code=self.refused)
+
     def taken_by(self, kinds: tuple[str, ...]) -> Supervision:
         """The knowledge for a method that takes these kinds: without the order of classes if it takes none."""
         return self if self.is_taken_by(kinds) else self.simpler()
@@ -404,6 +412,7 @@ class Nothing(Supervision):
     kind: ClassVar[str] = "none"
     words: ClassVar[str] = "no labels"
     given: ClassVar[str] = "no target is given"
+    refused: ClassVar[str] = "no target"
     has_target: ClassVar[bool] = False
     question: ClassVar[str] = "question of groups"
     goes_with_pairs: ClassVar[bool] = True
@@ -415,6 +424,12 @@ class Nothing(Supervision):
 
     def as_tested(self) -> Supervision:
         return self
+
+    def require_taken_by(self, kinds: tuple[str, ...], name: str, *, needed: bool) -> None:
+        """Raise if the method of this name needs a target."""
+        if needed:  # scikit-learn's checks ask for these words
+            missing = f"is missing: {name} requires y to be passed, but the target y is None"
+            raise InputError("y", missing, "without labels, use LaplacianScore", code=self.refused)
 
     def require_enough(self) -> None:
         """Never raises: no labels are needed."""
