@@ -95,29 +95,19 @@ class FeatureSelector(Selector):
         Name of the method used.
     explanation_ : str
         How the labels were read, which method was chosen and why, and how many features were kept and why.
-    selector_ : Selector
-        The method's own estimator, fitted.
-    supervision_ : Supervision
-        What is known of the target, as it was read.
+    selector_, supervision_, findings_
+        The method's own estimator, fitted; what is known of the target, as it was read; the facts behind the
+        explanation.
     scores_ : array (n_features,)
         The scores of the method; ``lower_is_better_`` gives their direction.
-    ranking_ : array (n_features,)
-        1 = best.
-    support_ : array (n_features,) of bool
-        The features kept.
-    n_features_ : int
-    n_relevant_, n_sufficient_ : int
-        The two lines of the answer, if features were tested. The first ``n_relevant_`` of the ranking are related to
-        the target; the first ``n_sufficient_`` predict it as well as all of these.
-    pvalues_, qvalues_ : array (n_features,)
-        If features were tested.
-    at_the_line_ : array (n_features,) of bool
-        Features whose test was so close that other random draws might decide otherwise.
+    ranking_, support_, n_features_
+        The place of every feature, 1 = best; which features are kept, and how many.
+    n_relevant_, n_sufficient_, pvalues_, qvalues_, at_the_line_
+        If features were tested: see :class:`~dubio.methods.base.SearchSelector`. The first ``n_relevant_`` of the
+        ranking are related to the target; the first ``n_sufficient_`` predict it as well as all of these.
     n_sampled_ : int
         Number of rows used. ``n_labelled_`` and ``n_unlabelled_`` count all rows; of tables that are not in memory,
         those of the sample.
-    findings_ : Findings
-        The facts behind the explanation.
     notes_ : tuple of str
         What was sampled, grouped, weighed, completed and left out, in sentences.
     row_facts_ : tuple of str
@@ -331,11 +321,8 @@ class FeatureSelector(Selector):
         if not isinstance(wish, str):
             resolve_count(wish, n_features)
         if self.redundancy and wish == "sufficient":
-            raise InputError(
-                "redundancy",
-                "changes the order, and then nobody knows how many features suffice",
-                "leave it out, or give a count, a share or 'auto'",
-            )
+            wrong = "changes the order, and then nobody knows how many features suffice"
+            raise InputError("redundancy", wrong, "leave it out, or give a count, a share or 'auto'")
         return "relevant" if self.redundancy else wish
 
     def _chosen_method(self, problem: Problem) -> tuple[Method, str]:
@@ -345,11 +332,9 @@ class FeatureSelector(Selector):
             return get_method(self.method), say("because named")
         name, because = choose(supervision)
         if supervision.has_pairs and not supervision.goes_with_pairs:
-            raise InputError(
-                "must_link" if len(supervision.pairs.must_link) else "cannot_link",
-                f"cannot be used here: {supervision.given}, and no method takes both",
-                "leave one of them out",
-            )
+            given = "must_link" if len(supervision.pairs.must_link) else "cannot_link"
+            wrong = f"cannot be used here: {supervision.given}, and no method takes both"
+            raise InputError(given, wrong, "leave one of them out")
         return get_method(name), because
 
     def _with_target_for(self, method: Method, problem: Problem) -> Problem:
@@ -394,25 +379,16 @@ class FeatureSelector(Selector):
 
     def _estimator_of(self, method: Method, wish: Count) -> Selector:
         """The estimator of the method, with the parameters that it shares with this one and ``method_params``."""
-        selector: Selector = method.make(
-            n_features_to_select=wish,
-            alpha=self.alpha,
-            random_state=self._seed,
-            n_jobs=self.n_jobs,
-            device=self.device,
-        )
-        if self.device == "cuda" and "device" not in selector.get_params():
-            raise InputError(
-                "device", f"='cuda', but the method {method.name} works on the CPU only", "leave it out, or give 'auto'"
-            )
-        unknown = sorted(set(self.method_params or {}) - set(selector.get_params()))
-        if unknown:
-            raise InputError(
-                "method_params",
-                f"holds {unknown[0]!r}, which is not a parameter of {type(selector).__name__}",
-                f"its parameters are {', '.join(selector.get_params())}",
-            )
-        return selector.set_params(**(self.method_params or {}))
+        shared = {name: getattr(self, name) for name in ("alpha", "n_jobs", "device")}
+        selector: Selector = method.make(n_features_to_select=wish, random_state=self._seed, **shared)
+        own, params = selector.get_params(), self.method_params or {}
+        if self.device == "cuda" and "device" not in own:
+            wrong = f"='cuda', but the method {method.name} works on the CPU only"
+            raise InputError("device", wrong, "leave it out, or give 'auto'")
+        for unknown in sorted(params.keys() - own.keys()):
+            wrong = f"holds {unknown!r}, which is not a parameter of {type(selector).__name__}"
+            raise InputError("method_params", wrong, f"its parameters are {', '.join(own)}")
+        return selector.set_params(**params)
 
     def _without_repeats(self, problem: Problem, ranking: Ranking) -> Ranking:
         """Move relevant features that resemble better ones down, within the relevant ones."""
@@ -434,26 +410,17 @@ class FeatureSelector(Selector):
             notes.append(note("sampled", n_rows=problem.n_rows, n_in_all=problem.n_rows_in_all))
         if problem.groups is not None:
             notes += notes_on_groups(problem, selector._keeps_groups_apart, "pvalue" in selector.to_ranking().extras)
-        if problem.sample_weight is not None:
-            notes.append(note("weights"))
+        notes += [] if problem.sample_weight is None else [note("weights")]
         notes += getattr(selector, "_notes", ())
         return (*notes, note("sparse")) if sparse.issparse(whole.X) else tuple(notes)
 
     def _attributes(self, whole: Problem, problem: Problem, selector: Selector, findings: Findings) -> dict[str, Any]:
         """The attributes of the fitted selector, besides those of its ranking and of its target."""
-        attributes = {
-            "alerts_": findings.alerts,
-            "findings_": findings,
-            "method_": findings.method,
-            "selector_": selector,
-            "supervision_": findings.supervision,
-            "scores_": findings.ranking.scores,
-            "lower_is_better_": findings.ranking.lower_is_better,
-            "n_missing_values_": whole.n_missing,
-            "filled_with_": whole.filled_with,
-            "n_sampled_": problem.n_rows,
-            "row_facts_": tuple(name for name in _ROW_FACTS if getattr(whole, name) is not None),
-        }
+        attributes = {f"{name}_": getattr(findings, name) for name in ("alerts", "method", "supervision")}
+        attributes |= {f"{name}_": getattr(findings.ranking, name) for name in ("scores", "lower_is_better")}
+        attributes |= {"findings_": findings, "selector_": selector, "n_sampled_": problem.n_rows}
+        attributes |= {"n_missing_values_": whole.n_missing, "filled_with_": whole.filled_with}
+        attributes["row_facts_"] = tuple(name for name in _ROW_FACTS if getattr(whole, name) is not None)
         if hasattr(selector, "at_the_line_"):
             attributes["at_the_line_"] = selector.at_the_line_
         return attributes | ({} if problem.groups is None else {"n_groups_": problem.n_groups})

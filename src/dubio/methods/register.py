@@ -83,12 +83,10 @@ class Method:
         takes_pairs = "pairs" in self.takes
         if supervision.has_pairs and not takes_pairs:
             able = _able(lambda one: "pairs" in one._takes, " or ")
-            raise InputError(
-                "method",
-                f"={self.name!r} takes no pairs, but {counted(len(pairs.must_link), 'must-link pair')} and "
-                f"{counted(len(pairs.cannot_link), 'cannot-link pair')} are given",
-                f"use {able}, or leave the pairs out",
-            )
+            given = f"{counted(len(pairs.must_link), 'must-link pair')} and "
+            given += f"{counted(len(pairs.cannot_link), 'cannot-link pair')} are given"
+            remedy = f"use {able}, or leave the pairs out"
+            raise InputError("method", f"={self.name!r} takes no pairs, but {given}", remedy)
         if supervision.is_taken_by(self.takes) or (supervision.has_pairs and takes_pairs):
             return
         remedy = ""

@@ -31,8 +31,7 @@ _LINES_AT_ONCE = 16
 class PairGeometry:
     """The distinct rows that occur in pairs, centred, and all their inner products if these fit in memory.
 
-    ``position`` maps a row of the table to its position here, -1 for a row in no pair. Equal rows share a position,
-    so that they have equal products.
+    ``position`` maps a row of the table to its position here, -1 for a row in no pair; equal rows share a position.
     """
 
     rows: Floats
@@ -67,23 +66,12 @@ def pair_geometry(X: Floats, used: NDArray[np.int64], gram_bytes: int = GRAM_BYT
     if 8 * len(rows) ** 2 <= gram_bytes:
         gram = rows @ rows.T
         np.copyto(squares, np.diagonal(gram))
-    diameter = np.sqrt(_largest_squared_distance(rows, squares, gram))
-    return PairGeometry(
-        rows=rows,
-        position=position,
-        gram=gram,
-        tolerance=OVERLAP_TOLERANCE * diameter,
-        rounding=16 * float(np.finfo(np.float64).eps) * float(squares.max()),
-    )
-
-
-def _largest_squared_distance(rows: Floats, squares: Floats, gram: Floats | None) -> float:
-    largest = 0.0
+    largest = 0.0  # squared distance of two rows
     for start, stop in chunks(len(rows), max(1, BLOCK_BYTES // (8 * len(rows)))):
         products = gram[start:stop] if gram is not None else rows[start:stop] @ rows.T
-        squared = squares[start:stop, None] + squares[None, :] - 2 * products
-        largest = max(largest, float(squared.max()))
-    return largest
+        largest = max(largest, float((squares[start:stop, None] + squares[None, :] - 2 * products).max()))
+    rounding = 16 * float(np.finfo(np.float64).eps) * float(squares.max())
+    return PairGeometry(rows, position, gram, float(OVERLAP_TOLERANCE * np.sqrt(largest)), rounding)
 
 
 def coherence(
@@ -162,21 +150,12 @@ Order = Literal["shortest", "random", "weight"]
 
 
 def select_pairs(
-    X: Floats,
-    pairs: Pairs,
-    *,
-    how: Literal["hard", "soft"] = "soft",
-    order: Order = "shortest",
-    random_state: Any = 0,
+    X: Floats, pairs: Pairs, *, how: Literal["hard", "soft"] = "soft", order: Order = "shortest", random_state: Any = 0
 ) -> Pairs:
-    """Keep pairs that have no projected overlap with pairs of the other kind.
+    """Keep pairs, with their weights, that have no projected overlap with pairs of the other kind.
 
     Parameters
     ----------
-    X : array of shape (n_rows, n_features)
-        Used as it is.
-    pairs : Pairs
-        Pairs that are kept keep their weights.
     how : {"hard", "soft"}
         ``"hard"`` keeps the pairs with coherence 1 among all given pairs, as the paper does. With many pairs these
         are few or none. ``"soft"`` takes the pairs one by one and rejects a pair that overlaps, projected either way,
@@ -186,11 +165,6 @@ def select_pairs(
         with the largest weight (ties by length).
     random_state : int, RandomState or None
         Seed for ``order="random"``.
-
-    Returns
-    -------
-    Pairs
-        The pairs kept; there may be none.
 
     Notes
     -----
@@ -241,12 +215,9 @@ def _without_overlap(
 
 def _kept(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.bool_]) -> Pairs:
     """The pairs selected by two masks, with their weights."""
-    return Pairs(
-        pairs.must_link[must_link],
-        pairs.cannot_link[cannot_link],
-        None if pairs.must_link_weights is None else pairs.must_link_weights[must_link],
-        None if pairs.cannot_link_weights is None else pairs.cannot_link_weights[cannot_link],
-    )
+    given = (pairs.must_link_weights, must_link), (pairs.cannot_link_weights, cannot_link)
+    weights = (None if some is None else some[mask] for some, mask in given)
+    return Pairs(pairs.must_link[must_link], pairs.cannot_link[cannot_link], *weights)
 
 
 def _ordered(X: Floats, pairs: Pairs, both: NDArray[np.int64], order: Order, random_state: Any) -> NDArray[np.int64]:
@@ -266,9 +237,7 @@ def _ordered(X: Floats, pairs: Pairs, both: NDArray[np.int64], order: Order, ran
 def squared_lengths(X: Floats, pairs: NDArray[np.int64], block: int = 2**22) -> Floats:
     """Squared distance between the two rows of each pair, computed one block of pairs at a time."""
     lengths = np.empty(len(pairs))
-    step = max(1, block // max(1, X.shape[1]))
-    for start in range(0, len(pairs), step):
-        part = pairs[start : start + step]
-        difference = X[part[:, 0]] - X[part[:, 1]]
-        lengths[start : start + step] = np.einsum("ij,ij->i", difference, difference)
+    for start, stop in chunks(len(pairs), max(1, block // max(1, X.shape[1]))):
+        difference = X[pairs[start:stop, 0]] - X[pairs[start:stop, 1]]
+        lengths[start:stop] = np.einsum("ij,ij->i", difference, difference)
     return lengths

@@ -29,18 +29,8 @@ FOR_WEIGHTS = ("smooth_r2", "linear_r2")
 def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -> NDArray[np.float64]:
     """Mean rank of each feature over several scores, 1 = best (low is good); equal scores share their mean rank.
 
-    Scores that differ by less than 1e-10 of the largest one (or of 0.001, if that is more) are equal: such a difference
-    is rounding.
-
-    Parameters
-    ----------
-    scores : sequence of arrays (d,)
-    lower_is_better : sequence of bool
-        The direction of each score.
-
-    Returns
-    -------
-    ranks : array (d,)
+    ``lower_is_better`` is the direction of each score. Scores that differ by less than 1e-10 of the largest one (or of
+    0.001, if that is more) are equal: such a difference is rounding.
 
     Examples
     --------
@@ -50,28 +40,19 @@ def mean_rank(scores: Sequence[ArrayLike], *, lower_is_better: Sequence[bool]) -
     """
     columns = [np.asarray(s, dtype=np.float64) for s in scores]
     if not columns or len(columns) != len(lower_is_better):
-        raise InputError(
-            "lower_is_better",
-            f"has {counted(len(lower_is_better), 'direction')} for {counted(len(columns), 'score')}",
-            "give at least one score, and one direction per score",
-        )
+        wrong = f"has {counted(len(lower_is_better), 'direction')} for {counted(len(columns), 'score')}"
+        raise InputError("lower_is_better", wrong, "give at least one score, and one direction per score")
     lengths = {len(c) for c in columns}
     if len(lengths) > 1:
         raise InputError("scores", f"have different lengths, {sorted(lengths)}", "they must be for the same features")
     for position, column in enumerate(columns):
         if np.isnan(column).any():
-            raise InputError(
-                "scores",
-                f"[{position}] contains NaN in {counted(int(np.isnan(column).sum()), 'place')}",
-                "give every feature a number",
-            )
-    ranks = [rankdata(_rounded(c if low else -c)) for c, low in zip(columns, lower_is_better, strict=True)]
+            wrong = f"[{position}] contains NaN in {counted(int(np.isnan(column).sum()), 'place')}"
+            raise InputError("scores", wrong, "give every feature a number")
+    largest = [np.abs(column[np.isfinite(column)]).max(initial=1e-3) for column in columns]
+    signs = [1 if low else -1 for low in lower_is_better]
+    ranks = [rankdata(np.round(s * c / most, 10)) for c, s, most in zip(columns, signs, largest, strict=True)]
     return np.asarray(np.mean(ranks, axis=0))
-
-
-def _rounded(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    largest = np.abs(scores[np.isfinite(scores)]).max(initial=1e-3)
-    return np.asarray(np.round(scores / largest, 10))
 
 
 @estimator
@@ -158,16 +139,11 @@ def redundancy_ranking(X: ArrayLike, ranking: ArrayLike, *, weight: float = 1.0,
     X : array-like (n, d)
         The table, on any scale.
     ranking : array-like (d,)
-        1 = best.
+        1 = best, as in the result.
     weight : float
         The w of the formula; 0 leaves the ranking as it is.
     n_top : int
         Number of features chosen in this way; the others follow in their old order.
-
-    Returns
-    -------
-    ranking : array (d,)
-        The new one; 1 = best.
 
     References
     ----------
@@ -196,15 +172,11 @@ def rank_without_repeats(
     except (TypeError, ValueError) as error:
         raise InputError("ranking", "does not hold numbers", "give one rank per feature, 1 = best") from error
     if given.shape != (d,):
-        raise InputError(
-            "ranking",
-            f"has shape {given.shape}, but the table has {counted(d, 'feature')}",
-            "give one rank per feature",
-        )
+        wrong = f"has shape {given.shape}, but the table has {counted(d, 'feature')}"
+        raise InputError("ranking", wrong, "give one rank per feature")
     if sorted(given.tolist()) != list(range(1, d + 1)):
-        raise InputError(
-            "ranking", "does not hold each rank from 1 to the number of features once", "give a ranking, 1 = best"
-        )
+        wrong = "does not hold each rank from 1 to the number of features once"
+        raise InputError("ranking", wrong, "give a ranking, 1 = best")
     ranks = given.astype(np.int64)
     unit = problem.standardized_table / np.sqrt(problem.n_rows)
     relevance = 1.0 - (ranks - 1) / max(d - 1, 1)

@@ -133,9 +133,8 @@ def _nearest_unit(X: Floats, prototypes: Floats) -> NDArray[np.int64]:
 class RowClusters:
     """Clusters of the labelled rows and of prototypes of the unlabelled rows.
 
-    ``points`` holds the labelled rows, then the prototypes, and ``point_cluster`` their clusters. ``row_cluster``
-    holds the cluster of every row of the table; an unlabelled row has the cluster of its prototype. ``map_shape`` is
-    ``None`` if there was no unlabelled row to map.
+    ``points`` holds the labelled rows, then the prototypes, ``point_cluster`` their clusters. In ``row_cluster``, an
+    unlabelled row has the cluster of its prototype. ``map_shape`` is None if there was no unlabelled row to map.
     """
 
     points: Floats
@@ -153,20 +152,12 @@ def cluster_rows(X: Floats, labelled: NDArray[np.int64], *, n_epochs: int = 25) 
     of points, so 10,000 points take 400 MB. The number of points is 5 times the square root of the number of unlabelled
     rows, plus the number of labelled rows.
 
-    Parameters
-    ----------
-    X : array of shape (n_rows, n_features)
-    labelled : array of int
-        Rows about which something is known; all others are mapped.
-
     References
     ----------
     Hindawi, Allab, Benabdeslem, "Constraint selection based semi-supervised feature selection", 2011,
     section 4.1 and 5.1.
     """
-    is_labelled = np.zeros(len(X), dtype=bool)
-    is_labelled[labelled] = True
-    known, unknown = np.flatnonzero(is_labelled), np.flatnonzero(~is_labelled)
+    known, unknown = np.unique(labelled), np.setdiff1d(np.arange(len(X)), labelled)
     sheet = fit_map(X[unknown], n_epochs=n_epochs) if len(unknown) else None
     points = X[known] if sheet is None else np.concatenate([X[known], sheet.prototypes])
     cluster = ward_clusters(points)
@@ -187,9 +178,7 @@ def ward_clusters(points: Floats) -> NDArray[np.int64]:
     for n_clusters in range(2, max(2, int(np.sqrt(len(points)))) + 1):
         cluster = fcluster(tree, n_clusters, criterion="maxclust") - 1
         # Equal points cannot be separated, so there may be fewer clusters than requested.
-        if not 2 <= cluster.max() + 1 <= len(points) - 1:
-            continue
-        index = davies_bouldin_score(points, cluster)
+        index = davies_bouldin_score(points, cluster) if 2 <= cluster.max() + 1 < len(points) else np.inf
         if index < lowest:
             best, lowest = cluster.astype(np.int64), index
     return best
@@ -317,9 +306,8 @@ class ConstrainedLaplacianScore(PairSelector):
         Number of pairs used, after selection.
     map_shape_ : tuple of int or None
         Sides of the map; None if there is no map (``"knn"``, or every row is in a pair).
-    n_clusters_ : int or None
-    row_clusters_ : array (n_rows,) or None
-        Cluster of each row.
+    n_clusters_, row_clusters_ : int and array (n_rows,), or None
+        Number of clusters, and the cluster of each row.
 
     Examples
     --------
@@ -375,13 +363,10 @@ class ConstrainedLaplacianScore(PairSelector):
         space, supervision = problem.space(self.standardize), problem.supervision
         known = supervision.all_pairs(closure=self.closure)
         kept = self._select(space, known)
-        attributes: dict[str, Any] = {
-            "n_must_link_": len(known.must_link),
-            "n_cannot_link_": len(known.cannot_link),
-            "n_must_link_kept_": len(kept.must_link),
-            "n_cannot_link_kept_": len(kept.cannot_link),
-            **dict.fromkeys(("map_shape_", "n_clusters_", "row_clusters_")),
-        }
+        attributes: dict[str, Any] = dict.fromkeys(("map_shape_", "n_clusters_", "row_clusters_"))
+        for name, some in (("", known), ("kept_", kept)):
+            counts = {f"n_must_link_{name}": len(some.must_link), f"n_cannot_link_{name}": len(some.cannot_link)}
+            attributes |= counts
         if self.neighbors == "knn":
             graph = RowNeighbors(space, n_neighbors=self.n_neighbors, n_jobs=self.n_jobs).edges()
             scores = score_of_neighbors(space, graph, kept, self.lam, self.scale, problem.columns)
@@ -407,26 +392,16 @@ class ConstrainedLaplacianScore(PairSelector):
     def _select(self, space: Floats, known: Pairs) -> Pairs:
         """The pairs that count; warns if there are none, or none of one kind."""
         if not len(known):
-            warn(
-                InputWarning(
-                    "must_link",
-                    "and cannot_link are empty: the score is a plain Laplacian score of the neighbours",
-                )
-            )
+            empty = "and cannot_link are empty: the score is a plain Laplacian score of the neighbours"
+            warn(InputWarning("must_link", empty))
             return known
         kept = known
         if self.selection != "all":
             kept = select_pairs(space, known, how=self.selection, order=self.order, random_state=self.random_state)
         counts = f"of {len(known.must_link)} must-link and {len(known.cannot_link)} cannot-link pairs"
         if not len(kept):
-            warn(
-                InputWarning(
-                    "selection",
-                    f"={self.selection!r} kept none {counts}, because no pair is coherent with all others. All of "
-                    "them are used instead",
-                    "selection='soft' keeps more",
-                )
-            )
+            found = f"={self.selection!r} kept none {counts}, because no pair is coherent with all others"
+            warn(InputWarning("selection", f"{found}. All of them are used instead", "selection='soft' keeps more"))
             return known
         left = f"left after selection {counts}" if self.selection != "all" else "given"
         for missing, pairs, effect in (
@@ -440,12 +415,7 @@ class ConstrainedLaplacianScore(PairSelector):
 
 
 def score_of_neighbors(
-    X: Floats,
-    neighbors: Any,
-    pairs: Pairs,
-    lam: float,
-    scale: Scale,
-    columns: Columns | None = None,
+    X: Floats, neighbors: Any, pairs: Pairs, lam: float, scale: Scale, columns: Columns | None = None
 ) -> Floats:
     """:func:`constrained_laplacian_score` of validated input.
 
@@ -468,7 +438,12 @@ def score_of_neighbors(
             degree[rows] += piece.sum(axis=1)
         has_neighbors = np.bincount(neighbors)[neighbors] > 1
         near = [neighbors[part[:, 0]] == neighbors[part[:, 1]] for part in ends]
-    _warn_of_underflow(degree, has_neighbors, lam, scale)
+    lost, total = int((has_neighbors & (degree < np.finfo(np.float64).tiny)).sum()), int(has_neighbors.sum())
+    if total and 2 * lost >= total:
+        found = f"={lam:g} is so small that the kernel exp(-d^2 / lam) underflows: for {lost} of {total} rows with "
+        found += "neighbours, all edge weights are zero, so these rows do not count"
+        advice = 'pass scale="mean", or a larger lam' if scale == "none" else "pass a larger lam"
+        warn(InputWarning("lam", found, advice))
 
     def form(part: NDArray[np.int64], weights: Floats | None, kernel: Floats) -> Floats:
         return quadratic_form(pair_graph(part, kernel if weights is None else weights * kernel, n), X)
@@ -485,19 +460,3 @@ def score_of_neighbors(
         below = below + form(pairs.cannot_link, pairs.cannot_link_weights, degree[pairs.cannot_link].sum(axis=1))
     below[np.equal(X, X[0]).all(axis=0)] = 0.0  # a rounding error of the mean is not spread
     return ratio(feature_sums(2 * above, columns), feature_sums(below, columns))
-
-
-def _warn_of_underflow(degree: Floats, has_neighbors: NDArray[np.bool_], lam: float, scale: str) -> None:
-    lost = int(np.count_nonzero(has_neighbors & (degree < np.finfo(np.float64).tiny)))
-    total = int(np.count_nonzero(has_neighbors))
-    if not total or 2 * lost < total:
-        return
-    advice = 'pass scale="mean", or a larger lam' if scale == "none" else "pass a larger lam"
-    warn(
-        InputWarning(
-            "lam",
-            f"={lam:g} is so small that the kernel exp(-d^2 / lam) underflows: for {lost} of {total} rows with "
-            "neighbours, all edge weights are zero, so these rows do not count",
-            advice,
-        )
-    )

@@ -115,14 +115,8 @@ class PairSelector(ScoreSelector):
         -------
         self
         """
-        return self._fit(
-            X,
-            y,
-            must_link=must_link,
-            cannot_link=cannot_link,
-            must_link_weights=must_link_weights,
-            cannot_link_weights=cannot_link_weights,
-        )
+        pairs = {"must_link": must_link, "cannot_link": cannot_link}
+        return self._fit(X, y, **pairs, must_link_weights=must_link_weights, cannot_link_weights=cannot_link_weights)
 
     def _require(self, problem: Problem) -> None:
         super()._require(problem)
@@ -168,10 +162,7 @@ class ConstraintScore(PairSelector, MomentSelector):
     closure: bool = True
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
-        """Add a block of rows with labels; see :meth:`WeightedLaplacianScore.partial_fit`.
-
-        Pairs refer to rows of one table, so they cannot come in blocks.
-        """
+        """Add a block of rows with labels. Pairs refer to rows of one table, so they cannot come in blocks."""
         if hasattr(self, "scores_") and self._running is None:
             raise InputError("X", "cannot be added: this selector was fitted on pairs of one table", "make a new one")
         return super().partial_fit(X, y)
@@ -334,6 +325,7 @@ def spec_score(
         raise InputError("power", f"={power!r}", "give a whole number of at least 1")
     edges = read_weights(graph, len(table), tolerance=1e-9)
     degree = np.asarray(edges.sum(axis=1)).ravel()
+    inverse = ratio(np.ones_like(degree), np.sqrt(degree), 0.0)
     if not degree.any():
         raise InputError("graph", "has no edge", "there is nothing for a feature to follow")
     # Functions 2 and 3 only use differences from the weighted mean; exactly zero for constant columns.
@@ -343,8 +335,11 @@ def spec_score(
     if function == 3:
         if n_eigenvectors is None:
             raise InputError("n_eigenvectors", "is needed for function=3", "give the number of classes or clusters")
-        return _third(table, centred, edges, degree, power, n_eigenvectors)
-    smooth = _power_form(edges, degree, centred, power)
+        values, vectors = _smoothest(edges * inverse[:, None] * inverse[None, :], degree, n_eigenvectors)
+        # Centring removes the trivial eigenvector, for any basis of the zero eigenvalues.
+        alpha = vectors.T @ (np.sqrt(degree)[:, None] * centred)
+        return ratio((2.0**power - values**power) @ alpha**2, degree @ table**2, 0.0)
+    smooth = _power_form(edges, degree, inverse, centred, power)
     return ratio(smooth, degree @ table**2 if function == 1 else spread)
 
 
@@ -396,9 +391,8 @@ def c4_score(
     return product(pairs, laplacian_score(X, n_neighbors=n_neighbors, t=t))
 
 
-def _power_form(edges: sparse.csr_array, degree: Floats, f: Floats, power: int) -> Floats:
-    r""":math:`f' D^{1/2} \mathcal L^{power} D^{1/2} f` of each column."""
-    inverse = ratio(np.ones_like(degree), np.sqrt(degree), 0.0)
+def _power_form(edges: sparse.csr_array, degree: Floats, inverse: Floats, f: Floats, power: int) -> Floats:
+    r""":math:`f' D^{1/2} \mathcal L^{power} D^{1/2} f` of each column; ``inverse`` is the diagonal of D^(-1/2)."""
     # L^p = L^h L^(p - 2h) L^h; (D - S) g and f'(D - S) f need no eigenvectors.
     for _ in range((power - 1) // 2):
         f = inverse[:, None] ** 2 * (degree[:, None] * f - edges @ f)
@@ -408,27 +402,15 @@ def _power_form(edges: sparse.csr_array, degree: Floats, f: Floats, power: int) 
     return np.einsum("ij,ij->j", g, g)
 
 
-def _third(
-    table: Floats,
-    centred: Floats,
-    edges: sparse.csr_array,
-    degree: Floats,
-    power: int,
-    n_eigenvectors: int,
-) -> Floats:
-    n = len(table)
-    if not 1 <= n_eigenvectors <= n:
-        raise InputError("n_eigenvectors", f"={n_eigenvectors}", f"give a number from 1 to {n}, the number of rows")
-    inverse = ratio(np.ones_like(degree), np.sqrt(degree), 0.0)
-    similar = sparse.csr_array(edges * inverse[:, None] * inverse[None, :])
-    isolated = sparse.diags_array((degree <= 0).astype(np.float64))
-    if n <= _DENSE_ROWS or n_eigenvectors > n // 4:
-        values, vectors = np.linalg.eigh((similar + isolated).toarray())
-        values, vectors = values[::-1][:n_eigenvectors], vectors[:, ::-1][:, :n_eigenvectors]
+def _smoothest(similar: Any, degree: Floats, k: int) -> tuple[Floats, Floats]:
+    """The smallest eigenvalues of the normalised Laplacian of the graph, and their eigenvectors."""
+    n = len(degree)
+    if not 1 <= k <= n:
+        raise InputError("n_eigenvectors", f"={k}", f"give a number from 1 to {n}, the number of rows")
+    whole = sparse.csr_array(similar) + sparse.diags_array((degree <= 0).astype(np.float64))  # isolated rows
+    if n <= _DENSE_ROWS or k > n // 4:
+        values, vectors = np.linalg.eigh(whole.toarray())
+        values, vectors = values[::-1][:k], vectors[:, ::-1][:, :k]
     else:
-        start = np.random.default_rng(0).standard_normal(n)
-        values, vectors = eigsh(similar + isolated, k=n_eigenvectors, which="LA", v0=start)
-    eigenvalues = np.clip(1.0 - values, 0.0, 2.0)
-    # Centring removes the trivial eigenvector, for any basis of the zero eigenvalues.
-    alpha = vectors.T @ (np.sqrt(degree)[:, None] * centred)
-    return ratio((2.0**power - eigenvalues**power) @ alpha**2, degree @ table**2, 0.0)
+        values, vectors = eigsh(whole, k=k, which="LA", v0=np.random.default_rng(0).standard_normal(n))
+    return np.clip(1.0 - values, 0.0, 2.0), vectors

@@ -119,6 +119,18 @@ class GraphScore(ScoreSelector):
     def _space(self, problem: Problem) -> Matrix:
         return problem.standardized if self.standardize else problem.X
 
+    @property
+    def _search(self) -> dict[str, Any]:
+        """How neighbours of rows are found."""
+        options = {name: getattr(self, name) for name in ("n_neighbors", "random_state", "n_jobs")}
+        return {**options, "approximate": self.neighbors == "approximate"}
+
+    def _graph_pvalues(self, graph: sparse.csr_array, X: Matrix, columns: Columns | None) -> NDArray[np.float64]:
+        """Test each feature on a graph that it did not help to build."""
+        n_jobs = getattr(self, "n_jobs", None)
+        null = graph_null(graph, X, columns=columns)
+        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=n_jobs)
+
     def _smoothness(self, near: Neighborhood, X: Matrix, columns: Columns | None, times: Any = 1.0) -> Scored:
         """The ratio of the graph, times something; with anchors, estimated from sampled rows with standard errors."""
         if self.neighbors != "anchors":
@@ -169,36 +181,21 @@ class LaplacianScore(GraphScore):
     n_jobs: int | None = None
 
     def _score(self, problem: Problem) -> Scored:
-        space, X = self._space(problem), problem.X
         if self.graph is not None:
             if self.neighbors != "exact":
-                raise InputError(
-                    "graph", f"is given together with neighbors={self.neighbors!r}", "leave one of them out"
-                )
-            return Scored(laplacian_ratio(read_graph(self.graph, space, **self._graph_options), X, problem.columns))
-        near = RowNeighbors(
-            space,
-            n_neighbors=self.n_neighbors,
-            kernel=self.kernel,
-            symmetry=self.symmetry,
-            approximate=self.neighbors == "approximate",
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
-        return self._smoothness(near, X, problem.columns)
+                wrong = f"is given together with neighbors={self.neighbors!r}"
+                raise InputError("graph", wrong, "leave one of them out")
+            return Scored(laplacian_ratio(self._given_graph(problem), problem.X, problem.columns))
+        near = RowNeighbors(self._space(problem), kernel=self.kernel, symmetry=self.symmetry, **self._search)
+        return self._smoothness(near, problem.X, problem.columns)
+
+    def _given_graph(self, problem: Problem) -> sparse.csr_array:
+        return read_graph(self.graph, self._space(problem), t=self.t, kernel=self.kernel, symmetry=self.symmetry)
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        """Test each feature on the graph of all other features, or on the user's own graph if there is one."""
-        space = self._space(problem)
         if self.graph is not None:
-            graph = read_graph(self.graph, space, **self._graph_options)
-            null = graph_null(graph, problem.X, columns=problem.columns)
-            return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
-        return self._leave_one_out_pvalues(space, problem.columns)
-
-    @property
-    def _graph_options(self) -> dict[str, Any]:
-        return {"t": self.t, "kernel": self.kernel, "symmetry": self.symmetry}
+            return self._graph_pvalues(self._given_graph(problem), problem.X, problem.columns)
+        return self._leave_one_out_pvalues(self._space(problem), problem.columns)
 
     def _leave_one_out_pvalues(self, space: Matrix, columns: Columns | None) -> NDArray[np.float64]:
         """p-value of every feature's Laplacian score on the neighbour graph of all *other* features.
@@ -247,13 +244,12 @@ class LaplacianScore(GraphScore):
 def _graph(neighbors: NDArray[np.int64], distances: NDArray[np.float64], symmetry: Symmetry) -> sparse.csr_array:
     """Symmetric graph of distances from neighbour lists; a distance of zero is an edge too."""
     n, k = neighbors.shape
-    rows = np.repeat(np.arange(n), k)
-    columns = neighbors.ravel()
+    rows, columns = np.repeat(np.arange(n), k), neighbors.ravel()
     keys = np.concatenate([rows * n + columns, columns * n + rows])
     unique, position, count = np.unique(keys, return_index=True, return_counts=True)
     if symmetry == "and":
         unique, position = unique[count == 2], position[count == 2]
-    data = np.concatenate([distances.ravel(), distances.ravel()])[position]
+    data = np.tile(distances.ravel(), 2)[position]
     indptr = np.searchsorted(unique, np.arange(n + 1) * n)
     return sparse.csr_array((data, unique % n, indptr), shape=(n, n))
 
@@ -434,16 +430,16 @@ class SupervisedLaplacianScore(_NumericScore):
 
     def _score(self, problem: Problem) -> Scored:
         problem = by_content(problem)
+        return self._smoothness(*self._near(problem), problem.columns)
+
+    def _near(self, problem: Problem) -> tuple[TargetNeighbors, Matrix]:
+        """The neighbours of the labelled rows, and these rows."""
         known = problem.supervision.labelled
-        X, y = problem.X[known], self._values(problem)[known]
-        near = TargetNeighbors(y, n_neighbors=self.n_neighbors)
-        return self._smoothness(near, X, problem.columns)
+        return TargetNeighbors(self._values(problem)[known], n_neighbors=self.n_neighbors), problem.X[known]
 
     def _pvalues(self, problem: Problem, scored: Scored) -> NDArray[np.float64]:
-        known = problem.supervision.labelled
-        graph = TargetNeighbors(self._values(problem)[known], n_neighbors=self.n_neighbors).graph(self.t)
-        null = graph_null(graph, problem.X[known], columns=problem.columns)
-        return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed)
+        near, X = self._near(problem)
+        return self._graph_pvalues(near.graph(self.t), X, problem.columns)
 
 
 @estimator
@@ -482,15 +478,7 @@ class SemiSupervisedLaplacianScore(_NumericScore):
         known = problem.supervision.labelled
         graph = TargetNeighbors(y[known], n_neighbors=self.n_neighbors_supervised).graph(self.t)
         supervised = laplacian_ratio(graph, X[known], problem.columns)
-        near = MixedNeighbors(
-            self._space(problem),
-            y,
-            n_neighbors=self.n_neighbors,
-            C=self.C,
-            approximate=self.neighbors == "approximate",
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+        near = MixedNeighbors(self._space(problem), y, C=self.C, **self._search)
         return self._smoothness(near, X, problem.columns, supervised)
 
 

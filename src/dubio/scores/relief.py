@@ -187,14 +187,8 @@ class SoftReliefScore(ScoreSelector):
 
         scores = by_feature(np.arange(len(table)))
         scores[np.isneginf(scored.scores)] = -np.inf
-        n = len(table)
-        null = Null(
-            scores,
-            lambda rng, features: by_feature(rng.permutation(n))[features],
-            n,
-            lower_is_better=False,
-            features_are_independent=False,
-        )
+        n, options = len(table), {"lower_is_better": False, "features_are_independent": False}
+        null = Null(scores, lambda rng, features: by_feature(rng.permutation(n))[features], n, **options)
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
 
     def _by_order(self, labelled: Problem, table: Floats) -> tuple[Floats, Callable[[NDArray[np.int64]], Floats]]:

@@ -104,17 +104,9 @@ def fuzzy_rough_dependency(
     >>> round(fuzzy_rough_dependency(X, y), 3), round(fuzzy_rough_dependency(X, y, features=[0, 6]), 3)
     (1.0, 0.627)
     """
+    given = locals()
     check_parameters({"return_positive_region": ["boolean"]}, {"return_positive_region": return_positive_region})
-    method = FuzzyRoughSearch(
-        nominal=nominal,
-        similarity=similarity,
-        t_norm=t_norm,
-        implicator=implicator,
-        unlabelled_weight=unlabelled_weight,
-        target=target,
-        missing_label=missing_label,
-        n_jobs=n_jobs,
-    )
+    method = FuzzyRoughSearch(**{name: given[name] for name in FuzzyRoughSearch._get_param_names() if name in given})
     problem = method._read(X, y, sample_weight=sample_weight)
     chosen = pick_columns(features, problem.names, problem.n_features, "features")
     criterion, kept = method.criterion(problem.features(chosen))
@@ -205,11 +197,8 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         weights = np.where(problem.supervision.labelled, weights, self.unlabelled_weight * weights)
         kept = np.flatnonzero(weights > 0)
         if len(kept) == 0:
-            raise InputError(
-                "sample_weight",
-                f"and unlabelled_weight leave none of the {problem.n_rows} rows with a positive weight",
-                "give some rows a positive weight",
-            )
+            wrong = f"and unlabelled_weight leave none of the {problem.n_rows} rows with a positive weight"
+            raise InputError("sample_weight", wrong, "give some rows a positive weight")
         implicator = MATCHING_IMPLICATOR[self.t_norm] if self.implicator is None else self.implicator
         coordinates = similarity_coordinates(problem.table[kept], problem.nominal, self.similarity)
         decision = read_decision(problem.supervision.rows(kept), self.similarity)
@@ -229,7 +218,8 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
             problem = replace(problem, nominal=problem.nominal | np.isin(np.arange(n_features), declared))
         criterion, rows = self.criterion(problem)
         without = criterion.value
-        constant = _constant(problem.table[rows])
+        columns = (column[~np.isnan(column)] for column in problem.table[rows].T)
+        constant = np.array([len(np.unique(column)) < 2 for column in columns])
         path = greedy_search(
             criterion,
             np.arange(n_features),
@@ -271,12 +261,9 @@ def one_column_per_feature(problem: Problem) -> Problem:
         own = columns.of(feature)
         roles, part = columns.roles[own], problem.table[:, own]
         if columns.leads[own].sum() > 1:
-            raise InputError(
-                "feature_groups",
-                f"puts several columns into {problem.feature_names[feature]!r}, and a fuzzy-rough search takes one "
-                "column per feature",
-                "leave the group out, or use another method",
-            )
+            wrong = f"puts several columns into {problem.feature_names[feature]!r}, "
+            wrong += "and a fuzzy-rough search takes one column per feature"
+            raise InputError("feature_groups", wrong, "leave the group out, or use another method")
         nominal[feature] = roles[0] == "level"
         table[:, feature] = part[:, roles == "level"].argmax(axis=1) if nominal[feature] else part[:, 0]
         if (roles == "missing").any():
@@ -284,25 +271,13 @@ def one_column_per_feature(problem: Problem) -> Problem:
     return replace(problem, X=table, nominal=nominal, columns=None)
 
 
-def _constant(table: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which features have at most one value."""
-    return np.array([len(np.unique(column[~np.isnan(column)])) < 2 for column in table.T])
-
-
 def _warn_nothing_found(dependency_all: float, n_rows: int) -> None:
     kept = "One feature is kept so that the selection is not empty"
-    warn(
-        InputWarning(
-            "X",
-            f"does not determine the target: the dependency on all features is 0. Each of the {n_rows} rows has an "
-            f"equal row (missing values equal everything) that is not known to have the same class. {kept}",
-            "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0",
-            code="undecided",
-        )
-        if dependency_all <= GAMMA_TOLERANCE
-        else InputWarning(
-            "y",
-            f"needs no feature: the dependency without features is already that of all features, {dependency_all:.4g}. "
-            f"No two rows differ in y (only one class?). {kept}",
-        )
-    )
+    if dependency_all > GAMMA_TOLERANCE:
+        found = f"the dependency without features is already that of all features, {dependency_all:.4g}"
+        warn(InputWarning("y", f"needs no feature: {found}. No two rows differ in y (only one class?). {kept}"))
+        return
+    found = f"does not determine the target: the dependency on all features is 0. Each of the {n_rows} rows has an "
+    found += f"equal row (missing values equal everything) that is not known to have the same class. {kept}"
+    remedy = "look for duplicate rows, or leave unlabelled rows out with unlabelled_weight=0"
+    warn(InputWarning("X", found, remedy, code="undecided"))

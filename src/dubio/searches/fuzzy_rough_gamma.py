@@ -25,7 +25,6 @@ Implicator = Literal["lukasiewicz", "kleene-dienes", "reichenbach", "goedel", "g
 # equation (10) of the paper, for every t-norm.
 MATCHING_IMPLICATOR = {"lukasiewicz": "lukasiewicz", "minimum": "kleene-dienes", "product": "reichenbach"}
 
-
 #: Truths closer than this are equal: sums of the same distances in another order differ by about 1e-16.
 TRUTH_TOLERANCE = 1e-12
 #: Rows that a kernel handles at a time.
@@ -34,9 +33,8 @@ _ROWS_A_CHUNK = 128
 _SERIAL_ROWS = 400
 #: Rows of a leaf of the tree, at most.
 _LEAF_ROWS = 32
-Claims = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_], NDArray[np.float64]]
-
-
+Floats, Places = NDArray[np.float64], NDArray[np.int64]
+Claims = tuple[Places, Places, NDArray[np.bool_], Floats]
 #: Dependencies closer than this count as equal: they are means of sums that were added in different orders.
 GAMMA_TOLERANCE = 1e-9
 
@@ -52,25 +50,16 @@ class DependencyCriterion(ABC):
 
     larger_is_better = True
 
-    def __init__(
-        self,
-        coordinates: NDArray[np.float64],
-        decision: Decision,
-        weights: NDArray[np.float64],
-        n_threads: int = 1,
-    ) -> None:
-        self.coordinates = coordinates
-        self.decision = decision
-        self.weights = weights
+    def __init__(self, coordinates: Floats, decision: Decision, weights: Floats, n_threads: int = 1) -> None:
+        self.coordinates, self.decision, self.weights = coordinates, decision, weights
         self._total_weight = weights.sum()
         self.n_rows, self.n_features = coordinates.shape
         self.n_threads = n_threads if self.n_rows >= _SERIAL_ROWS else 1
         self.chosen: list[int] = []
-        self.candidates = np.arange(self.n_features)
+        self.candidates = everything = np.arange(self.n_features)
         self._row_of_claim = np.repeat(np.arange(self.n_rows), np.diff(decision.starts))
         self._live = np.ones(len(decision.caps), dtype=bool)
         self._ceilings = decision.caps
-        everything = np.arange(self.n_features)
         self._ceilings = self.truth_under(everything)
         self._truth = self.truth_under(everything[:0])
         self._floors = np.zeros(self.n_rows)
@@ -122,13 +111,8 @@ class DependencyCriterion(ABC):
 
     @abstractmethod
     def _scan(
-        self,
-        rows: NDArray[np.bool_],
-        chosen: NDArray[np.int64],
-        candidates: NDArray[np.int64],
-        floors: NDArray[np.float64],
-        truth: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+        self, rows: NDArray[np.bool_], chosen: Places, candidates: Places, floors: Floats, truth: Floats
+    ) -> Floats:
         """Weighted sum of the positive region of some rows, with each candidate added to the chosen features.
 
         Sets the truth of their live claims to its value with only the chosen features.
@@ -230,15 +214,14 @@ def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], s
            [ 0. ,  1. ],
            [ 0.5,  0. ]])
     """
-    coordinates = np.empty_like(X, dtype=np.float64, order="C")
+    coordinates = np.array(X, dtype=np.float64, order="C")
     for j in range(X.shape[1]):
-        column = X[:, j].astype(np.float64)
-        known = ~np.isnan(column)
+        column = coordinates[:, j]
         if nominal[j]:
-            coordinates[:, j] = np.nan
-            coordinates[known, j] = np.unique(column[known], return_inverse=True)[1]
+            known = ~np.isnan(column)
+            column[known] = np.unique(column[known], return_inverse=True)[1]
         else:
-            coordinates[:, j] = scale_numbers(column, similarity)
+            column[:] = scale_numbers(column, similarity)
     return coordinates
 
 
@@ -305,6 +288,5 @@ def soft_decision(memberships: NDArray[np.float64]) -> Decision:
 
 def line_decision(column: NDArray[np.float64], *, crisp: bool) -> Decision:
     """One coordinate per row; see :class:`Decision`."""
-    n_rows = len(column)
-    starts = np.arange(n_rows + 1, dtype=np.int64)
-    return Decision(column[:, None], True, crisp, starts, np.zeros(n_rows, dtype=np.int64), np.ones(n_rows))
+    n, columns = len(column), column[:, None]
+    return Decision(columns, True, crisp, np.arange(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64), np.ones(n))

@@ -45,18 +45,9 @@ _SMALL = 300
 class Elimination:
     """The features in the order in which they were dropped, and the fit at every size.
 
-    Attributes
-    ----------
-    dropped : array (d,) of int
-        The features; the first was dropped first, the last is the best.
-    costs : array (d,)
-        What the fit lost with each of them, in the order of ``dropped``; a share of the target.
-    values : array (d + 1,)
-        By size: the share of the target that is explained, after the penalty.
-    residuals : array (d + 1,)
-        By size: the mean square of the residuals, as a share of the target.
-    freedoms : array (d + 1,)
-        By size: the degrees of freedom of the fit.
+    The last one ``dropped`` is the best. ``costs`` is what the fit lost with each of them, in the order of ``dropped``,
+    as a share of the target. By size (d + 1): ``values``, the share of the target that is explained, after the penalty;
+    ``residuals``, their mean square, as a share of the target; ``freedoms``, the degrees of freedom of the fit.
     """
 
     dropped: NDArray[np.int64]
@@ -76,23 +67,10 @@ def ridge_elimination(
     with several columns J costs :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`, and its columns are dropped
     together. If costs are equal, the last feature is dropped.
 
-    Parameters
-    ----------
-    C : array (d, d)
-        Correlations of the columns.
-    B : array (d, K)
-        Mean products of the standardised columns and the centred columns of the target.
-    total : float
-        Mean square of the centred target, summed over its columns.
-    ridge : float
-        The penalty :math:`\lambda`, positive.
-    starts : array, optional
-        The first column of each feature; by default each column is one.
-
-    Returns
-    -------
-    Elimination
-        Sizes count features, degrees of freedom columns.
+    ``C`` (d, d) holds the correlations of the columns, ``B`` (d, K) the mean products of the standardised columns and
+    the centred columns of the target, ``total`` the mean square of the centred target, summed over its columns, and
+    ``starts`` the first column of each feature (by default each column is one). Sizes count features, degrees of
+    freedom columns.
     """
     members = np.split(np.arange(len(C)), np.arange(1, len(C)) if starts is None else starts[1:])
     d = len(members)
@@ -291,11 +269,8 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         if running.independent_columns < 1:
             running.require_two_classes()
         if not moments.squares.any():
-            raise InputError(
-                "y",
-                f"has the same value in all {counted(running.n_labelled, 'labelled row')}",
-                "such a target says nothing about the features",
-            )
+            wrong = f"has the same value in all {counted(running.n_labelled, 'labelled row')}"
+            raise InputError("y", wrong, "such a target says nothing about the features")
         if not (moments.products.diagonal() > 0).any():
             raise nothing_varies(len(moments.origin), running.n_labelled)
 
@@ -314,9 +289,10 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         best_first = varying[path.dropped[::-1]]
         scores = np.zeros(len(spread))
         scores[varying[path.dropped]] = path.costs
+        sizes = range(1, len(varying) + 1)
         return Searched(
-            {size: best_first[:size] for size in range(1, len(varying) + 1)},
-            {size: float(path.values[size]) for size in range(1, len(varying) + 1)},
+            {size: best_first[:size] for size in sizes},
+            {size: float(path.values[size]) for size in sizes},
             np.concatenate([best_first, np.flatnonzero(spread == 0)]),
             scores,
             _sufficient_size(path, n, running.independent_columns) if count is None else None,

@@ -204,11 +204,8 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
 
     def _search(self, problem: Problem, count: int | None) -> Searched:
         if self.prescreen is not None and self.prescreen < (count or 1):
-            raise InputError(
-                "prescreen",
-                f"={self.prescreen}, but {count} features are to be selected",
-                "raise prescreen or give a smaller n_features_to_select",
-            )
+            wrong = f"={self.prescreen}, but {count} features are to be selected"
+            raise InputError("prescreen", wrong, "raise prescreen or give a smaller n_features_to_select")
         scene = Scene(self, problem)
         searched, screened = np.arange(len(scene.varying)), np.empty(0, dtype=np.int64)
         if self.prescreen is not None and self.prescreen < len(searched):
@@ -277,7 +274,12 @@ class Scene:
         part = problem.features(self.varying)
         self._columns = columns_of_sizes([1] * len(self.varying)) if part.columns is None else part.columns
         self._levels = {j: levels_of(part.X[:, self._columns.of(j)]) for j in level_features(part.columns).tolist()}
-        self.table = _against_ties(table, supervision.memberships, method.jitter, random_state)
+        if method.jitter:  # noise against ties, drawn for the rows in sorted order: their order must not matter
+            noise = np.empty(table.shape)
+            order = np.lexsort((*supervision.memberships.T, *table.T))
+            noise[order] = random_state.normal(scale=method.jitter, size=table.shape)
+            table = table + noise
+        self.table = table
         self.tracker: NoiseTracker | None = None
         in_doubt = supervision.given_codes is not None or supervision.n_unlabelled > 0
         if method.label_noise and in_doubt:
@@ -297,22 +299,17 @@ class Scene:
 
         From the numbers of subsets and noise models that they will be used for follows whether a GPU is faster.
         """
-        n = len(self.table)
+        n, per_model = len(self.table), 0.0  # the number of subsets that take as long as one noise model
         check_row_limit(n, self._method.max_rows)
+        if self.tracker is not None:
+            per_model = _SUBSETS_PER_START * self._method.n_init * self._supervision.n_classes
         table = self.table[:, self._columns.of_all(features)]
-        n_distances = float(n) * n * (n_subsets + n_models * self._subsets_per_model)
+        n_distances = float(n) * n * (n_subsets + n_models * per_model)
         gpu = find_device(self._method.device, n_distances, _GPU_IS_WORTH)
         if gpu is not None and self._columns.is_plain:  # features of several columns are searched on the CPU
             return DeviceDistances(table, gpu, n_threads=self.n_threads)
         own = self._columns.only(features)
         return SubsetDistances(table, features=own, n_threads=self.n_threads)
-
-    @property
-    def _subsets_per_model(self) -> float:
-        """The number of subsets that take as long as one noise model."""
-        if self.tracker is None:
-            return 0.0
-        return _SUBSETS_PER_START * self._method.n_init * self._supervision.n_classes
 
     def memberships_of(self, distances: Distances) -> NDArray[np.float64]:
         """Memberships as given, or estimated on the current subset."""
@@ -333,18 +330,3 @@ class Scene:
         for feature, levels in self._levels.items():  # noise on 30 columns of 0 and 1 would drown what they say
             scores[feature] = table_mutual_information(levels, memberships)
         return scores, model
-
-
-def _against_ties(
-    table: NDArray[np.float64],
-    memberships: NDArray[np.float64],
-    jitter: float,
-    random_state: np.random.RandomState,
-) -> NDArray[np.float64]:
-    """Add Gaussian noise, drawn for the rows in sorted order, so that the order of the rows does not matter."""
-    if jitter == 0:
-        return table
-    order = np.lexsort((*memberships.T, *table.T))
-    noise = np.empty(table.shape)
-    noise[order] = random_state.normal(scale=jitter, size=table.shape)
-    return table + noise
