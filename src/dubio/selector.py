@@ -91,10 +91,9 @@ class FeatureSelector(Selector):
         What in the table may make the answer wrong: copies of the target, repeated rows or visits of the same subject,
         identifiers, and more (:func:`~dubio.alerts.find_alerts`). Each has a ``kind``, the ``features``, a
         ``sentence`` and a ``remedy``. Empty for sparse tables.
-    method_ : str
-        Name of the method used.
-    explanation_ : str
-        How the labels were read, which method was chosen and why, and how many features were kept and why.
+    method_, explanation_ : str
+        Name of the method used. How the labels were read, why this method was chosen, and how many features were kept
+        and why.
     selector_, supervision_, findings_
         The method's own estimator, fitted; what is known of the target, as it was read; the facts behind the
         explanation.
@@ -112,10 +111,8 @@ class FeatureSelector(Selector):
         What was sampled, grouped, weighed, completed and left out, in sentences.
     row_facts_ : tuple of str
         The facts about rows that ``fit`` was given besides ``y``: "groups", "sample_weight", both or none.
-    n_groups_ : int
-        If rows belong together: number of groups of rows used.
-    n_missing_values_ : int
-        Number of missing cells of X; they were filled with the median of their column.
+    n_groups_, n_missing_values_ : int
+        Number of groups of rows used, if rows belong together, and of missing cells of X, which were filled.
 
     Examples
     --------
@@ -186,26 +183,12 @@ class FeatureSelector(Selector):
         sample_weight : array-like (n_rows,), optional
             The weight of each row. Only the ratios matter; a row of weight 0 is left out. In the tests a weight belongs
             to the target and moves with it in permutations, so weights must not depend on the features.
-
-        Returns
-        -------
-        self
         """
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         return self._fit(X, y, groups=groups, sample_weight=sample_weight, **pairs)
 
     def transform(self, X: Any) -> Any:
-        """Return the chosen columns of ``X``, as a table of the same kind.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, Dask array or dataframe, or Arrow table
-            A table with the same columns as in ``fit``.
-
-        Returns
-        -------
-        table with ``n_features_`` columns
-        """
+        """Return the chosen columns of ``X``, which has the columns of ``fit``, as a table of the same kind."""
         if is_dask(X) or is_arrow(X):
             check_is_fitted(self)
             names = list(getattr(self, "feature_names_in_", ()))
@@ -237,10 +220,6 @@ class FeatureSelector(Selector):
             What wrong labels are.
         progress : bool or callable, default=False
             True shows the progress on standard error; a callable gets ``(what, done, total)``.
-
-        Returns
-        -------
-        LabelTolerance
         """
         from dubio.trust.tolerance import problem_tolerance  # which imports everything, while nothing imports it
 
@@ -253,9 +232,8 @@ class FeatureSelector(Selector):
         if sparse.issparse(problem.X):
             problem = replace(problem, X=problem.X.toarray())
         with listening(listener_of(progress, with_name=True)):
-            return problem_tolerance(
-                problem, flips=flips, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs
-            )
+            options: dict[str, Any] = {"alpha": self.alpha, "random_state": self._seed, "n_jobs": self.n_jobs}
+            return problem_tolerance(problem, flips=flips, **options)
 
     def read_problem(self, X: Any, y: Any = None, **more: Any) -> Problem:
         """Read a table and a target as ``fit`` does; ``method_params`` may say how y is read."""
@@ -293,25 +271,18 @@ class FeatureSelector(Selector):
     def _solve(self, problem: Problem) -> Answer:
         """Choose a method, look for alerts, prepare the rows, rank the features, and explain the answer."""
         wish = self._checked_wish(problem.n_features)
-        method, because = self._chosen_method(problem)
-        whole, problem = problem, self._with_target_for(method, problem)
-        supervision, alerts = problem.supervision, find_alerts(problem)
+        method, because, supervision = self._chosen_method(problem.supervision.certain())
+        whole, problem = problem, problem.with_supervision(supervision)
+        alerts = find_alerts(problem)
         columns = () if whole.columns is None else tuple(notes_of(whole.columns.read))
         left_out = left_out_by(alerts, self.drop_leaks, columns)
         problem = self._prepared(without_copies(problem, alerts) if self.drop_leaks else problem, method)
         selector = self._fitted(problem, method, wish, left_out)
         ranking = self._without_repeats(problem, selector.to_ranking())
-        findings = Findings(
-            supervision=supervision,
-            method=method.name,
-            does=method.does,
-            because=because,
-            ranking=ranking.with_left_out(left_out),
-            alerts=alerts,
-            columns=columns,
-            notes=self._notes_on(whole, problem, selector),
-            redundancy=self.redundancy,
-        )
+        facts: dict[str, Any] = {"supervision": supervision, "ranking": ranking.with_left_out(left_out)}
+        facts |= {"method": method.name, "does": method.does, "because": because, "redundancy": self.redundancy}
+        facts |= {"alerts": alerts, "columns": columns, "notes": self._notes_on(whole, problem, selector)}
+        findings = Findings(**facts)
         explained = replace(findings.ranking, method=method.name, reason=findings.explanation())
         return Answer(explained, self._attributes(whole, problem, selector, findings), findings.notes)
 
@@ -325,25 +296,19 @@ class FeatureSelector(Selector):
             raise InputError("redundancy", wrong, "leave it out, or give a count, a share or 'auto'")
         return "relevant" if self.redundancy else wish
 
-    def _chosen_method(self, problem: Problem) -> tuple[Method, str]:
-        """The method, and why."""
-        supervision = problem.supervision.certain()
-        if self.method != "auto":
-            return get_method(self.method), say("because named")
-        name, because = choose(supervision)
-        if supervision.has_pairs and not supervision.goes_with_pairs:
+    def _chosen_method(self, supervision: Supervision) -> tuple[Method, str, Supervision]:
+        """The method, why, and the target as the method takes it."""
+        auto = self.method == "auto"
+        name, because = choose(supervision) if auto else (self.method, say("because named"))
+        if auto and supervision.has_pairs and not supervision.goes_with_pairs:
             given = "must_link" if len(supervision.pairs.must_link) else "cannot_link"
             wrong = f"cannot be used here: {supervision.given}, and no method takes both"
             raise InputError(given, wrong, "leave one of them out")
-        return get_method(name), because
-
-    def _with_target_for(self, method: Method, problem: Problem) -> Problem:
-        """The problem with the target as the method takes it."""
-        supervision = problem.supervision.certain()
+        method = get_method(name)
         if self.target != "ordered":
             supervision = supervision.taken_by(method.takes)
         method.require(supervision)
-        return problem.with_supervision(supervision)
+        return method, because, supervision
 
     def _prepared(self, problem: Problem, method: Method) -> Problem:
         """The rows that count, as many as the method can use, without missing cells; dense if it needs that."""

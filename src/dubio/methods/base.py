@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # the tests are imported when features are tested: a plain sc
     from dubio.evidence.relevance import Relevance, RowLosses
 
 Floats = NDArray[np.float64]
+#: How many features are wanted, if this is known already, and the reason in words.
+Wished = tuple[int | None, str]
 #: Values of ``n_features_to_select`` that need tests: the second line of the answer (two names), and the first line.
 TESTED = ("auto", "relevant", "sufficient")
 
@@ -77,10 +79,6 @@ class Selector(SelectorMixin, BaseEstimator):
             The table.
         y : array-like, optional
             What is known of the target.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y)
 
@@ -182,7 +180,7 @@ class Selector(SelectorMixin, BaseEstimator):
         for name, value in {**of_target, **lines, **answer.attributes}.items():
             setattr(self, name, value)
 
-    def _wished(self, n_features: int) -> tuple[int | None, str]:
+    def _wished(self, n_features: int) -> Wished:
         """How many features are wanted, and the reason in words; None if this is still to be found out."""
         wish = self.n_features_to_select
         return (None, "") if isinstance(wish, str) else resolve_count(wish, n_features)
@@ -192,7 +190,7 @@ class Selector(SelectorMixin, BaseEstimator):
         names: NDArray[Any],
         scores: Floats,
         best_first: NDArray[np.int64],
-        wished: tuple[int | None, str],
+        wished: Wished,
         relevance: Relevance | None = None,
         losses: RowLosses | None = None,
         n_sufficient: int | None = None,
@@ -227,17 +225,7 @@ class Selector(SelectorMixin, BaseEstimator):
         return self._ranking
 
     def transform(self, X: Any) -> Any:
-        """Return the chosen columns of ``X``.
-
-        Parameters
-        ----------
-        X : array-like (n_rows, n_features)
-            A table with the same columns as in ``fit``.
-
-        Returns
-        -------
-        array or frame, with ``n_features_`` columns
-        """
+        """Return the chosen columns of ``X``, an array or frame with the same columns as in ``fit``."""
         check_is_fitted(self)  # before scikit-learn compares column names, which do not exist without a fit
         if any(getattr(dtype, "is_temporal", bool)() for dtype in getattr(X, "dtypes", ())):
             X = X.to_pandas()  # polars writes dates beside numbers into an array as numbers
@@ -252,10 +240,8 @@ class Selector(SelectorMixin, BaseEstimator):
         inputs = getattr(self, "_inputs", None)
         if inputs is None:
             return self.support_
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        for feature in np.flatnonzero(self.support_):
-            mask[list(inputs[feature])] = True
-        return mask
+        kept = [column for feature in np.flatnonzero(self.support_) for column in inputs[feature]]
+        return np.isin(np.arange(self.n_features_in_), kept)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -280,10 +266,6 @@ class TakesWeights(Selector):
             As in :meth:`Selector.fit`; a Dask array or dataframe if the selector has ``partial_fit``.
         sample_weight : array-like (n_rows,), optional
             The weight of each row; a row with weight 2 counts twice in the score.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y, sample_weight=sample_weight)
 
@@ -391,44 +373,30 @@ class ScoreSelector(Selector):
     def _solve(self, problem: Problem) -> Answer:
         wish, wished = self.n_features_to_select, self._wished(problem.n_features)
         scored = self._score(problem)
-        relevance = self._relevance(problem, scored) if wish in TESTED else None
-        losses = self._row_losses(problem) if wish == "sufficient" else None
-        return self._answer(scored, problem.feature_names, wished, relevance, losses)
+        relevance, losses = self._relevance(problem, scored) if wish in TESTED else None, None
+        if wish == "sufficient":
+            from dubio.evidence.relevance import row_losses_of
 
-    def _answer(self, scored: Scored, names: NDArray[Any], wished: tuple[int | None, str], *lines: Any) -> Answer:
+            if not problem.supervision.has_target:
+                remedy = "give y, a count, a share or 'auto'"
+                raise InputError("n_features_to_select", "='sufficient', but no target is given", remedy)
+            losses = row_losses_of(problem.filled, self._seed, getattr(self, "n_jobs", None))
+        return self._answer(scored, problem.feature_names, wished, relevance=relevance, losses=losses)
+
+    def _answer(self, scored: Scored, names: NDArray[Any], wished: Wished, **tests: Any) -> Answer:
         best_first = np.argsort(scored.scores if self._lower_is_better else -scored.scores, kind="stable")
-        ranking = self._ranked(names, scored.scores, best_first, wished, *lines, columns=scored.columns)
+        ranking = self._ranked(names, scored.scores, best_first, wished, columns=scored.columns, **tests)
         return Answer(ranking, {"scores_": scored.scores, **scored.attributes})
-
-    def _row_losses(self, problem: Problem) -> RowLosses:
-        from dubio.evidence.relevance import row_losses_of
-
-        if not problem.supervision.has_target:
-            remedy = "give y, a count, a share or 'auto'"
-            raise InputError("n_features_to_select", "='sufficient', but no target is given", remedy)
-        return row_losses_of(problem.filled, self._seed, getattr(self, "n_jobs", None))
 
 
 @dataclass(frozen=True)
 class Searched:
     """The result of a search of subsets.
 
-    Attributes
-    ----------
-    subsets, values : dict
-        For each size, the features of its subset as column indices, and the criterion of this subset.
-    best_first : array of int
-        All features, in the order of the search.
-    scores : array (n_features,)
-        The value shown as the score of each feature; high is good.
-    sufficient : tuple of int and str
-        The size of the smallest sufficient subset, and why, if the method has its own.
-    row_losses : callable
-        The loss of each row for a list of features, if the method has one: it decides how many features suffice.
-    attributes : dict
-        Attributes of the fitted estimator.
-    notes : tuple of Note
-        What was sampled, completed and left out.
+    For each size, ``subsets`` and ``values`` hold the features of its subset as column indices, and the criterion of
+    this subset. ``best_first`` are all features in the order of the search, ``scores`` what is shown as their scores
+    (high is good). If the method has its own: ``sufficient`` is the size of the smallest sufficient subset, and why;
+    ``row_losses`` gives the loss of each row for a list of features, which decides how many features suffice.
     """
 
     subsets: dict[int, NDArray[np.int64]]
@@ -463,14 +431,8 @@ class SearchSelector(Selector):
         For each size, the features of its subset as column indices. Constant features are in no subset.
     values_ : dict of int to float
         The criterion of each subset.
-    ranking_ : array (n_features,)
-        1 = best, in the order of the search; constant features come last.
-    support_, n_features_, explanation_
-        The features kept, how many, and why that many.
-    n_relevant_, n_sufficient_ : int
-        If features were tested: how many are relevant, and how many of these suffice. The ranking begins with them.
-    pvalues_, qvalues_ : array (n_features,)
-        If features were tested.
+    ranking_, support_, n_features_, explanation_, n_relevant_, n_sufficient_, pvalues_, qvalues_
+        See :class:`ScoreSelector`. The ranking is in the order of the search; constant features come last.
     at_the_line_ : array (n_features,) of bool
         Features whose test was so close that other random draws might decide otherwise.
     """
@@ -502,23 +464,20 @@ class SearchSelector(Selector):
         return self._answer(found, problem.feature_names, wished, relevance)
 
     def _answer(
-        self,
-        found: Searched,
-        names: NDArray[Any],
-        wished: tuple[int | None, str],
-        relevance: Relevance | None = None,
+        self, found: Searched, names: NDArray[Any], wished: Wished, relevance: Relevance | None = None
     ) -> Answer:
         attributes = {"subsets_": found.subsets, "values_": found.values, **found.attributes}
-        best_first, tests = found.best_first, tuple[Any, ...]()
         if relevance is not None:
             attributes["at_the_line_"] = relevance.at_the_line
             tests = relevance, found.row_losses, found.sufficient and found.sufficient[0]
-        elif wished[0] is None:
+            ranking = self._ranked(names, found.scores, found.best_first, wished, *tests)
+            return Answer(ranking, attributes, found.notes)
+        count = wished[0]
+        if count is None:
             if self.n_features_to_select in self._tested and self._tested != TESTED:
                 wrong = f"={self.n_features_to_select!r} needs the rows of a dense table, to test the features"
                 raise InputError("n_features_to_select", wrong, "give 'auto', a count or a share")
             assert found.sufficient is not None
-            wished = found.sufficient
-        if wished[0] is not None and relevance is None:
-            best_first = found.first(wished[0])
-        return Answer(self._ranked(names, found.scores, best_first, wished, *tests), attributes, found.notes)
+            count, _ = wished = found.sufficient
+        ranking = self._ranked(names, found.scores, found.first(count), wished)
+        return Answer(ranking, attributes, found.notes)

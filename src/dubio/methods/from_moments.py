@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from dubio.errors import InputError, listed
-from dubio.methods.base import Selector
+from dubio.methods.base import Selector, Wished
 from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import Moments, RunningMoments, dask_moments
 from dubio.problem import read_problem
@@ -37,9 +37,7 @@ class RunningSelector(Selector):
     _running = None  # type: RunningMoments[Any] | None
 
     @abstractmethod
-    def _solve_running(
-        self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
-    ) -> Answer:
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any], wished: Wished) -> Answer:
         """Rank the features by the moments; nothing is stored."""
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -54,10 +52,6 @@ class RunningSelector(Selector):
         y : array-like (n,) or (n, classes)
             Classes or memberships of these rows. Columns of memberships must mean the same in every block.
         sample_weight : array-like (n,), optional
-
-        Returns
-        -------
-        self
 
         Examples
         --------

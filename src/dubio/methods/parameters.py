@@ -39,19 +39,21 @@ CONSTRAINTS: dict[str, list[Any]] = {
     "random_state": ["random_state"],
     "standardize": ["boolean"],
     "n_jobs": [None, Interval(Integral, 1, None, closed="left"), Interval(Integral, None, -1, closed="right")],
-    "n_neighbors": AT_LEAST_ONE,
-    "n_neighbors_supervised": AT_LEAST_ONE,
-    "n_neighbors_noise": AT_LEAST_ONE,
+    **dict.fromkeys(("n_neighbors", "n_neighbors_supervised", "n_neighbors_noise", "max_rows"), AT_LEAST_ONE),
     "neighbors": [StrOptions({"exact", "approximate", "anchors"})],
-    "n_anchors": [Interval(Integral, 2, None, closed="left")],
-    "n_folds": [Interval(Integral, 2, None, closed="left")],
-    "max_rows": AT_LEAST_ONE,
+    **{name: [Interval(Integral, 2, None, closed="left")] for name in ("n_anchors", "n_folds")},
     "t": [*POSITIVE, StrOptions({"mean"})],
     "verbose": ["verbose"],
     "device": [StrOptions({"cpu", "cuda", "auto"})],
 }
 
 _TEXTS = {
+    "X": """\
+X : array-like (n, d)
+    The table, on any scale: the score does not depend on the scale or offset of a column.""",
+    "t": """\
+t : float or "mean"
+    Width of the kernel; "mean" uses the mean (squared) distance over the edges.""",
     "n_features_to_select": """\
 n_features_to_select : int, float, "auto", "relevant", "sufficient" or None
     A count, a share, "auto" or "relevant" for the features that tests find related to the target (see

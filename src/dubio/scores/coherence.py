@@ -16,6 +16,7 @@ from dubio.table.matrix import read_numbers_table
 from dubio.target.pairs import Pairs, read_indices, read_pairs
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 #: An overlap below this share of the diameter of the rows counts as none.
 OVERLAP_TOLERANCE = 1e-12
 
@@ -35,12 +36,12 @@ class PairGeometry:
     """
 
     rows: Floats
-    position: NDArray[np.int64]
+    position: Places
     gram: Floats | None
     tolerance: float
     rounding: float
 
-    def products(self, lines: NDArray[np.int64]) -> Floats:
+    def products(self, lines: Places) -> Floats:
         """Products of every distinct row with the direction of every line; one row per line."""
         if self.gram is None:
             return (self.rows[lines[:, 1]] - self.rows[lines[:, 0]]) @ self.rows.T
@@ -51,7 +52,7 @@ class PairGeometry:
         return chunks(n_lines, max(1, min(most, BLOCK_BYTES // (8 * max(1, len(self.rows))))))
 
 
-def pair_geometry(X: Floats, used: NDArray[np.int64], gram_bytes: int = GRAM_BYTES) -> PairGeometry:
+def pair_geometry(X: Floats, used: Places, gram_bytes: int = GRAM_BYTES) -> PairGeometry:
     """Prepare the rows ``used`` of a validated table for overlaps of pairs between them."""
     position = np.full(len(X), -1, dtype=np.int64)
     if not len(used):
@@ -133,9 +134,7 @@ def coherence(
     return of_must_link, of_cannot_link
 
 
-def _coherent_share(
-    geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64], n_threads: int
-) -> Floats:
+def _coherent_share(geometry: PairGeometry, segments: Places, lines: Places, n_threads: int) -> Floats:
     if not len(lines):
         return np.ones(len(segments))
 
@@ -200,9 +199,7 @@ def select_pairs(
     return _kept(pairs, kept[kind], kept[~kind])
 
 
-def _without_overlap(
-    geometry: PairGeometry, segments: NDArray[np.int64], lines: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def _without_overlap(geometry: PairGeometry, segments: Places, lines: Places) -> NDArray[np.bool_]:
     alive = np.arange(len(segments))
     for start, stop in geometry.line_chunks(len(lines), _LINES_AT_ONCE):
         if not len(alive):
@@ -220,7 +217,7 @@ def _kept(pairs: Pairs, must_link: NDArray[np.bool_], cannot_link: NDArray[np.bo
     return Pairs(pairs.must_link[must_link], pairs.cannot_link[cannot_link], *weights)
 
 
-def _ordered(X: Floats, pairs: Pairs, both: NDArray[np.int64], order: Order, random_state: Any) -> NDArray[np.int64]:
+def _ordered(X: Floats, pairs: Pairs, both: Places, order: Order, random_state: Any) -> Places:
     require_choice("order", order, ("shortest", "random", "weight"))
     if order == "random":
         return random_of(random_state).permutation(len(both)).astype(np.int64)
@@ -234,7 +231,7 @@ def _ordered(X: Floats, pairs: Pairs, both: NDArray[np.int64], order: Order, ran
     return shortest_first[np.argsort(-weights[shortest_first], kind="stable")]
 
 
-def squared_lengths(X: Floats, pairs: NDArray[np.int64], block: int = 2**22) -> Floats:
+def squared_lengths(X: Floats, pairs: Places, block: int = 2**22) -> Floats:
     """Squared distance between the two rows of each pair, computed one block of pairs at a time."""
     lengths = np.empty(len(pairs))
     for start, stop in chunks(len(pairs), max(1, block // max(1, X.shape[1]))):

@@ -300,10 +300,8 @@ class ConstrainedLaplacianScore(PairSelector):
 
     Attributes
     ----------
-    n_must_link_, n_cannot_link_ : int
-        Number of pairs known, including those that follow from others.
-    n_must_link_kept_, n_cannot_link_kept_ : int
-        Number of pairs used, after selection.
+    n_must_link_, n_cannot_link_, n_must_link_kept_, n_cannot_link_kept_ : int
+        Number of pairs known, including those that follow from others, and of pairs used, after selection.
     map_shape_ : tuple of int or None
         Sides of the map; None if there is no map (``"knn"``, or every row is in a pair).
     n_clusters_, row_clusters_ : int and array (n_rows,), or None

@@ -110,10 +110,6 @@ class PairSelector(ScoreSelector):
         must_link_weights, cannot_link_weights : array-like (m,) and (c,), optional
             How certain each pair is. For weighted pairs, no further pairs are derived, and contradictions are not
             checked.
-
-        Returns
-        -------
-        self
         """
         pairs = {"must_link": must_link, "cannot_link": cannot_link}
         return self._fit(X, y, **pairs, must_link_weights=must_link_weights, cannot_link_weights=cannot_link_weights)
@@ -270,12 +266,7 @@ _DENSE_ROWS = 400
 
 
 def spec_score(
-    X: ArrayLike,
-    graph: Any,
-    *,
-    function: Literal[1, 2, 3] = 1,
-    power: int = 1,
-    n_eigenvectors: int | None = None,
+    X: ArrayLike, graph: Any, *, function: Literal[1, 2, 3] = 1, power: int = 1, n_eigenvectors: int | None = None
 ) -> Floats:
     r"""One of SPEC's three ranking functions on a given graph.
 

@@ -70,8 +70,6 @@ def laplacian_score(
         The table.
     n_neighbors : int
         Number of neighbours of each row, not counting itself.
-    t : float or "mean"
-        Width of the kernel; "mean" uses the mean (squared) distance over the edges.
     kernel : {"squared", "linear"}
         ``exp(-d^2/t)``, or ``exp(-d/t)`` as printed in the WLS paper (Doquire and Verleysen 2012). The rankings differ.
     graph : sparse matrix or transformer, optional
@@ -220,13 +218,12 @@ class LaplacianScore(GraphScore):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the score itself already reported a narrow kernel
             for first, last in chunks(d, max(1, _BLOCK // (n * k))):
-                neighbors = np.empty((last - first, n, k), dtype=np.int64)
-                squared = np.empty((last - first, n, k))
+                found_lists = np.empty((last - first, n, k), dtype=np.int64), np.empty((last - first, n, k))
 
-                def search(start: int, stop: int, first: int = first, out: tuple = (neighbors, squared)) -> None:
+                def search(start: int, stop: int, first: int = first, out: tuple = found_lists) -> None:
                     leave_one_out_neighbors(X, columns.starts, ends, first, start, stop, *out)
 
-                def test(start: int, stop: int, first: int = first, lists: tuple = (neighbors, squared)) -> list[float]:
+                def test(start: int, stop: int, first: int = first, lists: tuple = found_lists) -> list[float]:
                     found = []
                     for r in range(start, stop):
                         distances = lists[1][r] if self.kernel == "squared" else np.sqrt(lists[1][r])
@@ -359,8 +356,6 @@ def semi_supervised_laplacian_score(
         Number of neighbours in the mixed graph.
     n_neighbors_supervised : int
         Number of neighbours in the graph of the labelled rows.
-    t : float or "mean"
-        Width of the kernel.
     C : float
         Weight of an edge between two labelled rows (use 5 if fewer than about 1 % are labelled).
     {neighbors}

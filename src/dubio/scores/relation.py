@@ -41,8 +41,6 @@ def smooth_r2_score(
 
     Parameters
     ----------
-    X : array-like (n, d)
-        The table, on any scale.
     y : array-like (n,) or (n, classes)
         Memberships, classes or numbers; unlabelled rows are left out.
 
@@ -77,8 +75,6 @@ def linear_r2_score(
 
     Parameters
     ----------
-    X : array-like (n, d)
-        The table, on any scale.
     y : array-like (n,) or (n, classes)
         As in :func:`smooth_r2_score`.
 

@@ -53,8 +53,6 @@ def soft_relief_score(
 
     Parameters
     ----------
-    X : array-like (n, d)
-        The table, on any scale.
     P : array-like (n, classes) or (n,)
         Memberships, a row of NaN = unlabelled; or hard classes. Unlabelled rows are left out.
     n_neighbors : int
@@ -95,8 +93,6 @@ def relieff_score(
 
     Parameters
     ----------
-    X : array-like (n, d)
-        The table, on any scale.
     y : array-like (n,)
         Classes; unlabelled rows are left out.
     n_neighbors : int
@@ -182,13 +178,10 @@ class SoftReliefScore(ScoreSelector):
         """p-values from shuffled labels; the neighbours do not depend on labels, so they are not searched again."""
         table, score = self._by_order(problem.labelled, scale_to_range(problem)[0])
 
-        def by_feature(order: NDArray[np.int64]) -> Floats:
-            return problem.per_feature(score(order))
-
-        scores = by_feature(np.arange(len(table)))
+        n, options = len(table), dict[str, Any](lower_is_better=False, features_are_independent=False)
+        scores = problem.per_feature(score(np.arange(n)))
         scores[np.isneginf(scored.scores)] = -np.inf
-        n, options = len(table), {"lower_is_better": False, "features_are_independent": False}
-        null = Null(scores, lambda rng, features: by_feature(rng.permutation(n))[features], n, **options)
+        null = Null(scores, lambda rng, some: problem.per_feature(score(rng.permutation(n)))[some], n, **options)
         return permutation_pvalues(null, alpha=self.alpha, random_state=self._seed, n_jobs=self.n_jobs)
 
     def _by_order(self, labelled: Problem, table: Floats) -> tuple[Floats, Callable[[NDArray[np.int64]], Floats]]:

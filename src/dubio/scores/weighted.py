@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dubio.methods.base import ScoreSelector, TakesWeights
+from dubio.methods.base import ScoreSelector, TakesWeights, Wished
 from dubio.methods.from_moments import RunningSelector
 from dubio.methods.parameters import documented, estimator
 from dubio.moments.class_moments import ClassMoments
@@ -125,9 +125,7 @@ class MomentSelector(RunningSelector, ScoreSelector):
             attributes["_running"] = RunningMoments(type(target), target.column_names(), moments, *rows)
         return Scored(self._ratio(*problem.per_feature(self._forms(moments))), attributes=attributes)
 
-    def _solve_running(
-        self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
-    ) -> Answer:
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any], wished: Wished) -> Answer:
         moments: ClassMoments = running.moments
         counts = self._counts(moments)
         return self._answer(Scored(self._ratio(*self._forms(moments)), attributes=counts), names, wished)

@@ -83,11 +83,10 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
 
     def _solve(self, problem: Problem) -> Answer:
         if self.doubtful == "soften" and "soft" not in getattr(self.selector, "_takes", ()):
-            raise InputError(
-                "doubtful",
-                f"='soften' passes class probabilities on, but {type(self.selector).__name__} needs one label per row",
-                "use doubtful='drop', or a selector that takes soft labels",
+            wrong = (
+                f"='soften' passes class probabilities on, but {type(self.selector).__name__} needs one label per row"
             )
+            raise InputError("doubtful", wrong, "use doubtful='drop', or a selector that takes soft labels")
         options = ExpertOptions(self.experts, self.n_folds, self.random_state, self.n_jobs)
         cleaned = clean_labels(problem, self.clean, **options.for_audit)
         fitted = self._fitted(problem, cleaned)
@@ -98,10 +97,8 @@ class CleanedSelector(MetaEstimatorMixin, Selector):
             ranks = np.asarray(getattr(fitted, "ranking_", np.where(support, 1, 2)))
             ranking = Ranking(problem.feature_names, ranks.astype(np.float64), True, ranks, support)
         reason = f"chosen by {type(fitted).__name__}, from the labels that the audit trusts"
-        return Answer(
-            replace(ranking, method=type(self).__name__, reason=reason),
-            {"selector_": fitted, "audit_": cleaned.audit, "trusted_": cleaned.trusted},
-        )
+        attributes = {"selector_": fitted, "audit_": cleaned.audit, "trusted_": cleaned.trusted}
+        return Answer(replace(ranking, method=type(self).__name__, reason=reason), attributes)
 
     def _fitted(self, problem: Problem, cleaned: CleanedLabels) -> Any:
         """A clone of the selector, fitted on the labels that can be trusted."""

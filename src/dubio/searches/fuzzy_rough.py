@@ -137,10 +137,8 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
     ----------
     support_ : array (n_features,) of bool
         The features kept. If none is needed, or none helps, this is the first one that is not constant, with a warning.
-    dependencies_ : array
-        gamma after each step of the search.
-    dependency_all_ : float
-        gamma of all features.
+    dependencies_, dependency_all_ : array and float
+        gamma after each step of the search, and of all features.
 
     References
     ----------
@@ -220,15 +218,9 @@ class FuzzyRoughSearch(TakesWeights, SearchSelector):
         without = criterion.value
         columns = (column[~np.isnan(column)] for column in problem.table[rows].T)
         constant = np.array([len(np.unique(column)) < 2 for column in columns])
-        path = greedy_search(
-            criterion,
-            np.arange(n_features),
-            direction="forward",
-            stop_size=count,
-            stop_value=criterion.value_all,
-            tie_tolerance=GAMMA_TOLERANCE,
-            last=np.flatnonzero(constant),
-        )
+        stop: dict[str, Any] = {"stop_size": count, "stop_value": criterion.value_all, "direction": "forward"}
+        last = np.flatnonzero(constant)
+        path = greedy_search(criterion, np.arange(n_features), last=last, tie_tolerance=GAMMA_TOLERANCE, **stop)
         chosen = path.order()
         dependencies = np.array([step.value for step in path.steps])
         gains = np.zeros(n_features)

@@ -33,7 +33,8 @@ _ROWS_A_CHUNK = 128
 _SERIAL_ROWS = 400
 #: Rows of a leaf of the tree, at most.
 _LEAF_ROWS = 32
-Floats, Places = NDArray[np.float64], NDArray[np.int64]
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
 Claims = tuple[Places, Places, NDArray[np.bool_], Floats]
 #: Dependencies closer than this count as equal: they are means of sums that were added in different orders.
 GAMMA_TOLERANCE = 1e-9
@@ -68,17 +69,17 @@ class DependencyCriterion(ABC):
         self.value = float((weights * self._floors).sum() / self._total_weight)
         self.value_all = float((weights * self.region_all).sum() / self._total_weight)
 
-    def _region(self, truth: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _region(self, truth: Floats) -> Floats:
         """Positive region of each row: the largest truth among its claims."""
         return np.maximum.reduceat(truth, self.decision.starts[:-1])
 
-    def start(self, features: NDArray[np.int64]) -> float:
+    def start(self, features: Places) -> float:
         """Start a search. It must start without features, because a finished claim cannot become live again."""
         if len(features) or self.chosen:
             raise ValueError("the dependency can only be searched forward, once, starting with no features")
         return self.value
 
-    def evaluate(self, candidates: NDArray[np.int64], change: int) -> NDArray[np.float64]:
+    def evaluate(self, candidates: Places, change: int) -> Floats:
         """gamma of the chosen features with each candidate added (candidates: all features not chosen, ascending)."""
         assert change == ADD
         live_rows = np.zeros(self.n_rows, dtype=bool)
@@ -96,13 +97,13 @@ class DependencyCriterion(ABC):
         self.candidates = self.candidates[self.candidates != feature]
         self.value = self._values[feature]
 
-    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+    def truth_under(self, features: Places) -> Floats:
         """Truth of every live claim under a set of features."""
         truth = self._ceilings.copy()
         self._scan(np.ones(self.n_rows, dtype=bool), features, self.candidates[:0], np.zeros(self.n_rows), truth)
         return truth
 
-    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> Floats:
         """Weighted sum of the positive region of the live rows, with each candidate added."""
         chosen = np.array(self.chosen, dtype=np.int64)
         sums = self._scan(live_rows, chosen, self.candidates, self._floors, self._truth)
@@ -142,7 +143,7 @@ class ConnectiveCriterion(DependencyCriterion):
         self._relation = (get_args(TNorm).index(t_norm), get_args(Implicator).index(implicator), gaussian)
         super().__init__(*given)
 
-    def _scan(self, rows: NDArray[np.bool_], *others: Any) -> NDArray[np.float64]:
+    def _scan(self, rows: NDArray[np.bool_], *others: Any) -> Floats:
         decision = (self.decision.columns, self.decision.on_a_line, self.decision.crisp)
         table = self._claims, self._relation, self.coordinates, self._nominal, decision
         chosen, candidates, floors, truth = others
@@ -162,15 +163,15 @@ class LukasiewiczCriterion(DependencyCriterion):
     ceilings made a whole search at most 1.3 times as fast, and often slower.)
     """
 
-    def truth_under(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+    def truth_under(self, features: Places) -> Floats:
         truth, space = self._ceilings.copy(), self._space(features)
         self._in_chunks(self.n_rows, lambda start, stop: self._nearest(start, stop, space, truth))
         return truth
 
-    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _candidate_sums(self, live_rows: NDArray[np.bool_]) -> Floats:
         return super()._candidate_sums(live_rows) if self.chosen else self._single_sums(live_rows)
 
-    def _scan(self, rows: NDArray[np.bool_], *others: Any) -> NDArray[np.float64]:
+    def _scan(self, rows: NDArray[np.bool_], *others: Any) -> Floats:
         chosen, candidates, floors, truth = others
         space = self._space(chosen)
         positions, added = np.flatnonzero(rows[space[0]]), self.coordinates[np.ix_(space[0], candidates)]
@@ -180,16 +181,16 @@ class LukasiewiczCriterion(DependencyCriterion):
 
         return np.sum(self._in_chunks(len(positions), search), axis=0)
 
-    def _nearest(self, start: int, stop: int, space: tuple[Any, ...], truth: NDArray[np.float64]) -> None:
+    def _nearest(self, start: int, stop: int, space: tuple[Any, ...], truth: Floats) -> None:
         rows, weights, nothing = np.arange(self.n_rows), self.weights, np.empty((self.n_rows, 0))
         search_candidates(start, stop, rows, self._claims, space, weights, weights, nothing, truth)
 
-    def _space(self, features: NDArray[np.int64]) -> tuple[Any, ...]:
+    def _space(self, features: Places) -> tuple[Any, ...]:
         points = np.hstack([self.coordinates[:, features], self.decision.columns])
         rows, node_starts, low, high = build_box_tree(points, _LEAF_ROWS)
         return rows, points[rows], len(features), self.decision.on_a_line, node_starts, low, high
 
-    def _single_sums(self, live_rows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def _single_sums(self, live_rows: NDArray[np.bool_]) -> Floats:
         def sum_of(start: int, stop: int) -> float:
             truth = self._ceilings.copy()
             self._nearest(0, self.n_rows, self._space(self.candidates[start:stop]), truth)
@@ -198,7 +199,7 @@ class LukasiewiczCriterion(DependencyCriterion):
         return np.array(self._in_chunks(len(self.candidates), sum_of, size=1))
 
 
-def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], similarity: str) -> NDArray[np.float64]:
+def similarity_coordinates(X: Floats, nominal: NDArray[np.bool_], similarity: str) -> Floats:
     """Rescale columns so that the plain difference ``t`` of two coordinates measures how different two rows are.
 
     ``"std"`` and ``"range"`` divide by the sample standard deviation or the range, and the similarity is
@@ -225,7 +226,7 @@ def similarity_coordinates(X: NDArray[np.float64], nominal: NDArray[np.bool_], s
     return coordinates
 
 
-def scale_numbers(column: NDArray[np.float64], similarity: str) -> NDArray[np.float64]:
+def scale_numbers(column: Floats, similarity: str) -> Floats:
     """One numeric column, centred and divided by its standard deviation or range (NaN is ignored and kept)."""
     values = column[~np.isnan(column)]
     if len(values) < 2 or values.min() == values.max():
@@ -249,12 +250,12 @@ class Decision:
     classes, -1 for "a class of its own"; ``caps`` is the largest truth that the row itself allows: its own membership.
     """
 
-    columns: NDArray[np.float64]
+    columns: Floats
     on_a_line: bool
     crisp: bool
-    starts: NDArray[np.int64]
-    labels: NDArray[np.int64]
-    caps: NDArray[np.float64]
+    starts: Places
+    labels: Places
+    caps: Floats
 
 
 def read_decision(target: Supervision, similarity: str) -> Decision:
@@ -270,7 +271,7 @@ def read_decision(target: Supervision, similarity: str) -> Decision:
     return line_decision(column if sure else scale_numbers(column, similarity), crisp=sure)
 
 
-def soft_decision(memberships: NDArray[np.float64]) -> Decision:
+def soft_decision(memberships: Floats) -> Decision:
     """Fuzzy classes; a row without any membership is unlabelled and forms a class of its own (Theorem 1).
 
     A row has one claim for each class in which it has some membership. In any other class it would contradict
@@ -286,7 +287,7 @@ def soft_decision(memberships: NDArray[np.float64]) -> Decision:
     return Decision(np.ascontiguousarray(memberships), False, False, starts, labels, caps)
 
 
-def line_decision(column: NDArray[np.float64], *, crisp: bool) -> Decision:
+def line_decision(column: Floats, *, crisp: bool) -> Decision:
     """One coordinate per row; see :class:`Decision`."""
     n, columns = len(column), column[:, None]
     return Decision(columns, True, crisp, np.arange(n + 1, dtype=np.int64), np.zeros(n, dtype=np.int64), np.ones(n))

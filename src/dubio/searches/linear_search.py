@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
@@ -16,7 +16,7 @@ from scipy.special import gammaln
 from dubio.checks import Interval, StrOptions
 from dubio.errors import InputError, NoFeatureStandsOut, counted, warn
 from dubio.kernels.threads import one_blas_thread
-from dubio.methods.base import Searched, SearchSelector, TakesWeights
+from dubio.methods.base import Searched, SearchSelector, TakesWeights, Wished
 from dubio.methods.from_moments import RunningSelector
 from dubio.methods.parameters import estimator
 from dubio.moments.running import RunningMoments
@@ -62,10 +62,10 @@ def ridge_elimination(
 ) -> Elimination:
     r"""Drop, step by step, the feature without which a ridge regression loses least.
 
-    With :math:`A = C + \lambda I` and :math:`W = A^{-1} B`, dropping feature j costs
-    :math:`\|w_j\|^2 / (A^{-1})_{jj}`. Then :math:`A^{-1}` and :math:`W` follow by an update of rank one. A feature
-    with several columns J costs :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`, and its columns are dropped
-    together. If costs are equal, the last feature is dropped.
+    See :class:`LinearSearch` for :math:`A`, :math:`W` and the cost of one column. After each step, :math:`A^{-1}` and
+    :math:`W` follow by an update of rank one. A feature with several columns J costs
+    :math:`\mathrm{tr}(W_J^T ((A^{-1})_{JJ})^{-1} W_J)`, and its columns are dropped together. If costs are equal, the
+    last feature is dropped.
 
     ``C`` (d, d) holds the correlations of the columns, ``B`` (d, K) the mean products of the standardised columns and
     the centred columns of the target, ``total`` the mean square of the centred target, summed over its columns, and
@@ -77,7 +77,7 @@ def ridge_elimination(
     dropped, costs = np.empty(d, dtype=np.int64), np.empty(d)
     values, residuals, freedoms = np.zeros(d + 1), np.ones(d + 1), np.zeros(d + 1)
     left = np.arange(d)
-    with _threads(len(C)):
+    with one_blas_thread() if len(C) <= _SMALL else nullcontext():
         while len(left):
             columns = np.concatenate([members[feature] for feature in left])
             inverse = _inverse(C[np.ix_(columns, columns)], ridge)
@@ -113,11 +113,6 @@ def ridge_elimination(
     return Elimination(dropped, costs, values, np.clip(residuals, 0.0, 1.0), freedoms)
 
 
-def _threads(d: int) -> AbstractContextManager[None]:
-    """Small matrices are faster in one thread."""
-    return one_blas_thread() if d <= _SMALL else nullcontext()
-
-
 def _inverse(C: Floats, ridge: float) -> Floats:
     """Inverse of ``C + ridge I``, in Fortran order."""
     A = np.asfortranarray(C)
@@ -127,14 +122,11 @@ def _inverse(C: Floats, ridge: float) -> Floats:
 
 
 def gcv_ridge(C: Floats, B: Floats, total: float, n_rows: float, grid: Floats) -> float:
-    r"""The penalty of the grid with the smallest generalised cross-validation error of the fit on all features.
+    """The penalty of the grid with the smallest generalised cross-validation error of the fit on all features.
 
-    .. math:: GCV(\lambda) = \frac{\text{mean square of the residuals}}{(1 - (1 + df(\lambda)) / n)^2}, \qquad
-              df(\lambda) = \sum_i \frac{e_i}{e_i + \lambda}
-
-    with the eigenvalues :math:`e_i` of ``C``. Among penalties that are as good (within a millionth), the largest.
+    See :class:`LinearSearch`. Among penalties that are as good (within a millionth), the largest.
     """
-    with _threads(len(C)):
+    with one_blas_thread() if len(C) <= _SMALL else nullcontext():
         e, V = np.linalg.eigh(C)
     e = np.maximum(e, 0.0)
     explained = ((V.T @ B) ** 2).sum(axis=1) / total
@@ -254,9 +246,7 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
             found.attributes["_running"] = None
         return found
 
-    def _solve_running(
-        self, running: RunningMoments[Any], names: NDArray[Any], wished: tuple[int | None, str]
-    ) -> Answer:
+    def _solve_running(self, running: RunningMoments[Any], names: NDArray[Any], wished: Wished) -> Answer:
         return self._answer(self._search_running(running, wished[0]), names, wished)
 
     def _is_ready(self, running: RunningMoments[Any]) -> bool:
@@ -284,7 +274,11 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
         C = moments.products[np.ix_(used, used)] / scale / scale[:, None]
         B = moments.cross[used] / scale[:, None] / np.sqrt(weight)
         total = float(moments.squares.sum()) / weight
-        ridge = self._penalty(C, B, total, n)
+        if not isinstance(self.ridge, str):
+            ridge = float(self.ridge)
+        else:
+            few = n < _ROWS_PER_FEATURE * len(C)
+            ridge = max(_FEW_ROWS_RIDGE, len(C) / n) if few else gcv_ridge(C, B, total, n, _GRID)
         path = ridge_elimination(C, B, total, ridge, None if wide is None else wide.only(varying).starts)
         best_first = varying[path.dropped[::-1]]
         scores = np.zeros(len(spread))
@@ -298,13 +292,6 @@ class LinearSearch(TakesWeights, RunningSelector, SearchSelector):
             _sufficient_size(path, n, running.independent_columns) if count is None else None,
             attributes={"ridge_": ridge, "_running": running if wide is None else None},
         )
-
-    def _penalty(self, C: NDArray[np.float64], B: NDArray[np.float64], total: float, n: int) -> float:
-        if not isinstance(self.ridge, str):
-            return float(self.ridge)
-        if n < _ROWS_PER_FEATURE * len(C):
-            return max(_FEW_ROWS_RIDGE, len(C) / n)
-        return gcv_ridge(C, B, total, n, _GRID)
 
 
 def _sufficient_size(path: Elimination, n: int, n_columns: int) -> tuple[int, str]:

@@ -284,15 +284,10 @@ class Scene:
         in_doubt = supervision.given_codes is not None or supervision.n_unlabelled > 0
         if method.label_noise and in_doubt:
             check_row_limit(n, method.max_rows)
-            self.tracker = NoiseTracker(
-                supervision,
-                n_neighbors=clip_neighbors(method.n_neighbors_noise, n - 1, "n_neighbors_noise"),
-                n_init=method.n_init,
-                max_iter=method.noise_max_iter,
-                tol=method.noise_tol,
-                random_state=random_state,
-                once=getattr(method, "reestimate", "once") == "once",
-            )
+            k = clip_neighbors(method.n_neighbors_noise, n - 1, "n_neighbors_noise")
+            options: dict[str, Any] = {"once": getattr(method, "reestimate", "once") == "once"}
+            options |= {"n_init": method.n_init, "max_iter": method.noise_max_iter, "tol": method.noise_tol}
+            self.tracker = NoiseTracker(supervision, n_neighbors=k, random_state=random_state, **options)
 
     def distances(self, features: NDArray[np.int64], *, n_subsets: float = 0.0, n_models: int = 1) -> Distances:
         """Distances for subsets of some of the varying features.

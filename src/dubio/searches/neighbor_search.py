@@ -26,6 +26,8 @@ from dubio.scores.consensus import mean_rank
 from dubio.target.reader import Target
 from dubio.words import Note, note
 
+Rows = NDArray[np.int64]
+Features = NDArray[np.intp]
 #: Rows from which the experts learn, as a multiple of the rows that the search uses.
 EXPERT_ROWS = 5
 #: Features among which a search looks that stops early; the others are ranked one by one.
@@ -163,19 +165,13 @@ class NeighborSearch(SearchSelector):
 
         Parameters
         ----------
-        X : array-like (n_rows, n_features)
-            The table.
-        y : array-like
-            What is known of the target: classes, class probabilities or numbers; some may be missing.
+        X, y
+            As in :meth:`Selector.fit`.
         groups : array-like (n_rows,), optional
             Which rows belong together. A row is predicted only by rows of other groups.
         sample_weight : array-like (n_rows,), optional
             The weight of each row: of its vote as a neighbour, of its loss, in the training of the experts and in the
             tests. Only the ratios matter; a row of weight 0 is left out.
-
-        Returns
-        -------
-        self
         """
         return self._fit(X, y, groups=groups, sample_weight=sample_weight)
 
@@ -227,9 +223,7 @@ class NeighborSearch(SearchSelector):
             notes=(*notes, *belief.notes()),
         )
 
-    def _screened(
-        self, problem: Problem, belief: Belief, varying: NDArray[np.intp]
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def _screened(self, problem: Problem, belief: Belief, varying: Features) -> tuple[Features, Features]:
         """The features to search among, in increasing order, and the others, best first."""
         most = self.max_features
         if most == "auto":
@@ -243,12 +237,7 @@ class NeighborSearch(SearchSelector):
         return np.sort(best_first[:most]), best_first[most:]
 
     def _criterion_on(
-        self,
-        problem: Problem,
-        belief: Belief,
-        judged: NDArray[np.int64],
-        others: NDArray[np.int64],
-        searched: NDArray[np.intp],
+        self, problem: Problem, belief: Belief, judged: Rows, others: Rows, searched: Features
     ) -> NeighborLoss:
         n = len(judged) + len(others)
         space = problem.space(self.standardize)[:, problem.columns_of(searched)]
@@ -256,9 +245,8 @@ class NeighborSearch(SearchSelector):
         content = np.column_stack([*goals, space])
         # Ties in distance are broken by row order. So rows are sorted, then shuffled: neither order must decide.
         rng = np.random.RandomState(self.random_state)
-        rows = np.concatenate(
-            [part[np.lexsort(content[part].T)][rng.permutation(len(part))] for part in (judged, others)]
-        )
+        mixed = (some[np.lexsort(content[some].T)][rng.permutation(len(some))] for some in (judged, others))
+        rows = np.concatenate(list(mixed))
         part = problem.rows(rows)
         k = clip_neighbors(self.n_neighbors, max(1, n - 1))
         if self.max_rows is not None:  # with few rows, 15 neighbours are no longer near
@@ -274,13 +262,8 @@ class NeighborSearch(SearchSelector):
         else:
             features = None if problem.columns is None else problem.columns.only(searched)
             distances = SubsetDistances(space[rows], features=features, **options)
-        return NeighborLoss(
-            distances,
-            [goal[rows] for goal in goals],
-            n_neighbors=k,
-            balanced=self.class_weight == "balanced",
-            weights=part.uneven_weights,
-        )
+        goals, balanced = [goal[rows] for goal in goals], self.class_weight == "balanced"
+        return NeighborLoss(distances, goals, n_neighbors=k, balanced=balanced, weights=part.uneven_weights)
 
     def _n_subsets(self, n_features: int) -> float:
         """How many subsets the search looks at."""
@@ -294,25 +277,16 @@ class NeighborSearch(SearchSelector):
         return n_features if self.max_steps is None else min(self.max_steps, n_features)
 
     def _walk(self, criterion: NeighborLoss, names: list[str]) -> dict[str, SearchPath]:
-        directions: tuple[Direction, ...] = ("forward", "backward")
-        if self.direction != "both":
-            directions = ("backward",) if self.direction == "backward" else ("forward",)
+        several: dict[str, tuple[Direction, ...]] = {"both": ("forward", "backward"), "backward": ("backward",)}
+        options: dict[str, Any] = {"tie_tolerance": _SAME * criterion.value_of_nothing, "names": names}
+        every, stop = np.arange(len(names)), {"forward": self._n_steps(len(names))}
         return {
-            direction: greedy_search(
-                criterion,
-                np.arange(len(names)),
-                direction=direction,
-                stop_size=self._n_steps(len(names)) if direction == "forward" else None,
-                tie_tolerance=_SAME * criterion.value_of_nothing,
-                names=names,
-            )
-            for direction in directions
+            direction: greedy_search(criterion, every, direction=direction, stop_size=stop.get(direction), **options)
+            for direction in several.get(self.direction, ("forward",))
         }
 
 
-def _order_of(
-    paths: dict[str, SearchPath], subsets: dict[int, NDArray[np.int64]], n_features: int
-) -> NDArray[np.int64]:
+def _order_of(paths: dict[str, SearchPath], subsets: dict[int, Rows], n_features: int) -> Rows:
     """The features best first; those that a forward search did not reach, by their value in its last step."""
     if list(paths) != ["forward"]:
         return order_by_presence(subsets, n_features)
