@@ -189,6 +189,26 @@ def test_questions_about_kinds_are_found():
     assert questions_about_kinds(source) == [1, 1, 1]
 
 
+#: Files outside the room of targets that ask of which kind one is: how often, and why.
+ASKED = {
+    "dubio.doubt.audit": (2, "numbers have an audit of their own, and ordered classes a record of their own"),
+    "dubio.methods.base": (2, "without a target there is nothing to test"),
+    "dubio.selector": (1, "pairs go only with some kinds, and then pairs decide the method"),
+    "dubio_app.command.auditing": (1, "whole numbers may be audited as classes, and the user is told"),
+    "dubio_app.command.rank": (1, "some kinds cannot be evaluated: refused before the work starts"),
+    "dubio_app.command.trust": (1, "the same kinds have no audit in the report"),
+}
+
+
+def test_hardly_anybody_asks_of_which_kind_a_target_is():
+    asked = {module: len(questions_about_kinds(source)) for module, source in MODULES.items()}
+    outside = {
+        module: n for module, n in asked.items() if n and not module.startswith(("dubio.target", "dubio_papers"))
+    }
+    assert outside == {module: n for module, (n, _) in ASKED.items()}
+    assert sum(outside.values()) < 25
+
+
 def test_the_library_has_few_files():
     assert sum(module.split(".")[0] == "dubio" for module in MODULES) < 150
 

@@ -71,17 +71,6 @@ class InputError(_Finding, ValueError):
     """
 
 
-def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise if a value is none of the words that an argument takes.
-
-    >>> require_choice("flips", "odd", ("uniform", "next"))
-    Traceback (most recent call last):
-    dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
-    """
-    if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
-        raise InputError(argument, f"={value!r}", f"give {one_of(map(repr, choices))}")
-
-
 class InputTypeError(InputError, TypeError):
     """An input of a type that cannot be used. It is also a TypeError, which scikit-learn's checks ask for."""
 

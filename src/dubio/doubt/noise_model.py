@@ -161,7 +161,7 @@ def fit_noise_model(
     present = np.full(len(start_priors), codes is not None) | (start_priors > 0)
     given, start_priors = np.ascontiguousarray(given[:, present]), start_priors[present]
     n, n_classes = given.shape  # nothing is known of a class to which no row belongs
-    starts = random_state.uniform(0.0, 0.5, size=(n_init, n_classes))
+    starts = random_state.uniform(0.0, 0.5, size=(int(n_init), n_classes))
     if codes is None:
         starts = starts[:1]  # nothing is random: soft labels are not doubted, and other rows start from the priors
     label_log_priors = 0.0 if codes is None else np.log(start_priors[codes[known]]).sum()

@@ -22,7 +22,7 @@ from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.progress import lines_of, listening
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
-from dubio.table.matrix import refuse_mixed_names
+from dubio.table.matrix import is_dask, refuse_mixed_names
 from dubio.words import Note, capital, say
 
 if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
@@ -101,9 +101,14 @@ class Selector(SelectorMixin, BaseEstimator):
         return problem.with_supervision(problem.supervision.taken_by(self._takes))
 
     def _fit(self, X: Any, y: Any, **more: Any) -> Self:
+        return self._fit_dask(X, y, **more) if is_dask(X) else self._fit_rows(X, y, **more)
+
+    def _fit_rows(self, X: Any, y: Any, **more: Any) -> Self:
         problem = self._read(X, y, **more)
         self._assign(problem, self._solve(problem))
         return self
+
+    _fit_dask = _fit_rows
 
     def _read(self, X: Any, y: Any, **more: Any) -> Problem:
         """Read the problem and check that this method can use it."""

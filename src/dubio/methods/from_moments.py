@@ -15,7 +15,7 @@ from dubio.moments.class_moments import ClassMoments
 from dubio.moments.running import Moments, RunningMoments, dask_moments
 from dubio.problem import read_problem
 from dubio.ranking import Answer, default_names
-from dubio.table.matrix import is_dask, refuse_mixed_names
+from dubio.table.matrix import refuse_mixed_names
 from dubio.target.knowledge import nothing
 
 
@@ -118,9 +118,9 @@ class RunningSelector(Selector):
         self._require_running(running)
         return self._fit_running(running, names, n_features)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, **pairs: Any) -> Self:
-        if not is_dask(X) or any(value is not None for value in pairs.values()):  # pairs need all rows at once
-            return super()._fit(X, y, sample_weight=sample_weight, **pairs)
+    def _fit_dask(self, X: Any, y: Any, sample_weight: Any = None, **pairs: Any) -> Self:
+        if any(value is not None for value in pairs.values()):  # pairs need all rows at once
+            return self._fit_rows(X, y, sample_weight=sample_weight, **pairs)
         self._check_parameters()  # before all blocks are summed
         columns = getattr(X, "columns", None)
         names = None if columns is None else list(columns)

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.exceptions import DataConversionWarning
 
-from dubio.errors import InputError, quoted, require_choice, warn
+from dubio.checks import require_choice
+from dubio.errors import InputError, quoted, warn
 from dubio.table.cells import missing_cells
 from dubio.table.matrix import column_names, is_numeric, require_same_rows
 from dubio.target.classes import Classes, SoftLabels, is_whole, read_classes, read_memberships
@@ -228,7 +229,9 @@ def _split_missing(
     categories = getattr(getattr(y, "cat", y), "categories", None)
     # pandas categoricals declare the order of their classes
     ordered = None if categories is None or callable(categories) else list(categories)
-    if column.dtype.kind not in "biufUSMmO":
+    if column.dtype.kind in "biu":
+        return column, np.zeros(len(column), dtype=bool), ordered
+    if column.dtype.kind not in "fUSMmO":
         raise InputError("y", f"has dtype {column.dtype}", "give classes (numbers, text, bools) or numbers")
     column = decoded(column) if column.dtype.kind == "S" else column
     missing = missing_cells(column) | _is_mark(column, missing_label)
