@@ -17,18 +17,6 @@ from sklearn.utils import check_random_state
 from dubio.errors import InputError, InputWarning, counted, one_of, warn
 
 
-def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise if a value is none of the words that an argument takes.
-
-    >>> from dubio.checks import require_choice
-    >>> require_choice("flips", "odd", ("uniform", "next"))
-    Traceback (most recent call last):
-    dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
-    """
-    if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
-        raise InputError(argument, f"={value!r}", f"give {one_of(map(repr, choices))}")
-
-
 @dataclass(frozen=True, eq=False)
 class Values:
     """Values that are described in ``words`` (written to follow "give") and recognised by a function."""

@@ -183,3 +183,15 @@ class NoFeatureStandsOut(InputWarning):
         """The warning with its reason."""
         remedy = "one feature is handed on so that pipelines run, but nothing shows that it matters"
         return cls("X", f"has no feature that stands out: {why}", remedy, code="nothing stands out")
+
+
+def require_choice(argument: str, value: Any, choices: tuple[str, ...]) -> None:
+    """Raise if a value is none of the words that an argument takes.
+
+    >>> from dubio.errors import require_choice
+    >>> require_choice("flips", "odd", ("uniform", "next"))
+    Traceback (most recent call last):
+    dubio.errors.InputError: flips='odd': give 'uniform' or 'next'.
+    """
+    if not isinstance(value, str) or value not in choices:  # an array would be compared cell by cell
+        raise InputError(argument, f"={value!r}", f"give {one_of(map(repr, choices))}")

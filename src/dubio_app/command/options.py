@@ -15,8 +15,7 @@ from functools import partial
 from types import SimpleNamespace
 from typing import Annotated, Any, Literal
 
-from dubio.checks import require_choice
-from dubio.errors import InputError
+from dubio.errors import InputError, require_choice
 
 #: What the value of an option is read as, by what stands for it in the help.
 _TYPES = {"N": int, "DRAWS": int, "NUMBER": float, "SHARE": float}
