@@ -386,8 +386,11 @@ def test_an_arrow_table_with_other_columns_is_refused_by_transform():
     assert fitted.transform(pa.Table.from_pandas(X)).num_columns == 2  # fitted without names: by position
     with pytest.raises(ValueError, match="X has 5 features, but the selector was fitted on 6"):
         fitted.transform(pa.Table.from_pandas(X.iloc[:, :5]))
+    named = FeatureSelector(n_features_to_select=2).fit(X, y)
+    kept = list(named.get_feature_names_out())
+    assert named.transform(pa.Table.from_pandas(X[list("bacdef")])).column_names == kept  # by name
     with pytest.raises(ValueError, match="same column names"):
-        FeatureSelector(n_features_to_select=2).fit(X, y).transform(pa.Table.from_pandas(X[list("bacdef")]))
+        named.transform(pa.Table.from_pandas(X.rename(columns={kept[0]: "other"})))
 
 
 def test_alerts_of_a_sample_say_what_varies_in_the_rest():

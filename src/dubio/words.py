@@ -399,6 +399,17 @@ SENTENCES: dict[str, str] = {
     "command": "On the command line:",
     "python": "In Python:",
     "made": "Made with dubio {version}. This page needs no network: it contains everything it shows.",
+    # What a selection says of the next table.
+    "applied empty": "{name!q} has no value in this table",
+    "applied without unit": "{name!q} is written without a unit: {unit} is assumed",
+    "applied new categories": "{name!q} has {n} {n:category|categories} that the first table did not have "
+    "({levels!q:5}), in {rows} {rows:row|rows}",
+    "applied far outside": "{name!q} has {n} {n:value|values} far outside the range of the first table "
+    "({low} to {high}), such as {example}",
+    "applied drifted": "the values of {name!q} have shifted: {percent:.0f} % of them would have to be different to "
+    "match the first table",
+    "applied": "{n} kept {n:column|columns} of {rows:,} {rows:row|rows} written to {path}",
+    "selection written": "selection written to {path}",
     # What only the command says. Errors have their own remedies in ``dubio_app/command/wording.py``.
     "no target": "there is no --target: features are ranked only by the structure of the table",
     "counts rows": "column {name!q} was left out: it only counts the rows",

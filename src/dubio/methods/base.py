@@ -14,15 +14,16 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted
 
+from dubio._sklearn import wants_pandas
 from dubio.checks import check_parameters, seed_of
 from dubio.errors import InputError
 from dubio.methods.parameters import CONSTRAINTS, Count, estimator
 from dubio.problem import Problem, read_problem, require_weights
 from dubio.progress import lines_of, listening
 from dubio.ranking import Answer, Ranking, Scored, rank_in_order, resolve_count
-from dubio.table.matrix import is_dask, refuse_mixed_names
+from dubio.table.matrix import column_names, is_dask, refuse_mixed_names
 from dubio.words import Note, capital, say
 
 if TYPE_CHECKING:  # the tests are imported when features are tested: a plain score does without them
@@ -230,14 +231,27 @@ class Selector(SelectorMixin, BaseEstimator):
         return self._ranking
 
     def transform(self, X: Any) -> Any:
-        """Return the chosen columns of ``X``, an array or frame with the same columns as in ``fit``."""
+        """Return the chosen columns of ``X``.
+
+        An array needs the columns of ``fit``. A data frame needs only those that are kept: they are found by their
+        names. (One with all columns of ``fit`` must have them in the same order, as everywhere in scikit-learn.)
+        """
         check_is_fitted(self)  # before scikit-learn compares column names, which do not exist without a fit
         if any(getattr(dtype, "is_temporal", bool)() for dtype in getattr(X, "dtypes", ())):
             X = X.to_pandas()  # polars writes dates beside numbers into an array as numbers
         try:
-            return super().transform(X)
+            return self._chosen_columns(X)
         except np.exceptions.DTypePromotionError:  # dates beside numbers: only an array of objects can hold both
-            return super().transform(X.astype(object))
+            return self._chosen_columns(X.astype(object))
+
+    def _chosen_columns(self, X: Any) -> Any:
+        names, fitted = column_names(X), getattr(self, "feature_names_in_", np.empty(0))
+        kept = fitted[self.get_support()].tolist() if len(fitted) else []
+        if not kept or names is None or set(names) == set(fitted) or not set(kept) <= set(names):
+            return super().transform(X)
+        if wants_pandas(self) and hasattr(X, "iloc"):
+            return X[kept]
+        return check_array(X[kept], dtype=None, ensure_all_finite="allow-nan" if self._takes_nan else True)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         """The chosen columns of the table."""

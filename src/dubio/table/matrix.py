@@ -473,11 +473,14 @@ def take_columns(X: Any, positions: NDArray[np.intp], names: list[Any], n_column
 
         X = X if isinstance(X, pa.Table) else pa.table(X)
     found = [None] * int(X.shape[1]) if hasattr(X, "chunks") else list(X.columns if is_dask(X) else X.column_names)
+    wanted = [names[j] for j in positions] if names else []
+    if not hasattr(X, "chunks") and wanted and set(wanted) <= set(found):
+        return X[wanted] if is_dask(X) else X.select(wanted)
     if len(found) != n_columns:
         raise InputError("X", f"has {counted(len(found), 'feature')}, but the selector was fitted on {n_columns}")
     if hasattr(X, "chunks"):
         return X[:, positions]
-    if names and found != names:
+    if names:
         raise InputError("X", "does not have the same column names as the table the selector was fitted on")
     return X[[found[j] for j in positions]] if is_dask(X) else X.select(positions.tolist())
 

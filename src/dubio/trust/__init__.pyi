@@ -10,6 +10,7 @@ from dubio.trust.resampling import (
     problem_stability as problem_stability,
     stability as stability,
 )
+from dubio.trust.selection import Applied as Applied, KeptColumn as KeptColumn, Selection as Selection
 from dubio.trust.tolerance import (
     LabelTolerance as LabelTolerance,
     label_tolerance as label_tolerance,

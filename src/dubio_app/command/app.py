@@ -58,6 +58,24 @@ def audit(call: Call) -> None:
         audit_table(call)
 
 
+def apply(call: Call) -> None:
+    """Take the kept columns from the next table, and say what is different in it.
+
+    The table needs only the kept columns, in any order and format. Text is read as numbers, dates or categories, as in
+    the first table. Nothing is written if a column is missing or cannot be read as before.
+
+    \b
+    Examples:
+      dubio rank patients.csv --target diagnosis --save-selection selection.json
+      dubio apply selection.json next_month.xlsx --save kept.csv
+    """
+    from dubio_app.command.applying import apply_selection
+    from dubio_app.command.output import hushed
+
+    with hushed(call.quiet):
+        apply_selection(call)
+
+
 def methods(call: Call) -> None:
     """List the methods: what each needs and what it does."""
     from dubio.methods.register import METHODS
@@ -97,7 +115,7 @@ def make_app() -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback(invoke_without_command=True)(_function("dubio", version))
-    for work in (rank, audit, methods, demo):
+    for work in (rank, audit, apply, methods, demo):
         app.command(work.__name__)(_function(work.__name__, work))
     for further in sorted(entry_points(group="dubio.commands"), key=lambda entry: entry.name):
         app.add_typer(further.load(), name=further.name)

@@ -181,7 +181,7 @@ def _nonzero(number: int) -> int:
     return number
 
 
-_BOTH, _WORK = "rank audit", "rank audit demo"
+_BOTH, _WORK, _READS = "rank audit", "rank audit demo", "rank audit apply"
 _KINDS = ("auto", "classes", "numbers", "ordered")
 _WHO = "says who gave the class in --target"
 _LIMITS = "give both (an empty cell means no limit)"
@@ -193,7 +193,8 @@ _to_make = partial(Option, passed="make")
 #: All options, in the order of the help.
 OPTIONS = (
     Option("--version", commands="dubio").means("Print the version."),
-    Option("TABLE", commands=_BOTH).means(
+    Option("SELECTION", commands="apply").means("File that dubio rank --save-selection wrote."),
+    Option("TABLE", commands=_READS).means(
         "CSV, TSV (also .gz), Excel, JSON lines, Parquet or Feather file; - reads CSV from standard input."
     ),
     Option("--target -t COL", commands=_BOTH, required="audit", columns="target").means(
@@ -264,13 +265,15 @@ OPTIONS = (
     Option("--id A,B", commands=_BOTH, columns="unused").means(
         "Columns that name a row, as they are written (007). They are not used as features, and are kept in outputs."
     ),
-    Option("--sep MARK", commands=_BOTH).means("What separates the columns of a text file: a character, tab or space."),
-    Option("--decimal MARK", commands=_BOTH).means("The decimal mark: . or ,"),
-    Option("--encoding NAME", commands=_BOTH).means("Encoding of a text file, such as utf-8 or cp1252."),
-    Option("--na VALUE", commands=_BOTH, several=True).means(
+    Option("--sep MARK", commands=_READS).means(
+        "What separates the columns of a text file: a character, tab or space."
+    ),
+    Option("--decimal MARK", commands=_READS).means("The decimal mark: . or ,"),
+    Option("--encoding NAME", commands=_READS).means("Encoding of a text file, such as utf-8 or cp1252."),
+    Option("--na VALUE", commands=_READS, several=True).means(
         "Cell that means 'missing', such as -999. May be repeated."
     ),
-    Option("--sheet NAME", commands=_BOTH).means("Sheet of an Excel file."),
+    Option("--sheet NAME", commands=_READS).means("Sheet of an Excel file."),
     _to_make("--method -m NAME", default="auto").means("auto, or a name from `dubio methods`."),
     _to_make(
         "--keep -k N|relevant|sufficient", default="relevant", read=_number_to_keep, argument="n_features_to_select"
@@ -311,6 +314,10 @@ OPTIONS = (
     _of_sample("--report -r OUT.html", commands=_BOTH).means("Write a report (a web page)."),
     Option("--report -r OUT.html", default="dubio-demo.html", commands="demo").means("Where to write the report."),
     _of_all("--save-table OUT.csv").means("Write a table with only the kept columns and the target."),
+    _of_all("--save-selection OUT.json").means(
+        "Write which columns were kept and what they held, without any row: dubio apply uses it on the next table."
+    ),
+    Option("--save OUT.csv", commands="apply", required="apply").means("Where to write the kept columns."),
     Option("--stream/--no-stream").means(
         "Read the table once, in batches of rows. Default for folders and for tables of 1 GB or more."
     ),
@@ -319,9 +326,14 @@ OPTIONS = (
     Option("--top N", default=20, commands=_BOTH, least=1).means(
         "Number of rows to print; CSV and JSON have all rows."
     ),
-    Option("--quiet -q", commands=_BOTH).means("Print no notes and no progress on standard error, only errors."),
-    Option("--debug", commands="dubio rank audit methods demo").means("Show the traceback of an error."),
+    Option("--quiet -q", commands=_READS).means("Print no notes and no progress on standard error, only errors."),
+    Option("--debug", commands="dubio rank audit apply methods demo").means("Show the traceback of an error."),
 )
+
+
+#: The options that do not change the answer.
+_HOW_TO_WRITE = {one.flag for one in OPTIONS if one.value.startswith("OUT.")}
+_HOW_TO_WRITE |= {"--jobs", "--json", "--csv", "--top", "--quiet", "--debug"}
 
 
 def options_of(command: str) -> list[Option]:
@@ -352,6 +364,11 @@ class Call(SimpleNamespace):
     def given(self) -> dict[str, Option]:
         """The options that were given, by their names."""
         return {one.name: one for one in options_of(self.command) if getattr(self, one.name) != one.unset}
+
+    def settings(self) -> dict[str, Any]:
+        """What was asked: the options that were given, by their flags, without those that say where or how to write."""
+        asked = {one.flag: getattr(self, name) for name, one in self.given().items() if one.flags}
+        return {flag: value for flag, value in asked.items() if flag not in _HOW_TO_WRITE}
 
     def check(self) -> None:
         """Raise if options contradict or exclude each other, or need others."""

@@ -14,6 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import combinations
 from pathlib import Path
 from textwrap import fill
 from typing import Any
@@ -176,17 +177,19 @@ def tell(notes: Sequence[str], *, quiet: bool) -> None:
 def require_places(call: Call) -> None:
     """Refuse files that cannot be written, or that are read too, before the work starts and not after it."""
     read = {"the table itself": call.table, "the file of pairs": call.pairs}
-    read["the file of corrections"] = call.corrections
-    written = [path for path in (call.report, call.save_table) if path is not None]
-    for path in written:
+    read["the file of corrections"], read["the selection"] = call.corrections, call.selection
+    written = {one.flag: getattr(call, name) for name, one in call.given().items() if one.value.startswith("OUT.")}
+    for path in written.values():
         for what, other in read.items():
             if other and Path(path).is_file() and Path(other).exists() and Path(path).samefile(other):
                 raise UserError(f"{quoted(path)} is {what} and would be overwritten: give another name.")
         _require_writable(path)
-    if len(written) == 2 and Path(call.report).resolve() == Path(call.save_table).resolve():
-        raise UserError("--report and --save-table are the same file: give two names.")
-    if call.save_table:
-        table_format(call.save_table)
+    for (flag, path), (other_flag, other) in combinations(written.items(), 2):
+        if Path(path).resolve() == Path(other).resolve():
+            raise UserError(f"{flag} and {other_flag} are the same file: give two names.")
+    for table in (call.save_table, call.save):
+        if table:
+            table_format(table)
 
 
 def _require_writable(path: str) -> None:

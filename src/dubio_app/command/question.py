@@ -82,6 +82,8 @@ class Question:
     Attributes
     ----------
     features : ReadTable
+    feature_table : pandas.DataFrame
+        The columns of the features as they are in the file.
     y, kind, missing_label : object
         The target as a selector takes it, what it holds, and the value that stands for no label.
     fit : dict of str to object
@@ -374,6 +376,7 @@ class Question:
         if nominal := [name for name in table.columns if name in nominal]:
             table = table.astype(dict.fromkeys(nominal, "category"))
             self.code.append(f'X = X.astype(dict.fromkeys({nominal!r}, "category"))')
+        self.feature_table = table
         return read_any_table(table, decimal=self.call.decimal, name="X")
 
     def _hide(self, values: Any, code: str, name: str) -> Any:

@@ -13,6 +13,7 @@ from dubio.streams.sample import DrawnRows, refuse_infinity, with_all_rows
 from dubio.target.label_values import CorrectedLabels
 from dubio.words import note, say, sentence
 from dubio_app.command import output, trust, wording
+from dubio_app.command.applying import save_selection
 from dubio_app.command.options import Call
 from dubio_app.command.output import Rows, notes_from_warnings, print_answer, records, step, tell, terminal_width
 from dubio_app.command.question import Question, read_notes, table_of
@@ -65,6 +66,8 @@ def rank_frame(file: TableFile, call: Call, drawn: DrawnRows | None = None) -> N
         trust.write_report(run)
     if call.save_table:
         _save_table(run)
+    if call.save_selection:
+        save_selection(run)
     _print(run)
 
 
