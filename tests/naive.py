@@ -435,10 +435,12 @@ def mutual_information(X, y, k=8):
     return value
 
 
-def grow_balls(X, gamma, k, slack):
-    """Algorithm 1: diameters and sums of memberships; the row itself is left out of the order.
+def grow_balls(X, gamma, k, slack, include_self=False):
+    """Algorithm 1: diameters and sums of memberships.
 
-    A ball grows until its sum reaches min(k, available) - min(slack, available / 2), up to rounding.
+    Without ``include_self`` the row itself is left out of the order. A ball grows until the sum over the other rows
+    reaches min(k, available) - min(slack, available / 2), up to rounding; with ``include_self``, the row has its share
+    in k and in the sum.
     """
     n, n_classes = gamma.shape
     diameters, sums = np.zeros((n, n_classes)), np.zeros((n, n_classes))
@@ -446,27 +448,28 @@ def grow_balls(X, gamma, k, slack):
         for i in range(n):
             others, distances = neighbour_order(X, i)
             available = gamma[:, s].sum() - gamma[i, s]
-            target = (min(k, available) - min(slack, available / 2)) * (1 - 1e-9)
+            own = gamma[i, s] if include_self else 0.0
+            target = (min(k - own, available) - min(slack, available / 2)) * (1 - 1e-9)
             count, total = 1, gamma[others[0], s]
             while total < target:
                 total += gamma[others[count], s]
                 count += 1
             diameters[i, s] = 2 * distances[others[count - 1]]
-            sums[i, s] = total
+            sums[i, s] = total + own
     return diameters, sums
 
 
-def log_densities(X, gamma, k, slack=0.0):
+def log_densities(X, gamma, k, slack=0.0, include_self=False):
     """Equation 15."""
     d = X.shape[1]
-    diameters, sums = grow_balls(X, gamma, k, slack)
+    diameters, sums = grow_balls(X, gamma, k, slack, include_self)
     return digamma(sums) - digamma(gamma.sum(axis=0)) - log_unit_ball(d) - d * np.log(diameters)
 
 
-def noise_tolerant_mutual_information(X, gamma, k=8, slack=0.5):
+def noise_tolerant_mutual_information(X, gamma, k=8, slack=0.5, include_self=False):
     """Equations 15 to 19."""
     n = len(X)
-    densities = log_densities(X, gamma, k, slack)
+    densities = log_densities(X, gamma, k, slack, include_self)
     value = knn_entropy(X, k)
     for s in range(gamma.shape[1]):
         total = gamma[:, s].sum()
@@ -501,7 +504,7 @@ def posterior(densities, codes, rates, priors):
     return gamma, evidence
 
 
-def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3):
+def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol=1e-3, include_self=False):
     """Section 4.3: the memberships, error rates, priors and objectives of the best of ``n_init`` restarts."""
     n, n_classes = len(X), codes.max() + 1
     labelled = codes >= 0
@@ -513,7 +516,7 @@ def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol
         gamma, _ = posterior(np.zeros((n, n_classes)), codes, rates, priors)
         objectives = []
         for _ in range(max_iter):
-            gamma, evidence = posterior(log_densities(X, gamma, k), codes, rates, priors)
+            gamma, evidence = posterior(log_densities(X, gamma, k, 0.0, include_self), codes, rates, priors)
             objectives.append(evidence - np.log(label_priors[codes[labelled]]).sum())
             rates = np.array(
                 [gamma[labelled & (codes != s), s].sum() / gamma[labelled, s].sum() for s in range(n_classes)]
@@ -527,7 +530,9 @@ def estimate_memberships(X, codes, random_state, k=3, n_init=5, max_iter=50, tol
     return best
 
 
-def information_search(X, codes, random_state, label_noise=True, direction="backward", k=8, **noise):
+def information_search(
+    X, codes, random_state, label_noise=True, direction="backward", k=8, slack=0.5, include_self=False, **noise
+):
     """Algorithm 2 (backward), plain backward search, and both forward searches: subsets and values by size."""
     d = X.shape[1]
     plain = np.eye(codes.max() + 1)[codes]
@@ -537,16 +542,20 @@ def information_search(X, codes, random_state, label_noise=True, direction="back
     for step in range(steps + 1):
         gamma = plain
         if label_noise and (step < steps or step == 0):
-            gamma = estimate_memberships(X[:, subset or list(range(d))], codes, random_state, **noise)[0]
+            gamma = estimate_memberships(
+                X[:, subset or list(range(d))], codes, random_state, include_self=include_self, **noise
+            )[0]
         if step == 0 and direction == "backward":
-            subsets[d], values[d] = list(subset), noise_tolerant_mutual_information(X, gamma, k)
+            subsets[d], values[d] = list(subset), noise_tolerant_mutual_information(X, gamma, k, slack, include_self)
         if step == steps:
             break
         if direction == "backward":
             candidates = {j: [f for f in subset if f != j] for j in subset}
         else:
             candidates = {j: sorted([*subset, j]) for j in range(d) if j not in subset}
-        found = {j: noise_tolerant_mutual_information(X[:, s], gamma, k) for j, s in candidates.items()}
+        found = {
+            j: noise_tolerant_mutual_information(X[:, s], gamma, k, slack, include_self) for j, s in candidates.items()
+        }
         best = max(found, key=lambda j: (found[j], -j))
         subset = candidates[best]
         subsets[len(subset)], values[len(subset)] = subset, found[best]

@@ -476,7 +476,7 @@ class TestSelectors:
 
     def test_the_published_setting(self, blobs):
         selector = ConstrainedLaplacianScore.as_published(n_features_to_select=3)
-        assert (selector.selection, selector.scale, selector.lam) == ("hard", "none", 0.1)
+        assert (selector.selection, selector.scale, selector.lam, selector.closure) == ("hard", "none", 0.1, False)
         with pytest.warns(UserWarning):
             selector.fit(blobs[0], blobs[2])
         assert selector.n_features_ == 3

@@ -74,7 +74,25 @@ def test_every_method_by_name(name):
     assert fitted.n_features_ == 2
     assert method.needs and method.does
     assert list(fitted.transform(X).shape) == [90, 2]
-    assert method.is_search == name.endswith("search")
+    assert method.is_search == name.removesuffix("_as_published").endswith("search")
+
+
+def test_printed_forms_have_names_of_their_own():
+    printed = {name: one for name, one in METHODS.items() if one.printed}
+    assert set(printed) == {
+        f"{name}_as_published"
+        for name in ("constraint", "constrained_laplacian", "mutual_information", "mutual_information_search")
+    }
+    X, y = _table()
+    for name, method in printed.items():
+        params = method.estimator.as_published().get_params()
+        assert method.make().get_params() == params != method.estimator().get_params()
+        extra = {"n_init": 1} if "n_init" in params else {"closure": True}
+        fitted = FeatureSelector(name, n_features_to_select=2, method_params=extra).fit(X, y)
+        own = fitted.selector_.get_params()
+        for key, value in {**method.estimator._as_published, **extra}.items():
+            assert own[key] == value
+        assert name.removesuffix("_as_published") in METHODS and fitted.to_ranking().method == name
 
 
 def _is_one_order(fitted):

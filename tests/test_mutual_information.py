@@ -23,6 +23,7 @@ from dubio import (
     noise_tolerant_mutual_information,
     soft_labels,
 )
+from dubio.errors import InputError
 from dubio.kernels.information import digamma
 from dubio.neighbors.distances import SubsetDistances
 from dubio.neighbors.greedy import ADD, REMOVE, greedy_search
@@ -85,6 +86,61 @@ def test_noise_tolerant_information_equals_naive(k, slack, concentration):
     P = soft(2, len(X), 3, concentration)
     value = noise_tolerant_mutual_information(X, P, n_neighbors=k, slack=slack)
     assert value == pytest.approx(naive.noise_tolerant_mutual_information(X, P, k, slack), abs=1e-9)
+
+
+@pytest.mark.parametrize("k", [3, 8])
+@pytest.mark.parametrize("concentration", [0.05, 0.5, 5.0])
+def test_the_printed_form_equals_naive(k, concentration):
+    """Below its equation 16 the paper counts the row itself, and its Algorithm 1 has no slack."""
+    X, _, _ = small_problem(1)
+    P = soft(2, len(X), 3, concentration)
+    value = noise_tolerant_mutual_information(X, P, n_neighbors=k, slack=0.0, include_self=True)
+    assert value == pytest.approx(naive.noise_tolerant_mutual_information(X, P, k, 0.0, True), abs=1e-9)
+    assert abs(value - noise_tolerant_mutual_information(X, P, n_neighbors=k)) > 1e-3
+
+
+def test_the_printed_noise_model_and_search_equal_naive():
+    X, y, _ = small_problem(6, n=50)
+    model = estimate_memberships(X, y, n_init=2, include_self=True, random_state=3)
+    gamma, rates, _, _ = naive.estimate_memberships(X, y, np.random.RandomState(3), n_init=2, include_self=True)
+    np.testing.assert_allclose(model.memberships, gamma, atol=1e-9)
+    np.testing.assert_allclose(model.error_rates, rates, atol=1e-9)
+    assert np.abs(gamma - estimate_memberships(X, y, n_init=2, random_state=3).memberships).max() > 1e-3
+    for direction in ("backward", "forward"):
+        search = MutualInformationSearch.as_published(
+            direction=direction, n_init=2, jitter=0.0, standardize=False, random_state=3
+        ).fit(X, y)
+        subsets, values = naive.information_search(
+            X, y, np.random.RandomState(3), True, direction, slack=0.0, include_self=True, n_init=2
+        )
+        assert {size: subset.tolist() for size, subset in search.subsets_.items()} == subsets
+        np.testing.assert_allclose(list(search.values_.values()), [values[size] for size in search.values_], atol=1e-9)
+
+
+def test_a_row_that_counts_itself_needs_another_row():
+    X, y, _ = small_problem(1)
+    P = soft(2, len(X), 3)
+    for call in (
+        lambda: noise_tolerant_mutual_information(X, P, n_neighbors=1, include_self=True),
+        lambda: estimate_memberships(X, y, n_neighbors=1, include_self=True),
+        lambda: MutualInformationSearch.as_published(n_neighbors_noise=1).fit(X, y),
+    ):
+        with pytest.raises(InputError, match="2 or more"):
+            call()
+    with pytest.raises(InputError, match="include_self"):
+        noise_tolerant_mutual_information(X, P, include_self="yes")
+
+
+def test_with_hard_classes_the_row_itself_shifts_all_subsets_alike():
+    """The shift is near psi(k) - psi(k - 1) = 1 / (k - 1): it decides no step of a search."""
+    X, y, _ = small_problem(3, n=300)
+    one_hot = np.eye(3)[y]
+    for columns in ([0], [1, 2], [0, 1, 2, 3]):
+        plain, itself = (
+            noise_tolerant_mutual_information(X[:, columns], one_hot, slack=0.0, include_self=own)
+            for own in (False, True)
+        )
+        assert itself - plain == pytest.approx(1 / 7, abs=0.03)
 
 
 def test_a_class_with_hardly_any_membership():

@@ -197,7 +197,7 @@ CANNOT_SEE = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("n_levels", [3, 8, 30])
-@pytest.mark.parametrize("method", sorted(set(METHODS) - {"laplacian"}))
+@pytest.mark.parametrize("method", sorted({name for name, one in METHODS.items() if not one.printed} - {"laplacian"}))
 def test_a_relevant_column_of_categories_is_first(request, method, n_levels):
     if (method, n_levels) in CANNOT_SEE:
         request.applymarker(pytest.mark.xfail(reason=CANNOT_SEE[method, n_levels], strict=True))

@@ -17,7 +17,7 @@ from dubio.kernels.information_gpu import SortedRows
 from dubio.kernels.threads import resolve_threads, run_chunks
 from dubio.methods.parameters import documented
 from dubio.neighbors.distances import MAX_ROWS, DeviceDistances, SubsetDistances, check_row_limit
-from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero
+from dubio.neighbors.information import log_unit_ball_volume, raise_if_zero, require_another_row
 from dubio.problem import Problem, read_problem
 from dubio.progress import advance, parts_of
 from dubio.target.knowledge import Supervision
@@ -93,15 +93,20 @@ class NeighborOrder:
 
         run_chunks(work, distances.row_chunks, distances.n_threads, parts_of("order of the rows"))
 
-    def log_densities_of(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+    def log_densities_of(
+        self, memberships: NDArray[np.float64], n_neighbors: int, include_self: bool = False
+    ) -> NDArray[np.float64]:
         """Equation 15 for several sets of memberships: (sets, rows, classes)."""
-        return np.stack([self.log_densities(one, n_neighbors) for one in memberships])
+        return np.stack([self.log_densities(one, n_neighbors, include_self) for one in memberships])
 
-    def log_densities(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+    def log_densities(
+        self, memberships: NDArray[np.float64], n_neighbors: int, include_self: bool = False
+    ) -> NDArray[np.float64]:
         """Equation 15 for every row and class."""
         at = self._distances
         weights = np.ascontiguousarray(memberships.T)
-        balls = Balls(weights, weights.sum(axis=1), float(n_neighbors), 0.0)
+        own_counts = np.full(len(weights), float(include_self))
+        balls = Balls(weights, weights.sum(axis=1), float(n_neighbors), 0.0, own_counts)
         densities = np.zeros(memberships.shape)
         inside = at.subset_columns
         log_volume = log_unit_ball_volume(len(inside))
@@ -127,12 +132,14 @@ class DeviceOrder:
         kept = None if self._sorted is None else self._sorted.kept
         self._sorted = SortedRows(distances.pairs, kept)
 
-    def log_densities_of(self, memberships: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+    def log_densities_of(
+        self, memberships: NDArray[np.float64], n_neighbors: int, include_self: bool = False
+    ) -> NDArray[np.float64]:
         """Equation 15 for several sets of memberships: (sets, rows, classes)."""
         assert self._sorted is not None
         subset = self._distances.subset
-        log_volume = log_unit_ball_volume(len(subset))
-        densities, n_zero = self._sorted.log_densities(subset, memberships, n_neighbors, log_volume)
+        log_volume, own_counts = log_unit_ball_volume(len(subset)), float(include_self)
+        densities, n_zero = self._sorted.log_densities(subset, memberships, n_neighbors, log_volume, own_counts)
         raise_if_zero(n_zero, subset)
         return densities
 
@@ -147,6 +154,7 @@ def fit_noise_model(
     *,
     random_state: np.random.RandomState,
     n_neighbors: int = 3,
+    include_self: bool = False,
     n_init: int = 5,
     max_iter: int = 50,
     tol: float = 1e-3,
@@ -174,7 +182,8 @@ def fit_noise_model(
         running = [run for run in runs if not run.converged]
         if not running:
             break
-        densities = order.log_densities_of(np.stack([run.memberships for run in running]), n_neighbors)
+        memberships = np.stack([run.memberships for run in running])
+        densities = order.log_densities_of(memberships, n_neighbors, include_self)
         for run, of_run in zip(running, densities, strict=True):
             run.memberships, evidence = _posterior(of_run, codes, given, known, run.rates, run.priors)
             run.objective.append(evidence - label_log_priors)
@@ -185,10 +194,10 @@ def fit_noise_model(
             advance("noise model", iteration + 1, max_iter)
     best = max(range(len(runs)), key=lambda r: (runs[r].objective[-1], -r))
     kept = runs[best]
-    memberships, priors = np.zeros((n, len(present))), np.zeros(len(present))
-    memberships[:, present], priors[present] = kept.memberships, kept.priors
+    every, priors = np.zeros((n, len(present))), np.zeros(len(present))
+    every[:, present], priors[present] = kept.memberships, kept.priors
     return NoiseModel(
-        memberships=memberships,
+        memberships=every,
         error_rates=None if codes is None else kept.rates,
         priors=priors,
         classes=known_of.classes,
@@ -248,7 +257,8 @@ def _update(
 
 
 #: Valid values of the parameters that are not checked elsewhere.
-_VALID = {
+_VALID: dict[str, list[Any]] = {
+    "include_self": ["boolean"],
     "n_init": [Interval(Integral, 1, 10_000, closed="both")],
     "max_iter": AT_LEAST_ONE,
     "tol": NOT_NEGATIVE,
@@ -262,6 +272,7 @@ def estimate_memberships(
     y: Any,
     *,
     n_neighbors: int = 3,
+    include_self: bool = False,
     n_init: int = 5,
     max_iter: int = 50,
     tol: float = 1e-3,
@@ -297,6 +308,8 @@ def estimate_memberships(
         Labels, some of them wrong or missing; or memberships, with rows of NaN.
     n_neighbors : int, default=3
         Number of neighbours k for the densities.
+    include_self : bool, default=False
+        Whether a row counts as one of its own neighbours, as the paper says below its equation 16.
     n_init : int, default=5
         Number of restarts from random error rates in [0, 0.5); the one with the largest objective is kept.
     max_iter : int, default=50
@@ -333,6 +346,7 @@ def estimate_memberships(
     (array([0.09, 0.  ]), [[0.93, 0.07], [0.87, 0.13], [0.96, 0.04]])
     """
     options: dict[str, Any] = {"n_init": n_init, "max_iter": max_iter, "tol": tol, "max_rows": max_rows}
+    options["include_self"] = include_self
     check_parameters(_VALID, options)
     problem = read_problem(X, y, missing_label=missing_label)
     return membership_model(problem, n_neighbors=n_neighbors, random_state=random_state, n_jobs=n_jobs, **options)
@@ -352,6 +366,7 @@ def membership_model(
     supervision.require_form("hard", "soft", remedy="estimating memberships needs some labels")
     supervision.require_enough()
     n_neighbors = clip_neighbors(n_neighbors, len(table) - 1)
+    require_another_row(n_neighbors, options.get("include_self", False))
     check_row_limit(len(table), max_rows)
     distances = SubsetDistances(table, n_threads=resolve_threads(n_jobs))
     distances.start(np.arange(table.shape[1]))

@@ -56,13 +56,15 @@ class Balls(NamedTuple):
     """The groups of rows over which balls grow, and how far: every class, and last all rows together.
 
     ``weights`` (groups, rows) is the membership of each row in each group, ``totals`` (groups,) their sums. A ball
-    stops growing when the weights in it reach ``n_neighbors - slack``.
+    stops growing when the weights in it reach ``n_neighbors - slack``. ``own_counts`` (groups,) is 1 where the weight
+    of the row in the centre counts too, else 0.
     """
 
     weights: Floats
     totals: Floats
     n_neighbors: float
     slack: float
+    own_counts: Floats
 
 
 class Seeds(NamedTuple):
@@ -78,10 +80,10 @@ class Seeds(NamedTuple):
 
 @numba.njit(cache=True, nogil=True)
 def ball_target(n_neighbors: float, slack: float, available: float) -> float:
-    """Weight at which a ball stops growing: ``k - slack``, or less in a class smaller than k.
+    """Weight of other rows at which a ball stops growing: ``k - slack``, or less in a class smaller than k.
 
-    In a class with a weight below ``2 slack`` outside the row, half of that weight is enough, so the target stays above
-    zero.
+    ``n_neighbors`` is what the other rows should weigh: k, less the row's own weight if that counts. In a class with a
+    weight below ``2 slack`` outside the row, half of that weight is enough, so the target stays above zero.
     """
     return (min(n_neighbors, available) - min(slack, 0.5 * available)) * (1.0 - ROUNDING)
 
@@ -152,13 +154,15 @@ def candidate_information(
     n_groups, n = weights.shape
     found, near = _scratch(n)
     bounds, targets, log_bounds = np.empty(n_groups), np.empty(n_groups), np.empty(n_groups)
+    inside = np.empty(n_groups)
     lower, upper = np.zeros(len(candidates)), np.zeros(len(candidates))
     n_zero = 0
     dimension = len(subset) + sign
     for i in range(start, stop):
         squared_row = squared[i]
         for g in range(n_groups):
-            targets[g] = ball_target(balls.n_neighbors, balls.slack, balls.totals[g] - weights[g, i])
+            inside[g] = balls.own_counts[g] * weights[g, i]
+            targets[g] = ball_target(balls.n_neighbors - inside[g], balls.slack, balls.totals[g] - weights[g, i])
         for c in range(len(candidates)):
             feature = candidates[c]
             column = columns[feature]
@@ -189,8 +193,9 @@ def candidate_information(
                     continue
                 if bounds[g] == _BOUND_ONLY:
                     # Each row weighs at most 1, so this ball holds at least as many rows as the ball of all rows.
-                    lower[c] += weights[g, i] * (digamma(targets[g]) - dimension * log_bounds[g])
-                    upper[c] += weights[g, i] * (digamma(targets[g] + 1.0) - dimension * log_overall)
+                    lower[c] += weights[g, i] * (digamma(targets[g] + inside[g]) - dimension * log_bounds[g])
+                    most = targets[g] + 1.0 + inside[g]
+                    upper[c] += weights[g, i] * (digamma(most) - dimension * log_overall)
                     continue
                 members = _group_members(weights, g, bounds[g], count, found, near)
                 last, reached = nearest_until(*near, members, targets[g])
@@ -203,7 +208,7 @@ def candidate_information(
                     term = dimension * log_diameter
                     log_overall = log_diameter
                 else:
-                    term = weights[g, i] * (digamma(reached) - dimension * log_diameter)
+                    term = weights[g, i] * (digamma(reached + inside[g]) - dimension * log_diameter)
                 lower[c] += term
                 upper[c] += term
     return lower, upper, n_zero
@@ -311,7 +316,7 @@ def current_information(
                 seeds.counts[i, g] = 0
                 continue
             available = balls.totals[g] - weights[g, i]
-            targets[g] = ball_target(balls.n_neighbors, balls.slack, available)
+            targets[g] = ball_target(balls.n_neighbors - balls.own_counts[g] * weights[g, i], balls.slack, available)
             wanted[g] = min(reserve * targets[g], available * (1.0 - ROUNDING))
             known = seeds.rows[i, g, : seeds.counts[i, g]]
             if weights[g, i] < minor and _seeds_reach(weights[g], known, targets[g]):
@@ -338,7 +343,8 @@ def current_information(
             if g == n_groups - 1:
                 total += len(subset) * log_diameter
             else:
-                total += weights[g, i] * (digamma(reached) - len(subset) * log_diameter)
+                inside = reached + balls.own_counts[g] * weights[g, i]
+                total += weights[g, i] * (digamma(inside) - len(subset) * log_diameter)
     return total, n_zero
 
 
@@ -387,7 +393,8 @@ def univariate_information(
                 weight = member_weights[place]
                 if weight <= NEGLIGIBLE:
                     continue
-                target = ball_target(balls.n_neighbors, balls.slack, balls.totals[g] - weight)
+                inside = balls.own_counts[g] * weight
+                target = ball_target(balls.n_neighbors - inside, balls.slack, balls.totals[g] - weight)
                 radius, reached = _grow_interval(positions[:members], member_weights, place, target)
                 if radius <= 0.0:
                     n_zero += 1
@@ -396,7 +403,7 @@ def univariate_information(
                 if g == n_groups - 1:
                     sums[f - start] += log_diameter
                 else:
-                    sums[f - start] += weight * (digamma(reached) - log_diameter)
+                    sums[f - start] += weight * (digamma(reached + inside) - log_diameter)
     return sums, n_zero
 
 
@@ -515,7 +522,8 @@ def log_densities(
     for i in range(start, stop):
         for s in range(len(balls.weights)):
             of_group = balls.weights[s]
-            target = ball_target(balls.n_neighbors, balls.slack, balls.totals[s] - of_group[i])
+            inside = balls.own_counts[s] * of_group[i]
+            target = ball_target(balls.n_neighbors - inside, balls.slack, balls.totals[s] - of_group[i])
             other, reached = _ball(squared[i], buckets.order[i], buckets.starts[i], buckets.sorted[i], of_group, target)
             if reached <= 0.0:  # no other row belongs to the class
                 densities[i, s] = -np.inf
@@ -525,5 +533,5 @@ def log_densities(
                 n_zero += 1
                 continue
             log_ball = 0.5 * len(subset) * math.log(4.0 * distance)
-            densities[i, s] = digamma(reached) - digamma(balls.totals[s]) - log_volume - log_ball
+            densities[i, s] = digamma(reached + inside) - digamma(balls.totals[s]) - log_volume - log_ball
     return n_zero

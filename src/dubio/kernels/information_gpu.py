@@ -16,9 +16,9 @@ from dubio.progress import parts_of
 _FIRST = 256
 
 
-def ball_targets(n_neighbors: float, slack: float, available: Any) -> Any:
+def ball_targets(n_neighbors: Any, slack: float, available: Any) -> Any:
     """The weight at which each ball stops growing: ``ball_target`` of ``kernels/information.py``."""
-    return (available.clamp(max=n_neighbors) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
+    return (torch.minimum(available, n_neighbors) - (0.5 * available).clamp(max=slack)) * (1.0 - ROUNDING)
 
 
 def grow_balls(order: Any, weights: Any, targets: Any) -> tuple[Any, Any]:
@@ -104,7 +104,10 @@ def information_terms(
                     squared += (added.gather(1, centres) - added.gather(1, ends)) ** 2
                 n_zero += (squared <= 0.0).sum()
                 spread = dimension * 0.5 * torch.log(4.0 * squared)
-                total[:, inside] += spread if group is groups[-1] else own * (torch.special.digamma(reached) - spread)
+                if group is groups[-1]:
+                    total[:, inside] += spread
+                else:
+                    total[:, inside] += own * (torch.special.digamma(reached + group.own_counts * own) - spread)
             parts.append(total)
         found: Floats = torch.cat(parts).cpu().numpy()
         return found, int(n_zero)
@@ -119,18 +122,21 @@ class _Group:
     def __init__(self, device: Device, balls: Balls, place: int) -> None:
         weights, self._total = balls.weights[place], float(balls.totals[place])
         self._weights, self._n_neighbors, self._slack = device.put(weights), balls.n_neighbors, balls.slack
+        self.own_counts = float(balls.own_counts[place])
         #: The rows in the group, if all weights are 0 or 1; else None.
         self.members: Any = None
         if ((weights == 0) | (weights == 1)).all():
             self.members = device.put(np.flatnonzero(weights))
-            self._k = int(np.ceil(ball_target(self._n_neighbors, self._slack, self._total - 1.0)))
+            others = ball_target(self._n_neighbors - self.own_counts, self._slack, self._total - 1.0)
+            self._k = int(np.ceil(others))
 
     def balls_of(self, rows: Any) -> tuple[Any, Any, Any]:
         """Places of the rows that are in the group, their weights, and the targets of their balls."""
         own = self._weights[rows]
         inside = (own > NEGLIGIBLE).nonzero()[:, 0]
         own = own[inside]
-        return inside, own, ball_targets(self._n_neighbors, self._slack, self._total - own)
+        wanted = self._n_neighbors - self.own_counts * own
+        return inside, own, ball_targets(wanted, self._slack, self._total - own)
 
     def nearest_members(self, distances: Any, inside: Any) -> tuple[Any, Any]:
         """The last row of each ball, and how many are in it: members weigh 1, so all balls hold the same number."""
@@ -171,7 +177,12 @@ class SortedRows:
         return torch.sort(self._pairs.of(start, stop), dim=1, stable=True)[1][:, :-1]
 
     def log_densities(
-        self, subset: NDArray[np.int64], memberships: Floats, n_neighbors: int, log_volume: float
+        self,
+        subset: NDArray[np.int64],
+        memberships: Floats,
+        n_neighbors: int,
+        log_volume: float,
+        own_counts: float = 0.0,
     ) -> tuple[Floats, int]:
         """Equation 15 for (sets, rows, classes), and the number of balls of radius zero."""
         pairs = self._pairs
@@ -183,11 +194,16 @@ class SortedRows:
         def work(start: int, stop: int) -> tuple[Floats, int]:
             order = self._sort(start, stop) if self.kept is None else self.kept[start:stop]
             rows = torch.arange(start, stop, device=pairs.device.name)
+            own = weights.flatten(0, 1)[:, rows]
+            wanted = float(n_neighbors) - own_counts * own
             grown = [
-                grow_balls(order, of_class, ball_targets(float(n_neighbors), 0.0, total - of_class[rows]))
-                for of_class, total in zip(weights.flatten(0, 1), totals.ravel(), strict=True)
+                grow_balls(order, of_class, ball_targets(of_others, 0.0, total - of_rows))
+                for of_class, of_rows, of_others, total in zip(
+                    weights.flatten(0, 1), own, wanted, totals.ravel(), strict=True
+                )
             ]
             others, inside = map(torch.stack, zip(*grown, strict=True))
+            inside = inside + own_counts * own
             squared = exact_squared(columns, rows.expand(others.shape), others)
             found = torch.special.digamma(inside) - 0.5 * len(subset) * torch.log(4.0 * squared)
             shape = (*memberships.shape[::2], stop - start)  # sets, classes, rows

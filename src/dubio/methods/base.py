@@ -68,6 +68,8 @@ class Selector(SelectorMixin, BaseEstimator):
     _lower_is_better: ClassVar[bool] = True
     #: Valid values of the method's own parameters; shared ones are in ``methods/parameters.py``.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {}
+    #: Parameters of the printed form, if it differs from the default; it has a name of its own in ``dubio.METHODS``.
+    _as_published: ClassVar[dict[str, Any]] = {}
 
     n_features_to_select: Any
 

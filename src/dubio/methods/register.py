@@ -42,20 +42,25 @@ _ESTIMATORS = (
 )
 
 
+#: What the name of a method in its printed form ends with.
+AS_PUBLISHED = "_as_published"
+
+
 @dataclass(frozen=True)
 class Method:
-    """A selector by its short name."""
+    """A selector by its short name; ``printed``: with the parameters of its paper instead of the defaults."""
 
     estimator: type[Selector]
+    printed: bool = False
 
     @property
     def name(self) -> str:
-        return self.estimator._name
+        return self.estimator._name + AS_PUBLISHED * self.printed
 
     @property
     def does(self) -> str:
         """What it does, in a few words."""
-        return self.estimator._does
+        return self.estimator._does + ", as printed" * self.printed
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -75,7 +80,8 @@ class Method:
     def make(self, **parameters: Any) -> Any:
         """An instance with the given parameters; parameters that it does not have are ignored."""
         own = self.estimator().get_params()
-        return self.estimator(**{key: value for key, value in parameters.items() if key in own})
+        given = {key: value for key, value in parameters.items() if key in own}
+        return self.estimator(**({**self.estimator._as_published, **given} if self.printed else given))
 
     def require(self, supervision: Supervision) -> None:
         """Raise unless the method can use all of this supervision."""
@@ -117,7 +123,12 @@ class _Register(UserDict[str, Method]):
     def data(self) -> dict[str, Method]:  # type: ignore[override]
         homes = (home.split(":") for home in _ESTIMATORS)
         estimators = [getattr(import_module(f"dubio.{module}"), name) for module, name in homes]
-        return {estimator._name: Method(estimator) for estimator in estimators}
+        return {method.name: method for estimator in estimators for method in _forms(estimator)}
+
+
+def _forms(estimator: type[Selector]) -> list[Method]:
+    """The method with its defaults, and in its printed form where this differs."""
+    return [Method(estimator), *([Method(estimator, printed=True)] if estimator._as_published else [])]
 
 
 METHODS = _Register()
@@ -127,7 +138,7 @@ def register(estimator: M) -> M:
     """Add an estimator that is not in this library to the register; also as a decorator."""
     if not estimator._name or not estimator._does:
         raise TypeError(f"{estimator.__name__} needs the class attributes _name and _does to be registered.")
-    METHODS[estimator._name] = Method(estimator)
+    METHODS.update({method.name: method for method in _forms(estimator)})
     return estimator
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, gammaln
 
-from dubio.checks import clip_neighbors
+from dubio.checks import check_parameters, clip_neighbors
 from dubio.errors import InputError, counted
 from dubio.kernels.distances import UNBOUNDED, fill_squared_distances
 from dubio.kernels.information import (
@@ -33,11 +33,14 @@ from dubio.table.matrix import read_matrix
 class Groups:
     """The classes of all rows, as kernels take them, and the terms of equation 19 that do not depend on balls."""
 
-    def __init__(self, memberships: NDArray[np.float64], n_neighbors: int, slack: float = 0.5) -> None:
+    def __init__(
+        self, memberships: NDArray[np.float64], n_neighbors: int, slack: float = 0.5, include_self: bool = False
+    ) -> None:
         n, n_classes = memberships.shape
-        weights = np.ones((n_classes + 1, n))
+        weights, own_counts = np.ones((n_classes + 1, n)), np.full(n_classes + 1, float(include_self))
         weights[:-1] = memberships.T
-        self.balls = Balls(weights, weights.sum(axis=1), float(n_neighbors), float(slack))
+        own_counts[-1] = 0.0  # equation 5: the k-th neighbour among all rows is another row
+        self.balls = Balls(weights, weights.sum(axis=1), float(n_neighbors), float(slack), own_counts)
         totals = self.balls.totals[:-1]
         totals = totals[totals > NEGLIGIBLE]
         #: ``psi(n) - psi(k) - sum_s Gamma(s)/n psi(Gamma(s))``
@@ -52,6 +55,14 @@ def raise_if_zero(n_zero: int, subset: NDArray[np.int64] | None = None) -> None:
         zero = f"The distance to a neighbour is zero {counted(n_zero, 'time')}, and zero has no logarithm"
         noise = "jitter=1e-3 in the estimators, or X + 1e-3 * rng.normal(size=X.shape) with the functions"
         raise InputError("X", f"{equal}. {zero}", f"add a little noise to break ties: {noise}")
+
+
+def require_another_row(n_neighbors: int, include_self: bool, argument: str = "n_neighbors") -> None:
+    """Raise if a ball would hold nothing but the row in its centre: its radius would be zero."""
+    if include_self and n_neighbors < 2:
+        raise InputError(
+            argument, "=1, and with include_self=True a ball of one row is the row itself", "give 2 or more"
+        )
 
 
 # Number of rows whose distances are held at a time.
@@ -151,7 +162,13 @@ def mutual_information(
 
 
 def noise_tolerant_mutual_information(
-    X: ArrayLike, memberships: Any, *, n_neighbors: int = 8, slack: float = 0.5, n_jobs: int | None = None
+    X: ArrayLike,
+    memberships: Any,
+    *,
+    n_neighbors: int = 8,
+    slack: float = 0.5,
+    include_self: bool = False,
+    n_jobs: int | None = None,
 ) -> float:
     r"""Mutual information between all columns of ``X`` together and an uncertain class, in nats.
 
@@ -175,7 +192,11 @@ def noise_tolerant_mutual_information(
     slack : float, default=0.5
         How far below k a ball may stop. A membership is hardly ever exactly 1. Without slack, nine rows of 0.999
         would be taken instead of eight. If less than k members are available, the ball stops within ``slack`` of the
-        available sum. Must lie in [0, 1).
+        available sum. Must lie in [0, 1). The paper has no slack: 0 is the printed form.
+    include_self : bool, default=False
+        Whether the row in the centre of a ball counts towards :math:`\Gamma(s|i)`, as the paper says below its
+        equation 16. Then one-hot memberships no longer give the estimator of Gomez-Verdejo et al.: the value rises by
+        about :math:`\psi(k) - \psi(k - 1)`, in every subset alike. Needs k of at least 2.
     n_jobs : int, optional
         Threads.
 
@@ -200,7 +221,8 @@ def noise_tolerant_mutual_information(
     >>> [round(noise_tolerant_mutual_information(X[:, [j]], P), 1) for j in range(2)]
     [0.5, -0.1]
     """
-    return _information_of_labels(read_problem(X, memberships), n_neighbors, n_jobs, slack)
+    check_parameters({"include_self": ["boolean"]}, {"include_self": include_self})
+    return _information_of_labels(read_problem(X, memberships), n_neighbors, n_jobs, slack, include_self)
 
 
 def feature_mutual_information(
@@ -242,7 +264,9 @@ def table_mutual_information(levels: NDArray[np.int64], memberships: NDArray[np.
     return float((shares[present] * np.log(shares[present] / expected[present])).sum() - bias)
 
 
-def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5) -> float:
+def _information_of_labels(
+    problem: Problem, n_neighbors: int, n_jobs: int | None, slack: float = 0.5, include_self: bool = False
+) -> float:
     if not isinstance(slack, Real) or not 0 <= slack < 1:
         raise InputError("slack", f"={slack!r}", "it must lie in [0, 1): with 1 a ball could stop one row short")
     problem.supervision.require_form("hard", "soft", remedy="mutual information needs classes or memberships")
@@ -250,7 +274,8 @@ def _information_of_labels(problem: Problem, n_neighbors: int, n_jobs: int | Non
     problem.supervision.require_two_rows_per_class()
     problem = problem.labelled
     n_neighbors = clip_neighbors(n_neighbors, problem.n_rows - 1, where="labelled row")
-    groups = Groups(problem.supervision.memberships, n_neighbors, slack)
+    require_another_row(n_neighbors, include_self)
+    groups = Groups(problem.supervision.memberships, n_neighbors, slack, include_self)
     total = _information_sum(np.ascontiguousarray(problem.table), groups, resolve_threads(n_jobs))
     return groups.constant + total / problem.n_rows
 
@@ -291,16 +316,22 @@ class InformationCriterion:
 
     The criterion updates the shared ``distances``, and works where they are. ``memberships_of`` is called with them
     once for each subset the search reaches, before its candidates are evaluated (Algorithm 2 estimates the label noise
-    at this point), and returns memberships (n, classes): the same array each time, if they are fixed. For ``slack`` see
-    :func:`dubio.noise_tolerant_mutual_information`.
+    at this point), and returns memberships (n, classes): the same array each time, if they are fixed. For ``slack`` and
+    ``include_self`` see :func:`dubio.noise_tolerant_mutual_information`.
     """
 
     larger_is_better = True
 
     def __init__(
-        self, distances: Distances, memberships_of: MembershipsOf, *, n_neighbors: int, slack: float = 0.5
+        self,
+        distances: Distances,
+        memberships_of: MembershipsOf,
+        *,
+        n_neighbors: int,
+        slack: float = 0.5,
+        include_self: bool = False,
     ) -> None:
-        self.distances, self.n_neighbors, self.slack = distances, n_neighbors, slack
+        self.distances, self.n_neighbors, self.slack, self.include_self = distances, n_neighbors, slack, include_self
         self._memberships_of = memberships_of
         self._memberships: NDArray[np.float64] | None = None
         self._ready = False
@@ -357,7 +388,7 @@ class InformationCriterion:
         at = self.distances
         memberships = self._memberships_of(at)
         if memberships is not self._memberships:
-            self._groups = Groups(memberships, self.n_neighbors, self.slack)
+            self._groups = Groups(memberships, self.n_neighbors, self.slack, self.include_self)
         if self._memberships is None and isinstance(at, SubsetDistances):
             self._seeds = _no_seeds(self._groups, at.n_rows, 4 * self.n_neighbors)
         self._memberships = memberships

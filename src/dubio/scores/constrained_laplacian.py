@@ -332,6 +332,8 @@ class ConstrainedLaplacianScore(PairSelector):
         "unlabelled": [StrOptions({"prototypes", "rows"})],
     }
 
+    _as_published: ClassVar[dict[str, Any]] = {"closure": False, "selection": "hard", "scale": "none"}
+
     neighbors: Literal["clusters", "knn"] = "clusters"
     selection: Literal["all", "hard", "soft"] = "all"
     order: Order = "shortest"
@@ -347,15 +349,16 @@ class ConstrainedLaplacianScore(PairSelector):
 
     @classmethod
     def as_published(cls, **parameters: Any) -> Self:
-        """The paper's setting: hard selection, clusters of a map, lambda = 0.1 on plain squared distances.
+        """The paper's setting: hard selection of the given pairs, clusters of a map, lambda = 0.1 on plain distances.
 
         On wide tables the kernel then underflows and hardly any pair is coherent; a warning reports both.
 
         >>> from dubio import ConstrainedLaplacianScore
         >>> ConstrainedLaplacianScore.as_published(n_features_to_select=5)
-        ConstrainedLaplacianScore(n_features_to_select=5, scale='none', selection='hard')
+        ConstrainedLaplacianScore(closure=False, n_features_to_select=5, scale='none',
+                                  selection='hard')
         """
-        return cls(**{"selection": "hard", "scale": "none", **parameters})
+        return cls(**{**cls._as_published, **parameters})
 
     def _score(self, problem: Problem) -> Scored:
         space, supervision = problem.space(self.standardize), problem.supervision

@@ -153,9 +153,20 @@ class ConstraintScore(PairSelector, MomentSelector):
 
     _name = "constraint"
     _does = "must-link rows close, cannot-link rows far apart"
+    _as_published: ClassVar[dict[str, Any]] = {"closure": False}
     _checks_values_itself = False
 
     closure: bool = True
+
+    @classmethod
+    def as_published(cls, **parameters: Any) -> Self:
+        """The printed form: only the pairs as given.
+
+        >>> from dubio import ConstraintScore
+        >>> ConstraintScore.as_published(n_features_to_select=5)
+        ConstraintScore(closure=False, n_features_to_select=5)
+        """
+        return cls(**{**cls._as_published, **parameters})
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
         """Add a block of rows with labels. Pairs refer to rows of one table, so they cannot come in blocks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Real
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from dubio.neighbors.information import (
     Groups,
     InformationCriterion,
     feature_mutual_information,
+    require_another_row,
     table_mutual_information,
 )
 from dubio.problem import Problem
@@ -46,25 +47,37 @@ class _InformationMethod(Selector):
         "label_noise": ["boolean"],
         "n_init": AT_LEAST_ONE,
         "noise_max_iter": AT_LEAST_ONE,
-        "noise_tol": NOT_NEGATIVE,
         "slack": [Interval(Real, 0, 1, closed="left")],
+        "include_self": ["boolean"],
         "jitter": NOT_NEGATIVE,
     }
+
+    _as_published: ClassVar[dict[str, Any]] = {"include_self": True, "slack": 0.0}
 
     label_noise: bool = True
     n_neighbors: int = 8
     n_neighbors_noise: int = 3
     n_init: int = 5
     slack: float = 0.5
+    include_self: bool = False
     jitter: float = 0.001
     noise_max_iter: int = 50
-    noise_tol: float = 0.001
     standardize: bool = True
     missing_label: Any = "auto"
     max_rows: int = MAX_ROWS
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
     device: DeviceName = "cpu"
+
+    @classmethod
+    def as_published(cls, **parameters: Any) -> Self:
+        """The printed form: a row counts as one of its own neighbours, and a ball holds at least k expected rows.
+
+        >>> from dubio import MutualInformationSearch
+        >>> MutualInformationSearch.as_published(n_features_to_select=5)
+        MutualInformationSearch(include_self=True, n_features_to_select=5, slack=0.0)
+        """
+        return cls(**{**cls._as_published, **parameters})
 
 
 @estimator
@@ -80,7 +93,7 @@ class MutualInformationRanking(_InformationMethod, ScoreSelector):
     ----------
     label_noise : bool, default=True
         Whether hard labels may be wrong. This needs 12 bytes per pair of rows; without it, no such memory is needed.
-    n_neighbors, n_neighbors_noise, n_init, slack, jitter, noise_max_iter, noise_tol
+    n_neighbors, n_neighbors_noise, n_init, slack, include_self, jitter, noise_max_iter
         See :class:`MutualInformationSearch`.
     {device}
         It matters only for the noise model: single features are sorted, on the CPU.
@@ -149,6 +162,9 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
         Number of restarts of the noise model.
     slack : float, default=0.5
         See :func:`dubio.noise_tolerant_mutual_information`.
+    include_self : bool, default=False
+        Whether a row counts as one of its own neighbours where classes are doubted or soft. The paper says so
+        (``as_published``).
     jitter : float, default=1e-3
         Standard deviation of the Gaussian noise that breaks ties, in units of a standardised feature. It is added to a
         copy that only the search uses. If a subset has few features and all are discrete, the jitter decides.
@@ -157,8 +173,8 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
     prescreen : int, optional
         Search only among this many features, those with the highest mutual information of their own
         (:class:`MutualInformationRanking`). The others follow in this order.
-    noise_max_iter, noise_tol
-        When a restart of the noise model stops; see :func:`dubio.estimate_memberships`.
+    noise_max_iter : int, default=50
+        Most iterations of a restart of the noise model; see :func:`dubio.estimate_memberships`.
 
     Attributes
     ----------
@@ -216,6 +232,7 @@ class MutualInformationSearch(_InformationMethod, SearchSelector):
         n_models = d if self.reestimate == "step" else 1
         distances = scene.distances(searched, n_subsets=0.5 * d * (d + 1), n_models=n_models)
         options: dict[str, Any] = {"n_neighbors": scene.n_neighbors, "slack": self.slack}
+        options["include_self"] = scene.include_self
         path = greedy_search(
             InformationCriterion(distances, scene.memberships_of, **options),
             np.arange(d),
@@ -267,6 +284,9 @@ class Scene:
         supervision.require_two_rows_per_class()
         self._method, self._supervision = method, supervision
         self.n_neighbors = clip_neighbors(method.n_neighbors, n - 1)
+        trusted = supervision.given_codes is not None and not method.label_noise
+        self.include_self = method.include_self and not trusted  # trusted classes: the estimator of Gomez-Verdejo
+        require_another_row(self.n_neighbors, self.include_self)
         self.n_threads = resolve_threads(method.n_jobs)
         random_state = random_of(method.random_state)
         self.varying = problem.varying_features(supervision.labelled)
@@ -286,7 +306,8 @@ class Scene:
             check_row_limit(n, method.max_rows)
             k = clip_neighbors(method.n_neighbors_noise, n - 1, "n_neighbors_noise")
             options: dict[str, Any] = {"once": getattr(method, "reestimate", "once") == "once"}
-            options |= {"n_init": method.n_init, "max_iter": method.noise_max_iter, "tol": method.noise_tol}
+            require_another_row(k, method.include_self, "n_neighbors_noise")
+            options |= {"n_init": method.n_init, "max_iter": method.noise_max_iter, "include_self": method.include_self}
             self.tracker = NoiseTracker(supervision, n_neighbors=k, random_state=random_state, **options)
 
     def distances(self, features: NDArray[np.int64], *, n_subsets: float = 0.0, n_models: int = 1) -> Distances:
@@ -320,7 +341,7 @@ class Scene:
             model = self.tracker.fit(distances)
             memberships = model.memberships
         features = [self._columns.of(j) for j in every.tolist()]
-        groups = Groups(memberships, self.n_neighbors, self._method.slack)
+        groups = Groups(memberships, self.n_neighbors, self._method.slack, self.include_self)
         scores = feature_mutual_information(np.ascontiguousarray(self.table.T), features, groups, self.n_threads)
         for feature, levels in self._levels.items():  # noise on 30 columns of 0 and 1 would drown what they say
             scores[feature] = table_mutual_information(levels, memberships)
